@@ -1,0 +1,50 @@
+# Everything runs from here: `make demo` and `make test` need only git, make and Python 3.11 or later.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint types imports unit conformance bench lock clean
+
+help:  ## show the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'Motherlode needs Python 3.11 or later: make PYTHON=python3.12 …'; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+setup: $(STAMP)  ## create .venv with the motherlode command in it
+
+demo: setup  ## crawl a small web of data on this machine, before your eyes
+	$(BIN)/motherlode demo
+
+test: setup lint types imports unit  ## lint, types, import rules and every test
+
+lint: setup  ## ruff: rules and format
+	$(BIN)/ruff check src tests bench tools
+	$(BIN)/ruff format --check src tests bench tools
+
+types: setup  ## mypy, strict
+	$(BIN)/mypy
+
+imports: setup  ## import-linter: the layers of docs/architecture.md
+	$(BIN)/lint-imports
+
+unit: setup
+	$(BIN)/python -m pytest -q -n 2
+
+conformance: setup  ## the public test suites: cases, passes, failures by name
+	$(BIN)/python -m tests.conformance
+
+bench: setup  ## every benchmark, into bench/RESULTS.md
+	$(BIN)/python bench/run.py
+
+lock:  ## write requirements.lock anew from what is installed
+	$(BIN)/python -m pip freeze --exclude-editable > requirements.lock
+
+clean:  ## remove what the other targets made
+	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,227 @@
+"""All syntaxes of real pages to quads: ours against extruct, and against the bare cost of parsing the same pages.
+
+    python bench/extract.py [--pages 500] [--rounds 3] [--seed 1] [--skip-peers]
+
+Pages are drawn at random from the recorded web. Everything runs on one core, in one process; the contenders take turns
+on every batch of pages, so that whatever else the machine does strikes all of them. Times are CPU times; of the rounds,
+the median counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import logging
+import os
+import random
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fastwarc.warc import ArchiveIterator
+from results import record, table
+from selectolax.lexbor import LexborHTMLParser
+
+from motherlode.detect import detect
+from motherlode.model import ContentKind, Detected, Evidence, Syntax
+from motherlode.transform import TransformOptions, transform
+from motherlode.www.document import Document
+
+CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "sites.warc.gz"
+BATCH = 25
+LEAST_TIMES_EXTRUCT = 30.0
+MOST_TIMES_PARSING = 3.0
+SYNTAXES = {
+    Syntax.JSON_LD: "json-ld",
+    Syntax.MICRODATA: "microdata",
+    Syntax.RDFA: "rdfa",
+    Syntax.MICROFORMATS: "microformat",
+    Syntax.PAGE: "dublincore",
+}
+"""Ours, and extruct's name for the same. Its OpenGraph is part of our RDFa."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One page of the recorded web."""
+
+    url: str
+    content_type: str
+    body: bytes
+
+
+Contender = Callable[[Sample], int]
+"""Works on one page; gives how much it found."""
+
+
+def draw(pages: int, seed: int) -> list[Sample]:
+    """HTML pages of the recorded web, at random."""
+    found = []
+    with CORPUS.open("rb") as stream:
+        for entry in ArchiveIterator(stream, parse_http=True):
+            http = entry.http_headers
+            content_type = (http.get("content-type") or "") if http else ""
+            if http and http.status_code == 200 and content_type.startswith(("text/html", "application/xhtml+xml")):
+                url = entry.headers["WARC-Target-URI"]
+                found.append(Sample(url=url, content_type=content_type, body=entry.reader.read()))
+    return random.Random(seed).sample(found, min(pages, len(found)))
+
+
+def parse_and_collect(sample: Sample) -> int:
+    """The yardstick: the same parser, and every link's address."""
+    tree = LexborHTMLParser(sample.body)
+    return len([node.attributes.get("href") for node in tree.css("a[href], area[href], link[href]")])
+
+
+def ours(syntaxes: frozenset[Syntax] | None) -> Contender:
+    options = TransformOptions(syntaxes=syntaxes)
+
+    def run(sample: Sample) -> int:
+        detected = detect(sample.body, url=sample.url, content_type=sample.content_type)
+        facts = transform(Document(url=sample.url, body=sample.body, detected=detected), options)
+        return sum(facts.counts.values())
+
+    return run
+
+
+def extruct_with(syntaxes: Sequence[str] | None) -> Contender:
+    import extruct  # heavy, and not wanted with --skip-peers
+
+    chosen = list(syntaxes or extruct.SYNTAXES)
+
+    def run(sample: Sample) -> int:
+        found = extruct.extract(sample.body, base_url=sample.url, syntaxes=chosen, errors="ignore")
+        return sum(len(part) for part in found.values())
+
+    return run
+
+
+def measure(samples: Sequence[Sample], contenders: dict[str, Contender], rounds: int) -> dict[str, float]:
+    """CPU seconds of each contender for all pages: the median of the rounds."""
+    taken: dict[str, list[float]] = {name: [] for name in contenders}
+    for number in range(rounds):
+        spent = dict.fromkeys(contenders, 0.0)
+        for start in range(0, len(samples), BATCH):
+            for name, contender in contenders.items():
+                before = time.process_time()
+                for sample in samples[start : start + BATCH]:
+                    contender(sample)
+                spent[name] += time.process_time() - before
+        for name, seconds in spent.items():
+            taken[name].append(seconds)
+        print(f"round {number + 1} of {rounds}", file=sys.stderr)
+    return {name: statistics.median(seconds) for name, seconds in taken.items()}
+
+
+def pages_section(samples: Sequence[Sample], rounds: int, *, peers: bool) -> tuple[str, bool]:
+    contenders: dict[str, Contender] = {"parse + collect links": parse_and_collect, "ours, all syntaxes": ours(None)}
+    for syntax in SYNTAXES:
+        contenders[f"ours, {syntax.value}"] = ours(frozenset({syntax}))
+    if peers:
+        contenders["extruct, all syntaxes"] = extruct_with(None)
+        for name in (*SYNTAXES.values(), "opengraph"):
+            contenders[f"extruct, {name}"] = extruct_with([name])
+    taken = measure(samples, contenders, rounds)
+    bare, mine = taken["parse + collect links"], taken["ours, all syntaxes"]
+    rows = [
+        (name, f"{len(samples) / seconds:,.0f}", f"{seconds / len(samples) * 1e6:,.0f}", f"{seconds / bare:.2f}")
+        for name, seconds in taken.items()
+    ]
+    size = sum(len(sample.body) for sample in samples) / len(samples) / 1000
+    lines = [
+        f"{len(samples)} pages of {size:.1f} KB on average, drawn at random; quads found by us: "
+        f"{sum(map(contenders['ours, all syntaxes'], samples)):,}. Median of {rounds} interleaved rounds, CPU time, one core.",
+        "",
+        table(("contender", "pages/s", "µs/page", "times parsing"), rows),
+        "",
+        f"- CPU of all syntaxes against parsing and collecting links: **{mine / bare:.2f}** (at most {MOST_TIMES_PARSING:g})",
+    ]
+    good = mine / bare <= MOST_TIMES_PARSING
+    if peers:
+        ratio = taken["extruct, all syntaxes"] / mine
+        lines.append(f"- pages per second against extruct: **{ratio:.1f} times** (at least {LEAST_TIMES_EXTRUCT:g})")
+        good = good and ratio >= LEAST_TIMES_EXTRUCT
+    return "\n".join(lines), good
+
+
+def documents(triples: int) -> Iterable[tuple[str, ContentKind, bytes]]:
+    """The same synthetic data in every RDF syntax: name for rdflib, kind for us, body."""
+    import pyoxigraph as ox
+
+    lines = []
+    for number in range(triples // 5):
+        item = f"<http://example.org/item/{number}>"
+        lines.append(f"{item} <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://schema.org/Product> .")
+        lines.append(f'{item} <http://schema.org/name> "Item number {number}"@en .')
+        lines.append(f'{item} <http://schema.org/price> "{number}.99"^^<http://www.w3.org/2001/XMLSchema#decimal> .')
+        lines.append(f"{item} <http://schema.org/brand> <http://example.org/brand/{number % 50}> .")
+        lines.append(f"{item} <http://schema.org/offers> _:offer{number} .")
+    quads = list(ox.parse("\n".join(lines).encode(), ox.RdfFormat.N_TRIPLES))
+    for name, kind, rdf_format in (
+        ("turtle", ContentKind.TURTLE, ox.RdfFormat.TURTLE),
+        ("trig", ContentKind.TRIG, ox.RdfFormat.TRIG),
+        ("nt", ContentKind.N_TRIPLES, ox.RdfFormat.N_TRIPLES),
+        ("nquads", ContentKind.N_QUADS, ox.RdfFormat.N_QUADS),
+        ("xml", ContentKind.RDF_XML, ox.RdfFormat.RDF_XML),
+        ("json-ld", ContentKind.JSON_LD, ox.RdfFormat.JSON_LD),
+    ):
+        body = ox.serialize(quads, format=rdf_format)
+        if body is not None:
+            yield name, kind, body
+
+
+def documents_section(triples: int, rounds: int) -> str:
+    """Quads per second for each RDF syntax, ours against rdflib. Its graph is indexed, ours is a list: not quite alike."""
+    import rdflib
+
+    rows = []
+    for name, kind, body in documents(triples):
+        document = Document(
+            url="http://example.org/", body=body, detected=Detected(kind=kind, evidence=Evidence.HEADER)
+        )
+        mine, theirs = [], []
+        for _ in range(rounds):
+            before = time.process_time()
+            found = sum(transform(document).counts.values())
+            between = time.process_time()
+            rdflib.Dataset().parse(data=body, format=name)
+            mine.append(found / (between - before))
+            theirs.append(triples / (time.process_time() - between))
+        ratio = statistics.median(mine) / statistics.median(theirs)
+        rates = (f"{statistics.median(mine):,.0f}", f"{statistics.median(theirs):,.0f}", f"{ratio:.1f}")
+        rows.append((kind.value, f"{found:,}", *rates))
+    return table(("syntax", "quads", "ours, quads/s", "rdflib, quads/s", "ratio"), rows)
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--pages", type=int, default=500)
+    arguments.add_argument("--rounds", type=int, default=3)
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--triples", type=int, default=20_000)
+    arguments.add_argument("--skip-peers", action="store_true", help="leave extruct and rdflib out")
+    given = arguments.parse_args()
+    if not CORPUS.exists():
+        print(f"the recorded web is not there: {CORPUS}", file=sys.stderr)
+        return 2
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    logging.disable(logging.CRITICAL)
+    warnings.simplefilter("ignore")
+    samples = draw(given.pages, given.seed)
+    gc.freeze()
+    section, good = pages_section(samples, given.rounds, peers=not given.skip_peers)
+    markdown = f"## Extraction\n\n{section}"
+    if not given.skip_peers:
+        markdown += "\n\n### RDF documents\n\n" + documents_section(given.triples, given.rounds)
+    print(markdown)
+    if not given.skip_peers:
+        record("extract", markdown)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

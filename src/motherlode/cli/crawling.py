@@ -1,0 +1,195 @@
+"""`crawl` and `resume`: from flags to a job, from a job to a finished folder."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import uvloop
+
+from motherlode.cli.output import FAILED, print_json, print_summary, stop, terminal
+from motherlode.cli.progress import Progress
+from motherlode.crawl import CrawlFolder, Job, JobError, assemble, parse_size, parse_time, read_job_file, read_stats
+from motherlode.crawl.report import write_report
+from motherlode.crawl.reporting import report_of
+
+Seeds = Annotated[list[str] | None, typer.Argument(metavar="SEED...", help="URLs to start from.")]
+Folder = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="A new folder for the crawl.")]
+
+
+def crawl(
+    seeds: Seeds = None,
+    *,
+    output: Folder,
+    seeds_file: Annotated[
+        Path | None, typer.Option("--seeds", metavar="FILE", help="A file of URLs, one a line.")
+    ] = None,
+    pages: Annotated[int | None, typer.Option(metavar="N", help="Stop after N requests for pages.")] = None,
+    time: Annotated[str | None, typer.Option(metavar="30m", help="Stop after this time: 90s, 30m, 2h.")] = None,
+    size: Annotated[str | None, typer.Option("--bytes", metavar="1GB", help="Stop after this many bytes.")] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(help="What counts as a find: any, rdf, jsonld, microdata>=5, type:schema:Recipe, or 'ASK {…}'."),
+    ] = None,
+    policy: Annotated[
+        str | None, typer.Option(help="How to choose the next URL: bfs, dfs, random, bandit:success-rate[:λ[:m]].")
+    ] = None,
+    scope: Annotated[
+        str | None,
+        typer.Option(metavar="host|pld|web|REGEX", help="Where links may lead: the seeds' hosts or domains."),
+    ] = None,
+    web: Annotated[
+        Path | None, typer.Option(metavar="FILE.warc.gz", help="Crawl a recorded web, not the network.")
+    ] = None,
+    delay: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Pause between two requests to one host. [default: 1]")
+    ] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(metavar="RANGE", help="Let the address guard pass a private range, as in 127.0.0.0/8."),
+    ] = None,
+    contact: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where site owners reach you; part of the User-Agent.")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(metavar="job.toml", help="A job file; flags go before what it says.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(metavar="S", help="Seed of all randomness.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Crawl from SEEDS into a new folder, learning on the way which links lead to structured data.
+
+    \b
+    Examples:
+      motherlode crawl https://example.org/ -o out --pages 1000
+      motherlode crawl --seeds urls.txt -o out --target "type:schema:Recipe" --time 30m
+      motherlode crawl --seeds seeds.txt --web sites.warc.gz --delay 0 -o out --pages 2000
+
+    Ctrl-C stops cleanly; `motherlode resume DIR` goes on.
+    """
+    flags = {
+        "pages": pages,
+        "target": target,
+        "policy": policy,
+        "scope": scope,
+        "web": None if web is None else str(web.resolve()),
+        "delay": delay,
+        "allow": tuple(allow) if allow else None,
+        "contact": contact,
+        "seed": seed,
+    }
+    try:
+        flags["time"] = None if time is None else parse_time(time)
+        flags["bytes"] = None if size is None else parse_size(size)
+        values: dict[str, Any] = read_job_file(config) if config is not None else {}
+        given = (*(seeds or ()), *(read_seeds(seeds_file) if seeds_file is not None else ()))
+        if given:
+            flags["seeds"] = given
+        values |= {name: value for name, value in flags.items() if value is not None}
+        job = Job(**values)
+        if not job.seeds:
+            raise JobError("no seeds: name URLs to start from, or a file of them with --seeds FILE")
+        folder = CrawlFolder(output)
+        folder.create(job)
+    except JobError as error:
+        stop(str(error))
+    run(job, folder, quiet=quiet or as_json)
+    _tell(folder, as_json=as_json)
+
+
+def resume(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl that was stopped or killed.")],
+    *,
+    pages: Annotated[int | None, typer.Option(metavar="N", help="A new budget of pages, for the whole crawl.")] = None,
+    time: Annotated[str | None, typer.Option(metavar="30m", help="A new budget of time.")] = None,
+    size: Annotated[str | None, typer.Option("--bytes", metavar="1GB", help="A new budget of bytes.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Go on with a crawl that was stopped or killed. Nothing is fetched again but what was under way."""
+    place = CrawlFolder(folder)
+    try:
+        job = place.job()
+        changes: Mapping[str, Any] = {
+            "pages": pages,
+            "time": None if time is None else parse_time(time),
+            "bytes": None if size is None else parse_size(size),
+        }
+        job = dataclasses.replace(job, **{name: value for name, value in changes.items() if value is not None})
+        place.lock()
+    except JobError as error:
+        stop(str(error))
+    run(job, place, quiet=quiet or as_json)
+    _tell(place, as_json=as_json)
+
+
+def run(job: Job, folder: CrawlFolder, *, quiet: bool) -> None:
+    """Run a crawl to its end, show its progress, and leave a report."""
+    try:
+        stopped = uvloop.run(_run(job, folder, quiet=quiet))
+    except JobError as error:
+        stop(str(error))
+    except OSError as error:
+        stop(f"{error}. What was committed is safe: `motherlode resume {folder.path}` goes on", code=FAILED)
+    finally:
+        folder.unlock()
+    write_report(folder.report, report_of(job, read_stats(folder)))
+    if stopped and not quiet:
+        terminal.print(f"stopped; `motherlode resume {folder.path}` goes on from here")
+
+
+async def _run(job: Job, folder: CrawlFolder, *, quiet: bool) -> bool:
+    """True where the user stopped the crawl."""
+    assembled = assemble(job, folder)
+    interrupts = 0
+    task = asyncio.current_task()
+
+    def interrupt() -> None:
+        nonlocal interrupts
+        interrupts += 1
+        if interrupts == 1:
+            assembled.crawl.stop()
+            terminal.print("stopping: waiting for what is under way (Ctrl-C again: at once)")
+        elif task is not None:
+            task.cancel()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, interrupt)
+    visits = assembled.crawl.visits(assembled.seeds)
+    try:
+        with Progress(job, assembled.crawl.totals, assembled.frontier, quiet=quiet) as progress:
+            async for visit in visits:
+                progress.show(visit.url)
+    except asyncio.CancelledError:
+        if not interrupts:
+            raise
+    finally:
+        await visits.aclose()  # type: ignore[attr-defined]
+    return interrupts > 0
+
+
+def read_seeds(path: Path) -> tuple[str, ...]:
+    """The URLs of a file, one a line; # begins a comment line."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise JobError(f"the file of seeds {path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise JobError(f"the file of seeds {path} is not UTF-8 text: {error}") from error
+    return tuple(line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#"))
+
+
+def _tell(folder: CrawlFolder, *, as_json: bool) -> None:
+    stats = read_stats(folder)
+    if as_json:
+        print_json(stats.summary())
+        return
+    print_summary(stats)
+    terminal.print(f"report: {folder.report}\nask it: motherlode query {folder.path} 'SELECT * {{?s ?p ?o}} LIMIT 10'")

@@ -1,0 +1,107 @@
+"""`demo`: a small web of data on this machine, crawled before your eyes, breadth-first and focused."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from motherlode.cli.crawling import run
+from motherlode.cli.looking import answer_table
+from motherlode.cli.output import print_table, stop, terminal
+from motherlode.crawl import CrawlFolder, CrawlStats, Job, JobError, read_stats
+from motherlode.crawl.plot import Curve
+from motherlode.crawl.report import write_report
+from motherlode.crawl.reporting import report_of
+from motherlode.index import QuadStore
+from motherlode.sim.web.process import WebServer
+
+FOCUSED = "bandit:success-rate"
+QUESTION = """
+SELECT ?name ?minutes ?page {
+  GRAPH ?page { ?recipe a schema:Recipe ; schema:name ?name ; schema:cookTime ?minutes }
+} ORDER BY ?minutes ?name LIMIT 8
+""".strip()
+
+
+def demo(
+    *,
+    folder: Annotated[
+        Path,
+        typer.Option("-o", "--output", metavar="DIR", help="Where the two crawls go; an earlier demo is replaced."),
+    ] = Path("demo"),
+    pages: Annotated[int, typer.Option(metavar="N", help="Budget of each crawl.")] = 1000,
+    seed: Annotated[int, typer.Option(metavar="S", help="Another seed gives another web.")] = 1,
+) -> None:
+    """Show what the crawler does: generate a web of data, serve it on loopback, crawl it twice on the same budget."""
+    _clear(folder)
+    with WebServer(pages=5000, seed=seed) as web:
+        terminal.print(
+            f"a web of about 5,000 pages on {web.host_count} hosts is served on this machine; most pages hold no data"
+        )
+        job = Job(
+            seeds=tuple(web.seeds),
+            pages=pages,
+            delay=0.0,
+            allow=("127.0.0.0/8",),
+            hosts={name: f"{address}:{port}" for name, (address, port) in web.hosts.items()},
+            retry_wait=0.05,
+            seed=seed,
+        )
+        found = {}
+        for policy in ("bfs", FOCUSED):
+            terminal.print(f"crawling {pages:,} pages with --policy {policy}")
+            found[policy] = _crawl(dataclasses.replace(job, policy=policy), folder / policy.partition(":")[0])
+    _compare(found)
+    focused = folder / FOCUSED.partition(":")[0]
+    curves = [Curve(name=name, points=tuple(stats.totals.curve)) for name, stats in found.items()]
+    _report(focused, job, found[FOCUSED], curves)
+    terminal.print(f"\nmotherlode query {focused} '{QUESTION}'")
+    answer_table(QuadStore(CrawlFolder(focused).store, read_only=True).query(QUESTION))
+    terminal.print(f"report with the harvest curves: {CrawlFolder(focused).report}")
+
+
+def _clear(folder: Path) -> None:
+    """Remove an earlier demo, and nothing else."""
+    if not folder.exists():
+        return
+    crawls = [CrawlFolder(inner) for inner in folder.iterdir()] if folder.is_dir() else []
+    if not folder.is_dir() or not all(crawl.holds_a_crawl for crawl in crawls):
+        stop(f"{folder} holds something that is not an earlier demo: choose another folder with -o")
+    shutil.rmtree(folder)
+
+
+def _crawl(job: Job, path: Path) -> CrawlStats:
+    folder = CrawlFolder(path)
+    try:
+        folder.create(job)
+    except JobError as error:
+        stop(str(error))
+    run(job, folder, quiet=False)
+    return read_stats(folder)
+
+
+def _compare(found: dict[str, CrawlStats]) -> None:
+    rows = [
+        (
+            name,
+            f"{stats.totals.fetched:,}",
+            f"{stats.totals.relevant:,}",
+            f"{stats.totals.harvest_rate:.3f}",
+            f"{stats.totals.quads:,}",
+            f"{stats.totals.seconds:.1f} s",
+        )
+        for name, stats in found.items()
+    ]
+    print_table(("policy", "fetched", "relevant", "harvest rate", "quads", "time"), rows)
+    plain, focused = (stats.totals.relevant for stats in found.values())
+    terminal.print(f"the focused crawl found {focused / max(1, plain):.1f} times as many pages with data")
+
+
+def _report(path: Path, job: Job, stats: CrawlStats, curves: list[Curve]) -> None:
+    folder = CrawlFolder(path)
+    report = report_of(dataclasses.replace(job, policy=FOCUSED), stats)
+    write_report(folder.report, dataclasses.replace(report, curves=tuple(curves)))

@@ -1,0 +1,101 @@
+"""From a job to a crawl: the only place that sees the whole configuration."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from motherlode import __version__
+from motherlode.crawl.folder import CrawlFolder
+from motherlode.crawl.job import Job, JobError
+from motherlode.crawl.loop import Budget, Crawl, Parts
+from motherlode.crawl.pool import ReaderPool
+from motherlode.crawl.reading import Instructions
+from motherlode.fetch import HttpFetcher, HttpLimits, HttpOptions, RecordedWeb, RobotsRules
+from motherlode.frontier import DiskLedger, Frontier, Politeness, scope_from
+from motherlode.index import QuadStore, Writer
+from motherlode.model import Fetcher
+from motherlode.policy import policy_from
+from motherlode.www.urls import canonical
+
+_SECONDS_A_SYNTAX = 5.0
+_SECONDS_A_PAGE = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """A crawl that is ready to run, with its seeds in canonical form."""
+
+    crawl: Crawl
+    frontier: Frontier
+    seeds: tuple[str, ...]
+
+
+def canonical_seeds(seeds: tuple[str, ...]) -> tuple[str, ...]:
+    """The seeds as the frontier spells them; an error that names the first bad one."""
+    found: dict[str, None] = {}
+    for seed in seeds:
+        url = canonical(seed if "://" in seed else f"https://{seed}")
+        if url is None:
+            raise JobError(f"the seed {seed!r} is not an http or https URL")
+        found[url] = None
+    return tuple(found)
+
+
+def assemble(job: Job, folder: CrawlFolder) -> Assembled:
+    """Wire the rooms together for a job, in a folder that is locked. Call it inside a running event loop."""
+    seeds = canonical_seeds(job.seeds)
+    if not seeds:
+        raise JobError("no seeds: name URLs to start from, or a file of them with --seeds FILE")
+    recorded = _recorded(job)
+    fetcher: Fetcher = recorded if recorded is not None else HttpFetcher(_http_options(job))
+    policy = policy_from(job.policy, job.seed)
+    ledger = DiskLedger(folder.frontier)
+    try:
+        scope = scope_from(job.scope, seeds)
+    except ValueError as error:
+        raise JobError(str(error)) from error
+    frontier = Frontier(
+        ledger=ledger,
+        policy=policy,
+        scope=scope,
+        read_rules=RobotsRules,
+        politeness=Politeness(
+            delay=job.delay, per_host=job.per_host, retry_wait=job.retry_wait, retries=recorded is None
+        ),
+    )
+    instructions = Instructions(target=job.target, seconds=_SECONDS_A_SYNTAX)
+    workers = job.workers or max(1, (os.cpu_count() or 2) - 1)
+    parts = Parts(
+        ledger=ledger,
+        frontier=frontier,
+        policy=policy,
+        fetcher=fetcher,
+        readers=ReaderPool(instructions, workers=workers, seconds=_SECONDS_A_PAGE),
+        writer=Writer(QuadStore(folder.store)),
+        spelling=recorded.spelling if recorded is not None else None,
+    )
+    budget = Budget(pages=job.pages, seconds=job.time, bytes=job.bytes)
+    return Assembled(Crawl(parts, budget=budget, concurrency=job.concurrency), frontier, seeds)
+
+
+def _recorded(job: Job) -> RecordedWeb | None:
+    if job.web is None:
+        return None
+    try:
+        return RecordedWeb(Path(job.web))
+    except OSError as error:
+        raise JobError(f"the recorded web {job.web} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise JobError(str(error)) from error
+
+
+def _http_options(job: Job) -> HttpOptions:
+    contact = f" (+{job.contact})" if job.contact else ""
+    return HttpOptions(
+        user_agent=f"Motherlode/{__version__}{contact}",
+        limits=HttpLimits(whole=job.timeout, body=job.max_body),
+        allow=job.allow,
+        hosts=job.places(),
+    )

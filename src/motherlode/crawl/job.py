@@ -1,0 +1,166 @@
+"""What the user asks for: one typed object, whether it comes from a TOML file, from flags, or from both."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from motherlode.policy import DEFAULT_POLICY, nearest, policy_from, target_from
+
+
+class JobError(ValueError):
+    """The user's configuration is wrong; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A crawl to be done. Every key of a job file is a field here, by the same name."""
+
+    seeds: tuple[str, ...] = ()
+    """Where to start."""
+    pages: int | None = None
+    """Most requests for pages; failures count."""
+    time: float | None = None
+    """Most seconds; a job file may say "30m"."""
+    bytes: int | None = None
+    """Most bytes of bodies; a job file may say "1GB"."""
+    target: str = "any"
+    policy: str = DEFAULT_POLICY
+    scope: str = "web"
+    """host, pld, web, or a regular expression that a URL must match from its start."""
+    web: str | None = None
+    """A WARC file in the place of the network."""
+    delay: float = 1.0
+    """Seconds between two requests to one host."""
+    concurrency: int = 64
+    """Requests under way at the same time."""
+    per_host: int = 4
+    """Requests to one host at the same time, where the delay is 0."""
+    workers: int | None = None
+    """Reader processes; by default one fewer than there are cores, and at least one."""
+    max_body: int = 10 << 20
+    """Bytes of a page that are read."""
+    timeout: float = 120.0
+    """Seconds for a whole answer."""
+    retry_wait: float = 15.0
+    """The unit, in seconds, of the waits after failures."""
+    allow: tuple[str, ...] = ()
+    """Address ranges that may be fetched from although they are not public, as in 127.0.0.0/8."""
+    contact: str = ""
+    """A URL or e-mail address for site owners; it goes into the User-Agent."""
+    seed: int = 0
+    """Of all randomness."""
+    hosts: Mapping[str, str] = field(default_factory=dict)
+    """Host names that do not go to DNS: "name" = "address:port"."""
+
+    def __post_init__(self) -> None:
+        for name in ("pages", "time", "bytes", "concurrency", "per_host", "workers", "max_body", "timeout"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise JobError(f"{name} must be greater than 0; got {value}")
+        for name in ("delay", "retry_wait"):
+            if getattr(self, name) < 0:
+                raise JobError(f"{name} cannot be negative; got {getattr(self, name)}")
+        try:
+            policy_from(self.policy)
+            target_from(self.target)
+        except ValueError as error:
+            raise JobError(str(error)) from error
+
+    def places(self) -> dict[str, tuple[str, int]]:
+        """The table of hosts in the form that the fetcher wants."""
+        table = {}
+        for name, place in self.hosts.items():
+            address, _, port = place.rpartition(":")
+            if not address or not port.isdigit():
+                raise JobError(f'hosts: {name} = {place!r} should look like "127.0.0.2:8080"')
+            table[name] = (address, int(port))
+        return table
+
+
+_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d|)", re.IGNORECASE)
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
+_FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+def parse_time(text: str) -> float:
+    """Seconds.
+
+    >>> parse_time("30m"), parse_time("90")
+    (1800.0, 90.0)
+    """
+    match = _TIME.fullmatch(text.strip())
+    if match is None:
+        raise JobError(f"time {text!r} should look like 90s, 30m, 2h or 1d")
+    return float(match[1]) * _SECONDS[match[2].lower()]
+
+
+def parse_size(text: str) -> int:
+    """Bytes.
+
+    >>> parse_size("1GB"), parse_size("512k")
+    (1000000000, 512000)
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise JobError(f"size {text!r} should look like 500MB or 1GB")
+    return int(float(match[1]) * _FACTORS[match[2].lower()])
+
+
+def read_job_file(path: Path) -> dict[str, Any]:
+    """The keys of a TOML job file, checked and in the types of `Job`."""
+    try:
+        with path.open("rb") as file:
+            values = tomllib.load(file)
+    except OSError as error:
+        raise JobError(f"the job file {path} cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise JobError(f"the job file {path} is not TOML: {error}") from error
+    return {name: _typed(name, value, path) for name, value in values.items()}
+
+
+_FIELDS = {made.name: str(made.type) for made in dataclasses.fields(Job)}
+
+
+def _typed(name: str, value: Any, path: Path) -> Any:
+    declared = _FIELDS.get(name)
+    if declared is None:
+        raise JobError(f"{path}: unknown key {name!r}{nearest(name, _FIELDS)}")
+    if name == "time" and isinstance(value, str):
+        return parse_time(value)
+    if name in ("bytes", "max_body") and isinstance(value, str):
+        return parse_size(value)
+    kinds: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "tuple": (list,)}
+    wanted = kinds.get(re.split(r"[\[ ]", declared)[0], (dict,))
+    if isinstance(value, bool) or not isinstance(value, wanted):
+        raise JobError(f"{path}: {name} should be {declared}, not {value!r}")
+    return tuple(str(item) for item in value) if isinstance(value, list) else value
+
+
+def job_to_toml(job: Job) -> str:
+    """The job as a file that gives the same job again."""
+    lines = []
+    for made in dataclasses.fields(job):
+        value = getattr(job, made.name)
+        if value is not None and made.name != "hosts":
+            lines.append(f"{made.name} = {_toml(value)}")
+    if job.hosts:
+        lines += ["", "[hosts]", *(f"{_toml(name)} = {_toml(place)}" for name, place in job.hosts.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    if isinstance(value, str):
+        escaped = "".join(
+            f"\\u{ord(c):04x}" if ord(c) < 32 or ord(c) == 127 else {"\\": "\\\\", '"': '\\"'}.get(c, c) for c in value
+        )
+        return f'"{escaped}"'
+    return str(value)

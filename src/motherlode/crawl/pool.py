@@ -1,0 +1,130 @@
+"""The pool of reader processes: bounded, supervised, replaced when a page breaks one."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from motherlode.crawl.frames import GOOD
+from motherlode.crawl.reading import Body, Instructions, Reading
+
+_FRAME_LIMIT = 1 << 30
+_AHEAD = 2
+"""Pages sent to a worker before its answer to the first: it never waits for the event loop."""
+
+
+class UnreadableError(Exception):
+    """A page that no worker could read within its limits."""
+
+
+@dataclass(slots=True)
+class _Job:
+    page: bytes
+    answer: asyncio.Future[Reading]
+
+
+@dataclass(slots=True)
+class _Worker:
+    """A process and what it is at."""
+
+    process: asyncio.subprocess.Process
+    sent: deque[_Job] = field(default_factory=deque)
+
+
+class ReaderPool:
+    """`read` gives a page to the next free worker; callers wait when all are busy."""
+
+    def __init__(self, instructions: Instructions, *, workers: int, seconds: float) -> None:
+        self._instructions = msgspec.msgpack.encode(instructions)
+        self._seconds = seconds
+        """Hard limit for one page; the limits of each syntax are inside it."""
+        self._jobs: asyncio.Queue[_Job] = asyncio.Queue(maxsize=workers * _AHEAD * 2)
+        self._decode = msgspec.msgpack.Decoder(Reading).decode
+        self._encode = msgspec.msgpack.Encoder().encode
+        self._tasks: Sequence[asyncio.Task[None]] = [asyncio.create_task(self._supervise()) for _ in range(workers)]
+        self.replaced = 0
+        """Workers that had to be replaced."""
+
+    async def read(self, page: Body) -> Reading:
+        """What a worker makes of a page; UnreadableError where it broke or outlasted its worker."""
+        job = _Job(self._encode(page), asyncio.get_running_loop().create_future())
+        await self._jobs.put(job)
+        return await job.answer
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _supervise(self) -> None:
+        """Keep one worker process going for ever."""
+        again: deque[_Job] = deque()
+        while True:
+            worker = _Worker(await self._start())
+            try:
+                await self._feed(worker, again)
+            except (TimeoutError, ConnectionError, EOFError, asyncio.IncompleteReadError) as error:
+                self.replaced += 1
+                again = worker.sent
+                if again:
+                    culprit = again.popleft()
+                    why = "took too long" if isinstance(error, TimeoutError) else "broke its reader"
+                    if not culprit.answer.done():
+                        culprit.answer.set_exception(UnreadableError(f"the page {why}"))
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    worker.process.kill()
+                await worker.process.wait()
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "motherlode.crawl.worker",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=_FRAME_LIMIT,
+        )
+        await self._send(process, self._instructions)
+        return process
+
+    async def _feed(self, worker: _Worker, again: deque[_Job]) -> None:
+        while True:
+            while len(worker.sent) < _AHEAD:
+                if again:
+                    job = again.popleft()
+                elif worker.sent and self._jobs.empty():
+                    break
+                else:
+                    job = await self._jobs.get()
+                worker.sent.append(job)
+                await self._send(worker.process, job.page)
+            answer = await asyncio.wait_for(self._receive(worker.process), self._seconds)
+            job = worker.sent.popleft()
+            if job.answer.done():
+                continue
+            if answer[:1] == GOOD:
+                job.answer.set_result(self._decode(memoryview(answer)[1:]))
+            else:
+                job.answer.set_exception(UnreadableError(answer[1:].decode("utf-8", "replace")))
+
+    @staticmethod
+    async def _send(process: asyncio.subprocess.Process, data: bytes) -> None:
+        if process.stdin is None:
+            raise ConnectionError("the worker has no stdin")
+        process.stdin.write(len(data).to_bytes(4, "big"))
+        process.stdin.write(data)
+        await process.stdin.drain()
+
+    @staticmethod
+    async def _receive(process: asyncio.subprocess.Process) -> bytes:
+        if process.stdout is None:
+            raise ConnectionError("the worker has no stdout")
+        size = int.from_bytes(await process.stdout.readexactly(4), "big")
+        return await process.stdout.readexactly(size)

@@ -1,0 +1,92 @@
+"""Detect, transform, extract, judge: all that is done to one page away from network and disk. Pure; runs in workers."""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+
+from motherlode.crawl.understanding import understand
+from motherlode.extract import links as extract_links
+from motherlode.index import page_lines
+from motherlode.model import Facts, Link, Problem, Syntax
+from motherlode.policy import Target, ntriples, target_from
+from motherlode.transform import TransformOptions
+
+
+class Instructions(msgspec.Struct, frozen=True, kw_only=True):
+    """What every reading of a crawl has in common; sent to each worker once."""
+
+    target: str
+    seconds: float = 5.0
+    """Time limit of one syntax on one page."""
+    keep_ntriples: bool = False
+    """Give the statements as N-Triples, too: for recordings."""
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """A page on its way to a reader."""
+
+    url: str
+    content_type: str
+    body: bytes
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """All that a page was found to be and to say."""
+
+    kind: str
+    relevant: bool
+    counts: dict[str, int]
+    """Distinct statements by syntax."""
+    quads: int
+    lines: bytes
+    graphs: tuple[str, ...]
+    links: list[Link]
+    problems: tuple[Problem, ...]
+    content_hash: str
+    ntriples: bytes = b""
+    """The statements without the page's plain facts, where they were asked for."""
+
+
+MAX_PROBLEMS = 50
+"""Kept for one page; a hostile page could have millions."""
+
+
+class Reader:
+    """Reads pages for one target."""
+
+    def __init__(self, instructions: Instructions) -> None:
+        self._target: Target = target_from(instructions.target)
+        self._options = TransformOptions(seconds=instructions.seconds)
+        self._keep_ntriples = instructions.keep_ntriples
+
+    def read(self, page: Body) -> Reading:
+        document, facts = understand(page.body, url=page.url, content_type=page.content_type, options=self._options)
+        links = extract_links(document, facts)
+        lines, quads, graphs = page_lines(page.url, facts)
+        return Reading(
+            kind=document.kind.value,
+            relevant=self._target(facts, document.kind),
+            counts={syntax.value: count for syntax, count in facts.counts.items()},
+            quads=quads,
+            lines=lines,
+            graphs=graphs,
+            links=links,
+            problems=_kept(facts),
+            content_hash="sha256:" + hashlib.sha256(page.body).hexdigest(),
+            ntriples=ntriples(facts) if self._keep_ntriples else b"",
+        )
+
+
+def _kept(facts: Facts) -> tuple[Problem, ...]:
+    problems = facts.all_problems()
+    if len(problems) <= MAX_PROBLEMS:
+        return problems
+    left_out = Problem(syntax=None, message=f"{len(problems) - MAX_PROBLEMS} further problems are not listed")
+    return (*problems[:MAX_PROBLEMS], left_out)
+
+
+def syntaxes(reading: Reading) -> tuple[str, ...]:
+    """The syntaxes that gave statements, page facts aside."""
+    return tuple(sorted(name for name in reading.counts if name != Syntax.PAGE.value))

@@ -1,0 +1,104 @@
+"""What follows from an answer, for frontier and policy: the half of a turn that a live crawl and a simulation share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from motherlode.frontier import MAX_REDIRECTS, Entry, Frontier, Ticket
+from motherlode.model import Failure, FailureKind, Feedback, Link, LinkSource, Parent, Policy, Syntax
+
+_NOTHING: Mapping[Syntax, int] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageOutcome:
+    """What a page was found to be, as far as selection cares."""
+
+    relevant: bool
+    kind: str
+    counts: Mapping[Syntax, int]
+    links: Sequence[Link]
+
+
+class Settler:
+    """Lets the policy learn, offers the links, and closes the ticket; one turn at a time."""
+
+    def __init__(self, frontier: Frontier, policy: Policy, spelling: Callable[[str], str] | None = None) -> None:
+        self._frontier = frontier
+        self._policy = policy
+        self._spelling = spelling
+        """How a recorded web spells its URLs; None on the live web."""
+
+    def seeds(self, urls: Sequence[str]) -> int:
+        links = [Link(url=url, source=LinkSource.SEED) for url in urls]
+        return self._frontier.offer(self._spelled(links), parent=None, entry=None)
+
+    def page(self, ticket: Ticket, outcome: PageOutcome) -> int:
+        """A page has been read; how many of its links were new."""
+        entry = ticket.entry
+        parent = Parent(
+            url=entry.url,
+            host=ticket.host,
+            depth=entry.depth,
+            relevant=outcome.relevant,
+            counts=outcome.counts,
+            kind=outcome.kind,
+            memo=entry.memo,
+        )
+        self._learn(ticket, relevant=outcome.relevant, counts=outcome.counts, links=len(outcome.links))
+        new = self._frontier.offer(self._spelled(outcome.links), parent=parent, entry=entry)
+        self._frontier.done(ticket)
+        return new
+
+    def failure(self, ticket: Ticket, failure: Failure, now: float) -> Failure:
+        """A request gave no page; the failure as it counts, which for a redirect too many is another."""
+        if failure.kind is FailureKind.REDIRECT:
+            if ticket.entry.hops >= MAX_REDIRECTS:
+                detail = f"more than {MAX_REDIRECTS} redirects in a row"
+                failure = replace(failure, kind=FailureKind.REDIRECT_BROKEN, detail=detail, location="")
+            else:
+                self._follow(ticket.entry, ticket.host, failure.location)
+        again = self._frontier.failed(ticket, failure.kind, now, retry_after=failure.retry_after)
+        if not again:
+            self._learn(ticket, relevant=False, failure=failure.kind)
+        return failure
+
+    def _follow(self, entry: Entry, host: str, location: str) -> None:
+        """A redirect's target is offered like any other link, so it passes the same clocks, rules and scope."""
+        parent = Parent(url=entry.url, host=host, depth=entry.depth, relevant=False, memo=entry.memo)
+        link = Link(url=location, source=LinkSource.REDIRECT, anchor=entry.anchor, rel=entry.rel)
+        self._frontier.offer(self._spelled([link]), parent=parent, entry=entry)
+
+    def _learn(
+        self,
+        ticket: Ticket,
+        *,
+        relevant: bool,
+        failure: FailureKind | None = None,
+        counts: Mapping[Syntax, int] = _NOTHING,
+        links: int = 0,
+    ) -> None:
+        entry = ticket.entry
+        self._policy.learn(
+            Feedback(
+                url=entry.url,
+                host=ticket.host,
+                arm=entry.arm,
+                memo=entry.memo,
+                score=entry.score,
+                reward=float(relevant),
+                relevant=relevant,
+                failure=failure,
+                counts=counts,
+                links=links,
+                parent_url=entry.parent_url,
+            )
+        )
+
+    def _spelled(self, links: Sequence[Link]) -> Sequence[Link]:
+        if self._spelling is None:
+            return links
+        return [msgspec.structs.replace(link, url=self._spelling(link.url)) for link in links]

@@ -1,0 +1,88 @@
+"""The running account of a crawl: what `stats` tells, kept beside the frontier's state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from motherlode.model import FailureKind, Visit
+
+
+class Totals(msgspec.Struct, kw_only=True):
+    """Sums over all visits. Part of the frontier's commit, so they are right after a crash as well."""
+
+    fetched: int = 0
+    """Requests for pages, failures included."""
+    relevant: int = 0
+    quads: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    requests: int = 0
+    """All requests, those for robots.txt included."""
+    failures: dict[str, int] = {}
+    redirects: int = 0
+    syntaxes: dict[str, list[int]] = {}
+    """Pages and statements by syntax."""
+    problems: dict[str, int] = {}
+    links: int = 0
+    curve: list[tuple[int, int]] = []
+    """Pairs of fetched and relevant, thinned as they grow."""
+
+    def add(self, visit: Visit) -> None:
+        self.fetched += 1
+        self.requests += 1
+        self.relevant += visit.relevant
+        self.quads += visit.quads
+        self.bytes += visit.size
+        self.links += visit.links
+        if visit.failure is FailureKind.REDIRECT:
+            self.redirects += 1
+        elif visit.failure is not None:
+            self.failures[visit.failure.value] = self.failures.get(visit.failure.value, 0) + 1
+        for syntax, statements in visit.counts.items():
+            pages = self.syntaxes.setdefault(syntax, [0, 0])
+            pages[0] += 1
+            pages[1] += statements
+        for problem in visit.problems:
+            self._note(f"{problem.syntax.value if problem.syntax else 'page'}: {_general(problem.message)}")
+        self._mark()
+
+    def _note(self, problem: str) -> None:
+        if problem in self.problems or len(self.problems) < 200:
+            self.problems[problem] = self.problems.get(problem, 0) + 1
+        else:
+            self.problems["others"] = self.problems.get("others", 0) + 1
+
+    def _mark(self) -> None:
+        """Keep the curve to a few hundred points, evenly spaced, whatever the crawl's length."""
+        step = max(1, 1 << max(0, self.fetched.bit_length() - 9))
+        if self.fetched % step == 0:
+            self.curve.append((self.fetched, self.relevant))
+        if len(self.curve) > 1024:
+            self.curve = [point for point in self.curve if point[0] % step == 0]
+
+    @property
+    def harvest_rate(self) -> float:
+        return self.relevant / self.fetched if self.fetched else 0.0
+
+    def summary(self) -> dict[str, Any]:
+        """The part that other programs read."""
+        return {
+            "fetched": self.fetched,
+            "relevant": self.relevant,
+            "harvest_rate": round(self.harvest_rate, 4),
+            "quads": self.quads,
+            "bytes": self.bytes,
+            "seconds": round(self.seconds, 3),
+            "requests": self.requests,
+            "redirects": self.redirects,
+            "failures": dict(sorted(self.failures.items())),
+            "syntaxes": {name: {"pages": p, "statements": s} for name, (p, s) in sorted(self.syntaxes.items())},
+        }
+
+
+def _general(message: str) -> str:
+    """A problem without what only this page says, so that equals can be counted."""
+    head = message.partition(":")[0]
+    return (head if len(head) > 12 else message)[:80]

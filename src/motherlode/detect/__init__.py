@@ -1,0 +1,79 @@
+"""What a body really is: by its content first, and by what its sender and its address say where content is silent.
+
+Magic bytes are looked at before any text, a few kilobytes of text before any more, and nothing is parsed: detection
+costs some ten microseconds a page. Whatever the bytes are, the answer is a kind; nothing is raised.
+"""
+
+from __future__ import annotations
+
+import re
+
+from motherlode.detect.charset import charset_of, unmistakable
+from motherlode.detect.sniff import sniff
+from motherlode.model import ContentKind, Detected, Evidence
+from motherlode.www.media import MEDIA, by_extension, by_magic, by_media_type, essence
+
+__all__ = ["detect"]
+
+_HEAD = 4096
+_DECODED = 1 << 17
+"""Bytes that are decoded to look at, where a body is not in an encoding that agrees with ASCII."""
+_VAGUE_TYPES = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/unknown", "*/*"})
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+"""Bytes that no text has (WHATWG MIME Sniffing, section 3)."""
+_NO_TEXT = frozenset(kind for kind, row in MEDIA.items() if row.is_archive) | {ContentKind.BINARY, ContentKind.EMPTY}
+_RDF_TEXT = frozenset(kind for kind, row in MEDIA.items() if row.is_rdf and not row.is_xml) - {ContentKind.JSON_LD}
+
+Verdict = tuple[ContentKind, Evidence]
+
+
+def detect(body: bytes, *, url: str, content_type: str) -> Detected:
+    """The kind and the charset of a body.
+
+    >>> detect(b"@prefix a: <urn:a:> . a:b a:c a:d .", url="http://example.org/x", content_type="text/html").kind
+    <ContentKind.TURTLE: 'turtle'>
+    >>> detect(b"<!doctype html><title>Not found</title>", url="http://example.org/x.ttl", content_type="").kind
+    <ContentKind.HTML: 'html'>
+    """
+    codec = unmistakable(body)
+    text = body if codec is None else body[:_DECODED].decode(codec, "ignore").encode()
+    head = text[:_HEAD].lstrip() or text.lstrip()[:_HEAD]
+    kind, evidence = _verdict(head, text, url, content_type)
+    charset = "utf-8" if kind in _NO_TEXT else codec or charset_of(body, head, content_type)
+    return Detected(kind=kind, evidence=evidence, charset=charset)
+
+
+def _verdict(head: bytes, text: bytes, url: str, content_type: str) -> Verdict:
+    if not head:
+        return ContentKind.EMPTY, Evidence.CONTENT
+    declared = None if essence(content_type) in _VAGUE_TYPES else by_media_type(content_type)
+    extension = by_extension(url)
+    magic = None if head.startswith(b"<") else by_magic(text)
+    if magic is not None:
+        is_package = magic is ContentKind.ZIP and ContentKind.BINARY in (declared, extension)
+        return ContentKind.BINARY if is_package else magic, Evidence.CONTENT
+    found = sniff(head, text, declared, extension)
+    if _is_robots(url) and found is not ContentKind.HTML:
+        return ContentKind.ROBOTS, Evidence.EXTENSION
+    if found is not None:
+        return found, Evidence.CONTENT
+    return _by_claims(head, declared, extension)
+
+
+def _by_claims(head: bytes, declared: ContentKind | None, extension: ContentKind | None) -> Verdict:
+    """For content that says nothing for itself: the header, unless the content speaks against it; then the address."""
+    if _CONTROL.search(head) and not (declared is not None and MEDIA[declared].is_html):
+        return ContentKind.BINARY, Evidence.CONTENT
+    if declared is ContentKind.BINARY:
+        return ContentKind.BINARY, Evidence.HEADER
+    is_possible = declared is not None and (not MEDIA[declared].is_xml or head.startswith(b"<"))
+    if declared is not None and is_possible and declared is not ContentKind.TEXT and not MEDIA[declared].is_archive:
+        return declared, Evidence.HEADER
+    if extension in _RDF_TEXT or (extension is ContentKind.HTML and declared is None):
+        return extension, Evidence.EXTENSION
+    return ContentKind.TEXT, Evidence.CONTENT
+
+
+def _is_robots(url: str) -> bool:
+    """Only the one at a host's root is what its name says (RFC 9309, section 2.3)."""
+    return url.endswith("/robots.txt") and url.count("/") == 3

@@ -1,0 +1,182 @@
+"""What the first bytes of a body say about its kind."""
+
+from __future__ import annotations
+
+import re
+
+from motherlode.model import ContentKind
+from motherlode.www.media import MEDIA, RDF_NAMESPACE, by_root
+from motherlode.www.xmlhead import XmlHead, read_head
+
+_DEEP_HEAD = 1 << 16
+"""Bytes in which an XML root element is looked for, behind long comments and document types."""
+_JSON_LD_SEARCH = 1 << 20
+"""Bytes of JSON that are searched for a context."""
+_SOME_LINES = 8
+
+_OWL_XML = ("http://www.w3.org/2002/07/owl#", "Ontology")
+_TAG_END = b" \t\r\n\f/>"
+
+_JSON = re.compile(rb'\{\s*(?:"|\}\s*\Z)|\[\s*(?:[{"\[\-\d]|\]\s*\Z|true|false|null)')
+_JSON_LD_ONLY = re.compile(rb'"@(?:context|graph|value)"\s*:')
+_JSON_LD_NODE = re.compile(rb'"@id"\s*:')
+_JSON_LD_TYPE = re.compile(rb'"@type"\s*:|"[a-z]+://[^"\s]*"\s*:')
+
+
+def sniff(head: bytes, body: bytes, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind | None:
+    """The kind that the content itself tells, or None; what is said of it only decides between kinds that look alike.
+
+    `head` is the beginning of `body`, without what white space comes before it.
+    """
+    if _JSON.match(head):
+        return _json(body, declared, extension)
+    rdf = sniff_rdf_text(head, declared, extension)
+    if rdf is None and head.startswith(b"<"):
+        return _markup(head, body, declared, extension)
+    return rdf
+
+
+def _json(body: bytes, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind:
+    if ContentKind.JSON_LD in (declared, extension):
+        return ContentKind.JSON_LD
+    text = body[:_JSON_LD_SEARCH]
+    if b'"@' in text and (_JSON_LD_ONLY.search(text) or (_JSON_LD_NODE.search(text) and _JSON_LD_TYPE.search(text))):
+        return ContentKind.JSON_LD
+    return ContentKind.JSON
+
+
+# Turtle and its relatives --------------------------------------------------------------------------------------------
+
+_FAMILY = frozenset({ContentKind.TURTLE, ContentKind.TRIG, ContentKind.N3})
+_LINES = frozenset({ContentKind.N_TRIPLES, ContentKind.N_QUADS})
+
+_IRI = rb'<[^\s<>"{}|^`\\]*+>'
+_ABSOLUTE = rb'<[A-Za-z][A-Za-z0-9+.\-]*+:[^\s<>"{}|^`]*+>'
+_LIKELY_IRI = rb'(?:<>|<(?=[^\s<>":#/]*+[:#/])[^\s<>"]*+>)'
+_BLANK = rb"_:[\w.\-]+"
+_STRING = rb'"(?:[^"\\\n]|\\.)*+"(?:@[A-Za-z0-9\-]+|\^\^' + _ABSOLUTE + rb")?"
+
+_COMMENTS = re.compile(rb"(?:\s++|#[^\n]*+)*+")
+_PREFIX = rb"[\w.\-\x80-\xff]*:"
+_DIRECTIVE = re.compile(
+    rb"(?:@?prefix\s+%s\s*%s|@?base\s+%s|@?version\s+[\"'][^\"']*[\"'])\s*\.?" % (_PREFIX, _IRI, _IRI), re.IGNORECASE
+)
+_SPARQL = re.compile(rb"(?:select|construct|ask|describe|insert|delete|load|clear|drop|with)\b", re.IGNORECASE)
+_N3_DIRECTIVE = re.compile(rb"@(?:keywords|forall|forsome)\b", re.IGNORECASE)
+_LINE = re.compile(
+    rb"(?:%(iri)s|%(blank)s)[ \t]*%(iri)s[ \t]*(?:%(iri)s|%(blank)s|%(string)s|<<\(.*\)>>)[ \t]*"
+    rb"(?P<graph>%(iri)s|%(blank)s)?[ \t]*\.[ \t]*(?:#.*)?\r?$"
+    % {b"iri": _ABSOLUTE, b"blank": _BLANK, b"string": _STRING}
+)
+_TRIPLE = re.compile(
+    rb"(?:%(iri)s|%(blank)s|\[\s*\])\s+(?:a|%(iri)s)\s+(?:%(iri)s\s*[.;,]|\"|'|_:|\[|\(|[+\-\d]|true|false)"
+    % {b"iri": _LIKELY_IRI, b"blank": _BLANK}
+)
+_GRAPH = re.compile(
+    rb"(?:graph\s+)?(?:%s|%s)\s*\{|\{\s*(?:%s|%s)\s" % (_ABSOLUTE, _BLANK, _ABSOLUTE, _BLANK), re.IGNORECASE
+)
+_ENCLOSED = re.compile(
+    rb"\"\"\".*?\"\"\"|'''.*?'''|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|<[^\s<>]*>|#[^\n]*", re.DOTALL
+)
+
+
+def sniff_rdf_text(head: bytes, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind | None:
+    """Which of Turtle, TriG, N3, N-Triples and N-Quads a text is, if any.
+
+    >>> sniff_rdf_text(b"# hello\\nPREFIX ex: <http://example.org/>\\nex:a a ex:B .", ContentKind.TEXT, None)
+    <ContentKind.TURTLE: 'turtle'>
+    >>> sniff_rdf_text(b"PREFIX ex: <http://example.org/> SELECT ?a { ?a a ex:B }", ContentKind.TEXT, None) is None
+    True
+    """
+    text = head[_end_of(_COMMENTS, head, 0) :]
+    if _LINE.match(text.partition(b"\n")[0]):
+        return _lines(text, declared, extension)
+    if _DIRECTIVE.match(text):
+        return None if _SPARQL.match(text, _after_directives(text)) else _family(text, declared, extension)
+    if _TRIPLE.match(text) or _N3_DIRECTIVE.match(text) or _GRAPH.match(text):
+        return _family(text, declared, extension)
+    return None
+
+
+def _after_directives(text: bytes) -> int:
+    position = 0
+    while directive := _DIRECTIVE.match(text, position):
+        position = _end_of(_COMMENTS, text, directive.end())
+    return position
+
+
+def _end_of(pattern: re.Pattern[bytes], text: bytes, position: int) -> int:
+    found = pattern.match(text, position)
+    return found.end() if found else position
+
+
+def _lines(text: bytes, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind:
+    whole = [line.strip() for line in text.split(b"\n")[: _SOME_LINES + 1]]
+    found = [_LINE.match(line) for line in (whole[:-1] or whole) if line and not line.startswith(b"#")]
+    if not all(found):
+        return _family(text, declared, extension)
+    if any(line["graph"] for line in found if line):
+        return ContentKind.N_QUADS
+    for said in (declared, extension):
+        if said in _FAMILY or said in _LINES:
+            return said
+    return ContentKind.N_TRIPLES
+
+
+def _family(text: bytes, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind:
+    bare = _ENCLOSED.sub(b" ", text).partition(b'"')[0]  # what follows a quote that is left is the inside of a string
+    if b"=>" in bare or _N3_DIRECTIVE.search(bare):
+        return ContentKind.N3
+    said = next((kind for kind in (declared, extension) if kind in _FAMILY), None)
+    if b"{" in bare and said is not ContentKind.N3:
+        return ContentKind.TRIG
+    return said or ContentKind.TURTLE
+
+
+# XML and HTML --------------------------------------------------------------------------------------------------------
+
+
+def _markup(
+    head: bytes, body: bytes, declared: ContentKind | None, extension: ContentKind | None
+) -> ContentKind | None:
+    """The kind of a body that begins with a tag, a declaration or a comment; None where that is no evidence."""
+    xml = read_head(head)
+    if xml is None and len(body) > len(head) and head.startswith((b"<!", b"<?")):
+        head = body[:_DEEP_HEAD].lstrip()
+        xml = read_head(head)
+    if xml is None:
+        return ContentKind.HTML if _opens_html(head) else None
+    known = by_root(xml.namespace, xml.name)
+    if known is ContentKind.XHTML or xml.name.lower() == "html" or (known is None and xml.doctype.lower() == "html"):
+        return _html_or_xhtml(xml, declared, extension)
+    if known is not None and not (known is ContentKind.SVG and not xml.namespace and declared is ContentKind.HTML):
+        return known
+    return _other_xml(xml, head, declared, extension)
+
+
+def _other_xml(
+    xml: XmlHead, head: bytes, declared: ContentKind | None, extension: ContentKind | None
+) -> ContentKind | None:
+    if ContentKind.RDF_XML in (declared, extension) and RDF_NAMESPACE in xml.namespaces.values():
+        is_owl_xml = (xml.namespace, xml.name) == _OWL_XML and b"rdf:about" not in head
+        return ContentKind.XML if is_owl_xml else ContentKind.RDF_XML  # a node may be the root: RDF/XML, section 2.6
+    is_xml = declared is not None and MEDIA[declared].is_xml
+    if declared is ContentKind.HTML or (not is_xml and _opens_html(head[xml.root_offset :])):
+        return ContentKind.XML if xml.has_declaration and xml.namespaces else ContentKind.HTML
+    return ContentKind.XML if is_xml or xml.has_declaration or xml.namespaces else None
+
+
+def _html_or_xhtml(xml: XmlHead, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind:
+    """An HTML parser reads both, so it is XML only where the sender means it: by the media type, or for want of one."""
+    if declared in (ContentKind.XHTML, ContentKind.XML):
+        return ContentKind.XHTML
+    is_xml = extension is ContentKind.XHTML or xml.has_declaration
+    return ContentKind.XHTML if is_xml and xml.namespace and declared is not ContentKind.HTML else ContentKind.HTML
+
+
+def _opens_html(head: bytes) -> bool:
+    start = head[:16].lower()
+    return any(
+        start.startswith(marker) and start[len(marker) : len(marker) + 1] in _TAG_END
+        for marker in MEDIA[ContentKind.HTML].markers
+    )

@@ -1,0 +1,66 @@
+"""From a reference on a page to the address of another page, or to nothing."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from motherlode.model import ContentKind
+from motherlode.www.media import by_extension, extension_of
+from motherlode.www.urls import origin_of, resolve
+
+_ASSET_TEXT = frozenset({"css", "js", "mjs"})
+_SPACES = " \t\n\f\r"
+
+
+class Addresses:
+    """Resolves the references of one page.
+
+    >>> addresses = Addresses("http://example.org/a/b")
+    >>> [addresses.page(it) for it in ("c", "/d#e", "#top", "mailto:x@example.org", "//other.example/", "logo.png")]
+    ['http://example.org/a/c', 'http://example.org/d', None, None, 'http://other.example/', None]
+    """
+
+    def __init__(self, base: str) -> None:
+        self._base = base
+        path = base.partition("#")[0].partition("?")[0]
+        self._folder = path[: path.rfind("/") + 1] if path.count("/") > 2 else base
+        self._root = origin_of(base) + "/" if base.startswith("http") else base
+
+    def page(self, reference: str) -> str | None:
+        """The canonical address, or None for what is no page: a place on the same page, another scheme, an asset."""
+        reference = reference.strip(_SPACES)
+        if not reference:
+            return None
+        first = reference[0]
+        if first == "#":
+            return None
+        if first == "/" or reference.startswith(("http://", "https://")):
+            return _remembered(self._root, reference)
+        if first == "?":  # the one kind of reference for which the last segment of the base matters
+            return _page_at(self._base, reference)
+        return _remembered(self._folder, reference)
+
+
+@lru_cache(maxsize=16384)
+def _remembered(base: str, reference: str) -> str | None:
+    """Navigation says the same on every page of a site, so answers are kept from page to page."""
+    return _page_at(base, reference)
+
+
+def _page_at(base: str, reference: str) -> str | None:
+    url = resolve(base, reference)
+    return None if url is None or is_asset(url) else url
+
+
+def is_asset(url: str) -> bool:
+    """An address whose extension says that no page and no data can be there.
+
+    >>> is_asset("http://example.org/logo.png"), is_asset("http://example.org/File:Logo.png")
+    (True, False)
+    """
+    extension = extension_of(url)
+    if not extension:
+        return False
+    if extension not in _ASSET_TEXT and by_extension(url) is not ContentKind.BINARY:
+        return False
+    return ":" not in url[url.rfind("/") :]  # on a wiki, `File:Logo.png` is a page about an image

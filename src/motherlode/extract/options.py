@@ -1,0 +1,27 @@
+"""What the user may say about links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from motherlode.model import ContentKind
+
+MAX_TEXT = 120
+"""Characters of any text that goes with a link."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractOptions:
+    """Options of the extract phase. Picklable: they travel to the worker processes."""
+
+    follow_vocabulary: bool = False
+    """Follow classes and other terms of vocabularies, too. They are few, and every page names them again."""
+    predicates: frozenset[str] | None = None
+    """Only IRIs that statements with one of these predicates mention; None means any predicate."""
+    page_links: int = 5_000
+    """Most links that one page may give."""
+    sitemap_links: int = 50_000
+    """Most links that one sitemap may give: what the protocol allows it to hold."""
+
+    def most_links(self, kind: ContentKind) -> int:
+        return self.sitemap_links if kind is ContentKind.SITEMAP else self.page_links

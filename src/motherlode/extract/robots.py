@@ -1,0 +1,37 @@
+"""What a page itself asks of crawlers, by `<meta name=robots>`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from motherlode.www.document import Document
+
+PRODUCT_TOKEN = "motherlode"
+_KNOWN = frozenset({"noindex", "nofollow", "none"})
+
+
+def robots_directives(document: Document, *, product: str = PRODUCT_TOKEN) -> frozenset[str]:
+    """Those of noindex, nofollow and none that the page asks of all crawlers, or of ours; none means both others.
+
+    >>> from motherlode.model import ContentKind, Detected, Evidence
+    >>> body = b'<meta name="Robots" content="NOINDEX, follow">'
+    >>> html = Detected(kind=ContentKind.HTML, evidence=Evidence.CONTENT)
+    >>> robots_directives(Document(url="http://example.org/", body=body, detected=html))
+    frozenset({'noindex'})
+    """
+    lowered = document.body.lower()
+    if b"robots" not in lowered and product.encode() not in lowered:
+        return frozenset()
+    found: frozenset[str] = frozenset()
+    for element in document.html.css("meta[name][content]"):
+        found |= directives_of(element.attributes, product)
+    return found
+
+
+def directives_of(attributes: Mapping[str, str | None], product: str) -> frozenset[str]:
+    """The directives of one meta element."""
+    name = (attributes.get("name") or "").strip().lower()
+    if name != "robots" and name != product:
+        return frozenset()
+    found = _KNOWN.intersection((attributes.get("content") or "").lower().replace(",", " ").split())
+    return found | {"noindex", "nofollow"} if "none" in found else found

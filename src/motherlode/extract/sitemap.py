@@ -1,0 +1,28 @@
+"""Links of sitemaps and sitemap indexes (sitemaps.org protocol 0.9)."""
+
+from __future__ import annotations
+
+from motherlode.extract.addresses import Addresses
+from motherlode.extract.options import ExtractOptions
+from motherlode.extract.xml import local, parse
+from motherlode.model import Link, LinkSource
+from motherlode.www.document import Document
+
+
+def sitemap_links(document: Document, options: ExtractOptions) -> list[Link]:
+    """The `loc` of every entry."""
+    root = parse(document)
+    if root is None:
+        return []
+    addresses = Addresses(document.url)
+    found: dict[str, Link] = {}
+    for entry in root:
+        for child in entry:
+            if local(child) == "loc":
+                url = addresses.page(child.text or "")
+                if url is not None and url not in found:
+                    found[url] = Link(url=url, source=LinkSource.SITEMAP)
+                break
+        if len(found) >= options.sitemap_links:
+            break
+    return list(found.values())

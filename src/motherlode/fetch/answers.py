@@ -1,0 +1,99 @@
+"""What a status line means, and whether a body can be of any use. Shared by the live and the recorded web."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from motherlode.model import ContentKind, Failure, FailureKind
+from motherlode.www.media import by_media_type, essence
+from motherlode.www.urls import resolve
+
+_REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
+"""300 too: its Location is the server's own choice (RFC 9110, 15.4.1). Not 305, which names a proxy."""
+_BY_STATUS = {
+    304: FailureKind.NOT_MODIFIED,
+    401: FailureKind.FORBIDDEN,
+    402: FailureKind.FORBIDDEN,
+    403: FailureKind.FORBIDDEN,
+    404: FailureKind.NOT_FOUND,
+    407: FailureKind.FORBIDDEN,
+    410: FailureKind.NOT_FOUND,
+    429: FailureKind.TOO_MANY,
+    451: FailureKind.FORBIDDEN,
+    503: FailureKind.UNAVAILABLE,
+}
+_BY_HUNDRED = {1: FailureKind.PROTOCOL, 3: FailureKind.REDIRECT_BROKEN, 4: FailureKind.CLIENT_ERROR}
+"""All else is the server's error, numbers that mean nothing too (RFC 9110, 15)."""
+_UNKNOWN_BINARY = "application/octet-stream"
+_CODE_TYPES = frozenset({"text/css", "text/javascript", "application/javascript", "application/x-javascript"})
+_TEXT_STARTS = (b"<", b"@prefix", b"@base", b"prefix ", b"{", b"[")
+USELESS_AFTER = 64
+"""So many bytes of a body are enough for `is_useless`."""
+
+
+def failure_from_status(url: str, status: int, headers: Mapping[str, str]) -> Failure | None:
+    """The failure that an answer's status means; None for a page (2xx)."""
+    if 200 <= status < 300:
+        return None
+    if status in _REDIRECTS:
+        return _redirect(url, status, headers)
+    return Failure(
+        url=url,
+        kind=_BY_STATUS.get(status) or _BY_HUNDRED.get(status // 100, FailureKind.SERVER_ERROR),
+        detail=f"the server answered {status}",
+        status=status,
+        retry_after=retry_after(headers.get("retry-after", ""), datetime.now(UTC)),
+        headers=headers,
+    )
+
+
+def _redirect(url: str, status: int, headers: Mapping[str, str]) -> Failure:
+    given = headers.get("location", "")
+    location = resolve(url, given) if given else None
+    if location is None or location == url:
+        detail = f"{status} without a usable Location ({given!r})"
+        return Failure(url=url, kind=FailureKind.REDIRECT_BROKEN, detail=detail, status=status, headers=headers)
+    return Failure(
+        url=url,
+        kind=FailureKind.REDIRECT,
+        detail=f"{status} to {location}",
+        status=status,
+        location=location,
+        headers=headers,
+    )
+
+
+def retry_after(value: str, now: datetime) -> float | None:
+    """Seconds that a Retry-After header asks for, as a number or a date (RFC 9110, 10.2.3).
+
+    >>> retry_after("120", datetime(2026, 1, 1, tzinfo=UTC))
+    120.0
+    >>> retry_after("Thu, 01 Jan 2026 00:01:00 GMT", datetime(2026, 1, 1, tzinfo=UTC))
+    60.0
+    """
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
+    try:
+        when = parsedate_to_datetime(value)
+    except (ValueError, OverflowError):  # a year of twenty digits overflows
+        return None
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    return max(0.0, (when - now).total_seconds())
+
+
+def is_useless(content_type: str, head: bytes) -> bool:
+    """True where both the announced type and the first bytes say that neither facts nor links can come of a body.
+
+    >>> is_useless("image/png", b"\\x89PNG"), is_useless("image/png", b"<html>"), is_useless("image/svg+xml", b"")
+    (True, False, False)
+    """
+    media_type = essence(content_type)
+    if media_type == _UNKNOWN_BINARY:
+        return False
+    if media_type not in _CODE_TYPES and by_media_type(media_type) is not ContentKind.BINARY:
+        return False
+    return not head.lstrip(b"\xef\xbb\xbf \t\r\n")[:USELESS_AFTER].lower().startswith(_TEXT_STARTS)

@@ -1,0 +1,63 @@
+"""WARC output: each answer a gzip member of its own, so that a file can be indexed and cut off anywhere between two."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from http import HTTPStatus
+from pathlib import Path
+
+_UNDONE = frozenset({"content-encoding", "transfer-encoding", "content-length", "connection", "keep-alive"})
+"""Headers that speak of the transfer and not of the body as it is kept."""
+
+
+def http_block(status: int, headers: Mapping[str, str], body: bytes) -> bytes:
+    """An HTTP answer as bytes, its encodings undone."""
+    try:
+        reason = HTTPStatus(status).phrase
+    except ValueError:
+        reason = "Unknown"
+    kept = [(name, value) for name, value in headers.items() if name.lower() not in _UNDONE]
+    kept.append(("Content-Length", str(len(body))))
+    lines = [f"HTTP/1.1 {status} {reason}", *(f"{name}: {value}" for name, value in kept)]
+    return "\r\n".join(lines).encode("utf-8", "replace") + b"\r\n\r\n" + body
+
+
+def response_record(url: str, *, at: float, status: int, headers: Mapping[str, str], body: bytes) -> bytes:
+    """A WARC 1.1 response record, packed."""
+    block = http_block(status, headers, body)
+    digest = base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()
+    when = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _record(
+        [
+            ("WARC-Type", "response"),
+            ("WARC-Target-URI", url),
+            ("WARC-Date", when),
+            ("WARC-Record-ID", f"<urn:uuid:{uuid.uuid4()}>"),
+            ("WARC-Payload-Digest", f"sha1:{digest}"),
+            ("Content-Type", "application/http; msgtype=response"),
+        ],
+        block,
+    )
+
+
+def _record(headers: list[tuple[str, str]], block: bytes) -> bytes:
+    head = "".join(f"{name}: {value}\r\n" for name, value in [*headers, ("Content-Length", str(len(block)))])
+    return gzip.compress(b"WARC/1.1\r\n" + head.encode() + b"\r\n" + block + b"\r\n\r\n", compresslevel=6)
+
+
+class WarcFile:
+    """Appends records to a file. Every record is written with one call, so a kill leaves at most the last one cut."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("ab", buffering=0)
+
+    def add(self, url: str, *, at: float, status: int, headers: Mapping[str, str], body: bytes = b"") -> None:
+        self._file.write(response_record(url, at=at, status=status, headers=headers, body=body))
+
+    def close(self) -> None:
+        self._file.close()

@@ -1,0 +1,42 @@
+"""The frontier: every known URL once, and leave to fetch it when its turn and its host's time have come.
+
+The life of a URL here:
+
+1. A page (or a seed) mentions it: `offer`. If it is known already, nothing happens. If it is out of scope, the refusal
+   is counted. Otherwise the policy rates it, and it waits in the queue of its *arm*.
+2. Its host wakes when its clock allows; then the policy may pick the host's arms. `next` pops the best URL of the arm
+   that the policy picks. If the host's robots.txt is not known yet, the ticket is for that, and the page is *held* and
+   goes first afterwards; if the rules forbid the URL, it is refused, with the reason on record. Rules that lie on
+   another host are asked for there, by that host's clock too.
+3. While a request is under way the URL is *in flight*. `answered` starts the host's clock again.
+4. It ends as done or failed, or waits again after a while if the table in `retry` says so.
+
+Guarantees: a URL is in exactly one state; no two requests to one host start closer than its delay after the end of the
+one before (with a delay of zero, at most `per_host` at once); a pick costs the policy's pick and a logarithm; after a
+crash the state is that of the last `commit`, what was in flight waits again, and every host rests for its delay once,
+since the requests since that commit are forgotten. Nothing here reads a clock or opens a socket: `now` is an argument,
+so a simulation is only another caller.
+"""
+
+from motherlode.frontier.disk import DiskLedger
+from motherlode.frontier.entries import Entry, HostRecord, UrlState
+from motherlode.frontier.frontier import Frontier
+from motherlode.frontier.ledger import Ledger
+from motherlode.frontier.memory import MemoryLedger
+from motherlode.frontier.scope import Scope, scope_from
+from motherlode.frontier.tickets import MAX_REDIRECTS, Politeness, Ticket
+
+__all__ = [
+    "MAX_REDIRECTS",
+    "DiskLedger",
+    "Entry",
+    "Frontier",
+    "HostRecord",
+    "Ledger",
+    "MemoryLedger",
+    "Politeness",
+    "Scope",
+    "Ticket",
+    "UrlState",
+    "scope_from",
+]

@@ -1,0 +1,92 @@
+"""A known URL as the frontier keeps it, and what can have become of it."""
+
+from __future__ import annotations
+
+from enum import Enum
+from math import inf, isnan
+
+import msgspec
+
+from motherlode.model import Link, LinkSource, Rating
+
+
+class UrlState(Enum):
+    """Every known URL is in exactly one of these."""
+
+    WAITING = "w"
+    IN_FLIGHT = "f"
+    """Handed out. After a crash these wait again."""
+    DONE = "d"
+    """A page was fetched and stored, or a redirect was recorded."""
+    FAILED = "x"
+    REFUSED = "r"
+    """No request was made; the reason is on record."""
+
+
+class Entry(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
+    """One known URL: where it came from and how it was rated. Array-like, because millions of these lie on disk."""
+
+    url: str
+    arm: str
+    score: float
+    sequence: int
+    """Order of discovery; breaks ties between equal scores."""
+    depth: int = 0
+    attempts: int = 0
+    """Requests made so far."""
+    parent_url: str = ""
+    source: str = ""
+    """The value of its LinkSource."""
+    anchor: str = ""
+    rel: str = ""
+    tag_path: str = ""
+    predicate: str = ""
+    memo: bytes = b""
+    """What the policy wants back with the outcome."""
+    hops: int = 0
+    """Redirects that led here in a row."""
+
+
+def entry_from(link: Link, rating: Rating, *, found_on: Entry | None, sequence: int) -> Entry:
+    """The entry of a link that was not known. A redirect's target is as urgent as what led to it, and no deeper."""
+    score = -inf if isnan(rating.score) else rating.score  # nothing sorts beside what is not a number
+    depth = hops = 0
+    if found_on is not None and link.source is LinkSource.REDIRECT:
+        score, depth, hops = max(score, found_on.score), found_on.depth, found_on.hops + 1
+    elif found_on is not None:
+        depth = found_on.depth + 1
+    return Entry(
+        url=link.url,
+        arm=rating.arm,
+        score=score,
+        sequence=sequence,
+        depth=depth,
+        parent_url="" if found_on is None else found_on.url,
+        source=link.source.value,
+        anchor=link.anchor,
+        rel=link.rel,
+        tag_path=link.tag_path,
+        predicate=link.predicate,
+        memo=rating.memo,
+        hops=hops,
+    )
+
+
+class HostRecord(msgspec.Struct, array_like=True, kw_only=True):
+    """What is worth remembering about a host between two runs."""
+
+    name: str
+    ready_at: float = 0.0
+    """Seconds since the epoch; no request before then."""
+    delay: float | None = None
+    """What the host asked for, where that is more than the configured delay."""
+    robots: bytes | None = None
+    """The rules as they were read; None while they are unknown."""
+    robots_at: float = 0.0
+    failures: int = 0
+    """Failures in a row."""
+    fetched: int = 0
+    relevant: int = 0
+    quads: int = 0
+    received: int = 0
+    """Bytes."""

@@ -1,0 +1,58 @@
+"""Hosts as the frontier sees them while it runs: clocks, rules, and the arms that wait behind each."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from motherlode.frontier.entries import Entry, HostRecord
+from motherlode.model.rules import Rules
+
+RulesReader = Callable[[bytes], Rules]
+
+
+@dataclass(slots=True)
+class Host:
+    """A host with something waiting, or a request under way."""
+
+    record: HostRecord
+    arms: dict[str, int] = field(default_factory=dict)
+    """How many URLs wait in each arm."""
+    in_flight: int = 0
+    awake: bool = False
+    """Its arms are in the policy's hands."""
+    rules: Rules | None = None
+    """Parsed from the record when first needed."""
+    held: Entry | None = None
+    """The page that was picked before the host's rules were known; it goes first once they are."""
+    asking: bool = False
+    """Its robots.txt is being fetched."""
+    rules_url: str = ""
+    """Where its robots.txt was redirected to, while it is being asked for."""
+    rules_hops: int = 0
+    guests: list[str] = field(default_factory=list)
+    """Hosts whose robots.txt lies here, and whose next step waits for a request to this host to end; itself, too."""
+
+    def stop_asking(self) -> None:
+        self.asking, self.rules_url, self.rules_hops = False, "", 0
+
+
+class WakingTimes:
+    """When each resting host may be asked again. A host may stand here twice; only its record's time counts."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, str]] = []
+
+    def push(self, ready_at: float, host: str) -> None:
+        heapq.heappush(self._heap, (ready_at, host))
+
+    def due(self, now: float, *, most: int | None = None) -> list[str]:
+        """Hosts whose time has come, earliest first."""
+        found: list[str] = []
+        while self._heap and self._heap[0][0] <= now and len(found) != most:
+            found.append(heapq.heappop(self._heap)[1])
+        return found
+
+    def next_time(self) -> float | None:
+        return self._heap[0][0] if self._heap else None

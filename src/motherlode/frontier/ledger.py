@@ -1,0 +1,74 @@
+"""The ledger: who is known, who waits, what became of each. Two implementations keep one contract.
+
+`MemoryLedger` (memory.py) forgets everything at the end; simulations use it. `DiskLedger` (disk.py) is LMDB: all
+changes between two commits are one transaction, so a killed process finds the state of the last commit, whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from motherlode.frontier.entries import Entry, HostRecord, UrlState
+
+
+class Ledger(Protocol):
+    """Known URLs, one priority queue an arm, host records and a log of visits. Changes are lasting after `commit`."""
+
+    def known(self, url: str) -> bool: ...
+
+    def add(self, entry: Entry) -> None:
+        """A URL that was not known waits from now on. Putting back one that was popped is an add, too."""
+        ...
+
+    def refuse(self, entry: Entry, reason: str) -> None:
+        """A URL that was not known is known and will not be fetched."""
+        ...
+
+    def pop(self, arm: str) -> Entry | None:
+        """The arm's best entry, now in flight. Highest score first, then first discovered."""
+        ...
+
+    def best(self, arm: str) -> float | None:
+        """The score of what `pop` would give."""
+        ...
+
+    def finish(self, entry: Entry, state: UrlState, reason: str) -> None:
+        """An entry in flight has come to its end."""
+        ...
+
+    def waiting(self) -> Iterator[tuple[str, str, int]]:
+        """Each arm that has entries: arm, host, how many."""
+        ...
+
+    def recover(self) -> int:
+        """Let everything wait again that was in flight when the process ended; how many there were."""
+        ...
+
+    def find(self, url: str) -> tuple[Entry, UrlState, str] | None:
+        """What is on record about a URL: the entry, its state, and the reason for that state."""
+        ...
+
+    def put_host(self, host: HostRecord) -> None: ...
+
+    def hosts(self) -> Iterator[HostRecord]: ...
+
+    def append_visit(self, number: int, record: bytes) -> None: ...
+
+    def visits(self) -> Iterator[bytes]:
+        """Every visit on record, in order."""
+        ...
+
+    def put_note(self, key: str, value: bytes) -> None:
+        """Small things that belong to the same transaction: counters, what the policy learned."""
+        ...
+
+    def note(self, key: str) -> bytes | None: ...
+
+    def commit(self) -> None:
+        """Make everything since the last commit lasting, at once."""
+        ...
+
+    def close(self) -> None:
+        """Let go without committing."""
+        ...

@@ -1,0 +1,37 @@
+"""What the frontier hands out, and how gently."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from motherlode.frontier.entries import Entry
+from motherlode.model import RequestKind
+
+MAX_REDIRECTS = 8
+"""Redirects in a row; the next one is broken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ticket:
+    """Leave to make one request, now."""
+
+    url: str
+    host: str
+    """The host whose page this is about. A robots.txt may lie on another."""
+    kind: RequestKind
+    entry: Entry
+    """The page that is to be fetched; for a robots ticket, the page that waits for the rules."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Politeness:
+    """How gently hosts are treated. What a host itself asks for can only make it gentler."""
+
+    delay: float = 1.0
+    """Seconds between the end of one request to a host and the start of the next."""
+    per_host: int = 4
+    """Requests to one host at the same time; only where the delay is zero."""
+    retry_wait: float = 15.0
+    """The unit of the waits in the table of failures."""
+    retries: bool = True
+    """False where an answer cannot change: in a recorded web."""

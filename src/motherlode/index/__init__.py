@@ -1,0 +1,14 @@
+"""Index: pages become quads on disk that can be queried, each with its origin.
+
+A page's statements go to the graph that its URL names, and once more to the default graph, so that a plain query sees
+the union of all pages with each statement once; what is known about the page itself (when, from where, status, type,
+syntaxes, hash) goes to the graph `urn:motherlode:provenance`. Writing is idempotent: a page written again replaces what
+it said before, and leaves alone what other pages say, too. Only this room opens a store.
+"""
+
+from motherlode.index.export import export_nquads
+from motherlode.index.records import PROVENANCE, PageRecord, page_lines
+from motherlode.index.store import QuadStore
+from motherlode.index.writer import Writer
+
+__all__ = ["PROVENANCE", "PageRecord", "QuadStore", "Writer", "export_nquads", "page_lines"]

@@ -1,0 +1,40 @@
+"""The nouns that flow through the crawl, the closed sets they use, and the protocols between rooms.
+
+A URL becomes a `Link` when a page mentions it, a `Request` when the frontier clears it, a `Page` or a `Failure` when
+the web has answered, `Detected` and `Facts` when it has been read, and a `Visit` when all is done. Everything here is
+frozen data; nothing here opens a socket, reads a clock or imports another room.
+"""
+
+from motherlode.model.facts import DOCUMENT_SYNTAXES, Extraction, Facts, Problem, Statement, Syntax, Term
+from motherlode.model.kinds import ContentKind, Detected, Evidence
+from motherlode.model.links import Link, LinkSource
+from motherlode.model.pages import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind
+from motherlode.model.selection import Feedback, Parent, Policy, Rating
+from motherlode.model.visits import Visit
+
+__all__ = [
+    "DOCUMENT_SYNTAXES",
+    "ContentKind",
+    "Detected",
+    "Evidence",
+    "Extraction",
+    "Facts",
+    "Failure",
+    "FailureKind",
+    "Feedback",
+    "Fetched",
+    "Fetcher",
+    "Link",
+    "LinkSource",
+    "Page",
+    "Parent",
+    "Policy",
+    "Problem",
+    "Rating",
+    "Request",
+    "RequestKind",
+    "Statement",
+    "Syntax",
+    "Term",
+    "Visit",
+]

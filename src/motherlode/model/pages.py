@@ -1,0 +1,121 @@
+"""What a fetch gives: a page, or a failure with its kind. Trouble that is expected is a value, never an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+
+class RequestKind(Enum):
+    """What a request is for. Every kind passes the same clocks."""
+
+    PAGE = "page"
+    ROBOTS = "robots"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request that the frontier has cleared: politeness, robots and scope have been seen to."""
+
+    url: str
+    kind: RequestKind = RequestKind.PAGE
+    etag: str = ""
+    last_modified: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """An answer with a body that was read to its end, or to its limit."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Names in lower case; several values of one name are joined by ", "."""
+    body: bytes = b""
+    """With the transfer and content encodings undone."""
+    truncated: bool = False
+    """True where the body was longer than the limit."""
+    address: str = ""
+    """The IP address that answered; empty for a recorded web."""
+    fetched_at: float = 0.0
+    """Seconds since the epoch, when the request was sent."""
+    elapsed: float = 0.0
+    """Seconds from the request to the last byte."""
+    wire_bytes: int = 0
+    """Bytes that crossed the network for the body, before decompression."""
+
+    @property
+    def content_type(self) -> str:
+        return self.headers.get("content-type", "")
+
+
+class FailureKind(Enum):
+    """Why a URL gave no page. What follows from each kind (wait, retry, rest) is one table in `frontier.retry`."""
+
+    REDIRECT = "redirect"
+    """A 3xx answer: not a page, but its target is now known. Counted apart from failures proper."""
+    REDIRECT_BROKEN = "redirect-broken"
+    """A 3xx answer without a usable target, or in a loop, or at the end of too long a chain."""
+    NOT_FOUND = "not-found"
+    """404 and 410, and what a recorded web does not hold."""
+    FORBIDDEN = "forbidden"
+    """401, 402, 403, 407, 451."""
+    CLIENT_ERROR = "client-error"
+    """Any other 4xx."""
+    TOO_MANY = "too-many-requests"
+    """429."""
+    UNAVAILABLE = "unavailable"
+    """503."""
+    SERVER_ERROR = "server-error"
+    """Any other 5xx."""
+    DNS = "dns"
+    CONNECT = "connect"
+    TLS = "tls"
+    TIMEOUT = "timeout"
+    RESET = "reset"
+    """The connection ended in the middle of an answer."""
+    PROTOCOL = "protocol"
+    """The server does not speak HTTP as it should."""
+    GUARD = "address-guard"
+    """The host's address is private or reserved, and the user did not allow it."""
+    ROBOTS = "robots"
+    """Disallowed by the host's robots.txt: no request was made."""
+    SCHEME = "scheme"
+    NOT_MODIFIED = "not-modified"
+    USELESS = "useless"
+    """The type and the first bytes showed that nothing can come of the body; it was cut off."""
+    PROCESSING = "processing"
+    """The page arrived, but detect, transform or extract ran past its limits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """No page, and why."""
+
+    url: str
+    kind: FailureKind
+    detail: str = ""
+    """One sentence for a person."""
+    status: int | None = None
+    location: str = ""
+    """For redirects: the absolute target as the server gave it."""
+    retry_after: float | None = None
+    """Seconds that the server asked us to wait."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    address: str = ""
+    fetched_at: float = 0.0
+    elapsed: float = 0.0
+    wire_bytes: int = 0
+
+
+Fetched = Page | Failure
+
+
+class Fetcher(Protocol):
+    """Anything that turns a request into a page or a failure. Wrappers hold another fetcher."""
+
+    async def fetch(self, request: Request) -> Fetched: ...
+
+    async def close(self) -> None: ...

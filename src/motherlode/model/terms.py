@@ -1,0 +1,66 @@
+"""Terms in N-Triples spelling: how they are written, and how they are read apart again."""
+
+from __future__ import annotations
+
+import re
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+RDF_TYPE = f"<{RDF}type>"
+
+_FORBIDDEN_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\\ud800-\udfff]')
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
+_TO_ESCAPE = re.compile(r'[\\"\n\r]')
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+_NOT_IN_PAGE_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\\ud800-\udfff\[\]]|%(?![0-9A-Fa-f]{2})')
+_AUTHORITY = re.compile(r"[^:/?#]+://\[[^\]]*\]")
+
+
+def iri(value: str) -> str | None:
+    """The term of an absolute IRI, or None where N-Triples could not hold it.
+
+    >>> iri("http://example.org/a"), iri("no scheme"), iri("http://example.org/{x}")
+    ('<http://example.org/a>', None, None)
+    """
+    if _FORBIDDEN_IN_IRI.search(value) or not _ABSOLUTE.match(value):
+        return None
+    return f"<{value}>"
+
+
+def literal(value: str, *, language: str = "", datatype: str = "") -> str:
+    r"""The term of a literal; a language tag or datatype that is none is dropped.
+
+    >>> literal('say "hi"\n'), literal("chat", language="fr"), literal("1", datatype=XSD + "integer")
+    ('"say \\"hi\\"\\n"', '"chat"@fr', '"1"^^<http://www.w3.org/2001/XMLSchema#integer>')
+    """
+    if _TO_ESCAPE.search(value):
+        value = _TO_ESCAPE.sub(lambda match: _ESCAPES[match[0]], value)
+    if not value.isascii():
+        value = _SURROGATES.sub("�", value)
+    if language and _LANGUAGE.fullmatch(language):
+        return f'"{value}"@{language.lower()}'
+    if datatype and datatype != XSD + "string" and (term := iri(datatype)):
+        return f'"{value}"^^{term}'
+    return f'"{value}"'
+
+
+def page_iri(url: str) -> str:
+    """The term that names a page: its URL, with the few characters escaped that URLs may hold but IRIs may not.
+
+    >>> page_iri("http://example.org/a|b?c={d}"), page_iri("http://[::1]/50%?a[0]=1")
+    ('<http://example.org/a%7Cb?c=%7Bd%7D>', '<http://[::1]/50%25?a%5B0%5D=1>')
+    """
+    host = _AUTHORITY.match(url)  # of an IPv6 address, whose brackets stay
+    start = host.end() if host else 0
+    return f"<{url[:start]}{_NOT_IN_PAGE_IRI.sub(lambda match: f'%{ord(match[0]):02X}', url[start:])}>"
+
+
+def is_iri(term: str) -> bool:
+    return term.startswith("<")
+
+
+def iri_value(term: str) -> str:
+    """The IRI inside an IRI term."""
+    return term[1:-1]

@@ -1,0 +1,21 @@
+"""Policies: which of the waiting URLs is worth a request, learned from what earlier ones gave.
+
+A policy rates links when they are found, which puts each in an *arm* (a host, or something finer) with a score inside
+it. The frontier tells it which arms are awake; it picks one, and is told later what came of the pick. It never sees
+the frontier as a whole, so a pick costs the same with a million hosts as with ten. Randomness comes from a seed that
+the caller gives. Targets, which decide what counts as a find, stand beside the policies.
+"""
+
+from motherlode.policy.names import DEFAULT_POLICY, POLICIES, nearest, policy_from
+from motherlode.policy.targets import TARGETS, Target, ntriples, target_from
+
+__all__ = [
+    "DEFAULT_POLICY",
+    "POLICIES",
+    "TARGETS",
+    "Target",
+    "nearest",
+    "ntriples",
+    "policy_from",
+    "target_from",
+]

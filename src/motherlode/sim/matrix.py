@@ -1,0 +1,119 @@
+"""Policies × repetitions on one web, side by side on the cores, and the scores that compare them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from multiprocessing import get_context
+from pathlib import Path
+
+from motherlode.model import Policy
+from motherlode.policy import policy_from, target_from
+from motherlode.sim.oracle import OraclePolicy
+from motherlode.sim.recorded import TraceWeb
+from motherlode.sim.run import IN_ORDER, SimResult, Simulation, Timing
+from motherlode.sim.synthetic import SyntheticSimWeb
+from motherlode.sim.webs import SimulatedWeb
+
+ORACLE = "oracle"
+SYNTHETIC = "synthetic:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebSpec:
+    """Which web, judged by which target. Picklable: each process opens the web itself."""
+
+    web: str
+    """`synthetic:PAGES`, or the folder of a trace."""
+    target: str = "any"
+    web_seed: int = 1
+    """Of a synthetic web."""
+    keep_missing: bool = False
+    """Links to what the web does not hold are 404s instead of left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One policy, once."""
+
+    policy: str
+    seed: int
+    pages: int
+    seeds: tuple[str, ...]
+    timing: Timing = IN_ORDER
+
+
+@dataclass(frozen=True, slots=True)
+class Trialled:
+    """A trial with its outcome."""
+
+    trial: Trial
+    result: SimResult
+
+
+@lru_cache(maxsize=1)
+def open_web(spec: WebSpec) -> SimulatedWeb:
+    """The web of a spec, kept by the process that opened it."""
+    target = target_from(spec.target)
+    if spec.web.startswith(SYNTHETIC):
+        return SyntheticSimWeb(pages=synthetic_pages(spec.web), seed=spec.web_seed, target=target)
+    return TraceWeb(Path(spec.web), target, keep_missing=spec.keep_missing)
+
+
+def synthetic_pages(name: str) -> int:
+    """How many pages `synthetic:PAGES` asks for."""
+    text = name.removeprefix(SYNTHETIC).replace("_", "").replace(",", "")
+    if not text.isdigit() or int(text) < 100:
+        raise ValueError(f"{name!r} should look like synthetic:100000 (at least 100 pages)")
+    return int(text)
+
+
+def run_trial(spec: WebSpec, trial: Trial, *, keep_picks: bool = False) -> Trialled:
+    """Simulate one policy on the web."""
+    web = open_web(spec)
+    policy: Policy = OraclePolicy(web) if trial.policy == ORACLE else policy_from(trial.policy, trial.seed)
+    simulation = Simulation(web, policy, scope=lambda url: "", timing=trial.timing, seed=trial.seed)
+    return Trialled(trial, simulation.run(trial.seeds, pages=trial.pages, keep_picks=keep_picks))
+
+
+def run_trials(spec: WebSpec, trials: Sequence[Trial], *, processes: int | None = None) -> Iterator[Trialled]:
+    """Every trial, as they end; one process a core."""
+    count = min(len(trials), processes or os.cpu_count() or 1)
+    if count <= 1:
+        for trial in trials:
+            yield run_trial(spec, trial)
+        return
+    with ProcessPoolExecutor(count, mp_context=get_context("forkserver")) as pool:
+        yield from pool.map(run_trial, [spec] * len(trials), trials)
+
+
+def relevant_at(curve: Sequence[tuple[int, int]], fetched: int) -> float:
+    """Relevant pages after so many requests, between two points of a curve in proportion."""
+    before = (0, 0)
+    for point in curve:
+        if point[0] >= fetched:
+            share = (fetched - before[0]) / max(1, point[0] - before[0])
+            return before[1] + share * (point[1] - before[1])
+        before = point
+    return float(before[1])
+
+
+def area(curve: Sequence[tuple[int, int]], pages: int) -> float:
+    """Area under the harvest curve up to the budget; a crawl that ended early stays where it ended."""
+    total, before = 0.0, (0, 0)
+    for point in [*curve, (pages, curve[-1][1] if curve else 0)]:
+        total += (point[0] - before[0]) * (point[1] + before[1]) / 2
+        before = point
+    return total
+
+
+def focus(policy: float, bfs: float, oracle: float) -> float | None:
+    """The share of the oracle's gain over breadth-first that a policy reaches; None where there is nothing to gain.
+
+    >>> focus(80, 30, 100)
+    0.7142857142857143
+    """
+    return (policy - bfs) / (oracle - bfs) if oracle > bfs else None

@@ -1,0 +1,68 @@
+"""Chance that is none: every property of the synthetic web is drawn from a hash of the seed and of its own address.
+
+Nothing is remembered between two draws, so a page's properties are the same whoever asks, in whatever order.
+"""
+
+from __future__ import annotations
+
+from math import exp
+from statistics import NormalDist
+from struct import Struct
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+_pack = Struct("<q").pack
+_digest = xxhash.xxh3_64_intdigest
+
+
+def mix(seed: int, value: int) -> int:
+    """64 well-mixed bits of a stream (`seed`) and a position in it (`value`).
+
+    >>> mix(1, 2) == mix(1, 2), mix(1, 2) == mix(2, 1), mix(1, 2) < 2**64
+    (True, False, True)
+    """
+    return int(_digest(_pack(value), seed))
+
+
+def named(seed: int, name: str) -> int:
+    """The seed of the stream called `name` inside another stream."""
+    return int(_digest(name.encode(), seed))
+
+
+def below(bits: int, permille: int) -> bool:
+    """Whether an event of `permille` in a thousand happens for these bits."""
+    return bits % 1000 < permille
+
+
+def lognormal_table(*, median: float, sigma: float, low: float, high: float, steps: int = 256) -> tuple[int, ...]:
+    """Equally likely values of a clipped log-normal distribution: one look-up replaces a draw.
+
+    >>> table = lognormal_table(median=100, sigma=1.0, low=10, high=1000)
+    >>> len(table), table[0], table[-1], table[128] in range(99, 102)
+    (256, 10, 1000, True)
+    """
+    normal = NormalDist()
+    values = (median * exp(sigma * normal.inv_cdf((step + 0.5) / steps)) for step in range(steps))
+    return tuple(round(min(high, max(low, value))) for value in values)
+
+
+def uniforms(seed: int, count: int) -> npt.NDArray[np.float64]:
+    """`count` numbers in [0, 1), the k-th of which depends on the seed and on k alone (splitmix64)."""
+    with np.errstate(over="ignore"):
+        bits = (np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)) + np.uint64(seed)
+        bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        bits ^= bits >> np.uint64(31)
+    return (bits >> np.uint64(11)).astype(np.float64) / float(1 << 53)
+
+
+_GRID = np.linspace(0.0005, 0.9995, 2000)
+_NORMAL = np.array([NormalDist().inv_cdf(float(share)) for share in _GRID])
+
+
+def normals(seed: int, count: int) -> npt.NDArray[np.float64]:
+    """`count` numbers of the standard normal distribution, cut at about ±3.3."""
+    drawn: npt.NDArray[np.float64] = np.interp(uniforms(seed, count), _GRID, _NORMAL)
+    return drawn

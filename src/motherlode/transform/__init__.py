@@ -1,0 +1,91 @@
+"""From a document to facts: every syntax of the Web of Data becomes statements, with the problems beside them.
+
+The life of a document here: its kind picks a row of extractors from one table. Each extractor has a gate, a byte search
+that costs microseconds; most pages pass few of them. An extractor that is let through gets the document, whose text and
+HTML tree are made once and shared, and a supply of blank nodes of its own; it gives an `Extraction`: the statements and
+problems of one syntax. All extractions together are the page's `Facts`.
+
+What is guaranteed:
+
+- Extractors are isolated. An exception, a time-out, deep recursion in one becomes a problem of its syntax, and never
+  costs another its result. Nothing is raised for what a page contains.
+- Extractors are bounded: in time by `bounds.time_limit`, in statements by the options. What was cut is on record.
+- Nothing is fetched, read from disk or remembered between documents. The same document gives the same facts, blank
+  nodes included, and no two pages or syntaxes share a blank node.
+
+Archives hold documents of any kind, which only detect can tell apart, and siblings do not call each other. So whoever
+wires the rooms unpacks `members(document)`, lets detect see each one, and transforms it under the address
+`member_url(document.url, name)`; `merge` joins the facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from motherlode.model import Extraction, Facts, Problem
+from motherlode.transform.blank import BlankNames
+from motherlode.transform.bounds import OutOfTime, time_limit
+from motherlode.transform.options import TransformOptions
+from motherlode.transform.registry import EXTRACTORS, Extractor
+from motherlode.transform.unpack import member_url, members
+from motherlode.www.document import Document
+
+__all__ = ["EXTRACTORS", "Extractor", "TransformOptions", "member_url", "members", "merge", "transform"]
+
+
+def transform(document: Document, options: TransformOptions = TransformOptions()) -> Facts:  # noqa: B008 - it is frozen
+    """All facts of a document, syntax by syntax; an extractor that found nothing leaves no trace."""
+    found: list[Extraction] = []
+    searchable = _searchable(document)
+    for extractor in EXTRACTORS[document.kind]:
+        if options.syntaxes is not None and extractor.syntax not in options.syntaxes:
+            continue
+        extraction = _bounded(_isolated(extractor, document, searchable, options), options.statements)
+        if extraction.statements or extraction.problems or extraction.wanted:
+            found.append(extraction)
+    return Facts(extractions=tuple(found))
+
+
+def merge(facts: Iterable[Facts]) -> Facts:
+    """The facts of several documents as those of one page."""
+    known = tuple(facts)
+    return Facts(
+        extractions=tuple(e for one in known for e in one.extractions),
+        problems=tuple(p for one in known for p in one.problems),
+    )
+
+
+def _searchable(document: Document) -> bytes:
+    """The body in a charset that has ASCII as it is, so that gates may search for bytes."""
+    if document.charset.startswith(("utf-16", "utf-32")):
+        return document.text.encode(errors="replace")
+    return document.body
+
+
+def _isolated(extractor: Extractor, document: Document, searchable: bytes, options: TransformOptions) -> Extraction:
+    syntax = extractor.syntax
+    try:
+        if not extractor.gate(searchable):
+            return Extraction(syntax=syntax)
+        with time_limit(options.seconds):
+            return extractor.extract(document, BlankNames(document.url, syntax), options)
+    except OutOfTime:
+        problem = Problem(syntax=syntax, message=f"took longer than {options.seconds:g} seconds and was stopped")
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 - isolation: whatever a page does to one syntax, the others go on;
+        # a panic in a Rust library is not even an Exception
+        problem = Problem(syntax=syntax, message=f"the extractor failed: {type(error).__name__}: {error}"[:500])
+    return Extraction(syntax=syntax, problems=(problem,))
+
+
+def _bounded(extraction: Extraction, limit: int) -> Extraction:
+    if len(extraction.statements) <= limit:
+        return extraction
+    problem = Problem(syntax=extraction.syntax, message=f"more than {limit} statements; the rest was left out")
+    return Extraction(
+        syntax=extraction.syntax,
+        statements=extraction.statements[:limit],
+        problems=(*extraction.problems, problem),
+        wanted=extraction.wanted,
+    )

@@ -1,0 +1,34 @@
+"""Blank nodes that are unique to their page and the same on every run."""
+
+from __future__ import annotations
+
+import xxhash
+
+from motherlode.model import Syntax
+
+
+class BlankNames:
+    """Hands out blank node terms for one syntax on one page.
+
+    >>> names = BlankNames("http://example.org/", Syntax.RDFA)
+    >>> names.fresh() != names.fresh(), names.named("x") == names.named("x")
+    (True, True)
+    >>> BlankNames("http://example.org/", Syntax.RDFA).fresh() == BlankNames("http://example.org/", Syntax.RDFA).fresh()
+    True
+    """
+
+    def __init__(self, page_url: str, syntax: Syntax) -> None:
+        self._prefix = f"_:{syntax.value}{xxhash.xxh3_64_hexdigest(page_url.encode())}n"
+        self._count = 0
+        self._named: dict[str, str] = {}
+
+    def fresh(self) -> str:
+        """A blank node that nothing else on the page shares."""
+        self._count += 1
+        return f"{self._prefix}{self._count}"
+
+    def named(self, label: str) -> str:
+        """The blank node that the document itself calls `label`."""
+        if label not in self._named:
+            self._named[label] = self.fresh()
+        return self._named[label]

@@ -1,0 +1,108 @@
+"""RDF documents: Turtle, TriG, N-Triples, N-Quads, RDF/XML and N3, read as a stream in bounded memory.
+
+A document passes as a stream of bytes through a `Source`, which makes UTF-8 of it and keeps a window of what it handed
+out, to a strict parser. Where the parser stops, the reader of the syntax records the place and goes on as far as that
+can be done without making up facts: behind the bad line, behind the bad statement, or with the rest of the statement.
+
+What is guaranteed: every statement given is RDF that N-Quads can hold; what was lost is a problem with its line and
+column; the same document gives the same statements, blank nodes included.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import pyoxigraph as ox
+
+from motherlode.model import Extraction, Problem, Statement, Syntax
+from motherlode.transform.blank import BlankNames
+from motherlode.transform.bounds import Deadline, OutOfTime
+from motherlode.transform.documents.lines import read_lines
+from motherlode.transform.documents.n3 import read_n3
+from motherlode.transform.documents.rdfxml import read_rdfxml
+from motherlode.transform.documents.source import Source
+from motherlode.transform.documents.spelling import Batches, Names
+from motherlode.transform.documents.turtle import TurtleReader
+from motherlode.transform.options import TransformOptions
+from motherlode.www.document import Document
+from motherlode.www.media import MEDIA
+
+MOST_PROBLEMS = 100
+"""Problems of one document that are kept; the others are counted."""
+
+_FORMATS = {
+    Syntax.TURTLE: ox.RdfFormat.TURTLE,
+    Syntax.TRIG: ox.RdfFormat.TRIG,
+    Syntax.N_TRIPLES: ox.RdfFormat.N_TRIPLES,
+    Syntax.N_QUADS: ox.RdfFormat.N_QUADS,
+}
+
+
+def read(
+    source: BinaryIO | bytes, *, syntax: Syntax, base: str, names: BlankNames, charset: str = "utf-8"
+) -> Iterator[Statement | Problem]:
+    """The statements and problems of a document, in the order of the document, one by one.
+
+    >>> names = BlankNames("http://example.org/", Syntax.TURTLE)
+    >>> for found in read(b"<a> <b> 1 . <a> <b> ?? .", syntax=Syntax.TURTLE, base="http://example.org/", names=names):
+    ...     print(found[2] if isinstance(found, tuple) else (found.line, found.column))
+    "1"^^<http://www.w3.org/2001/XMLSchema#integer>
+    (1, 21)
+    """
+    for found in _batches(source, syntax, base, names, charset):
+        if isinstance(found, Problem):
+            yield found
+        else:
+            yield from found
+
+
+def _batches(source: BinaryIO | bytes, syntax: Syntax, base: str, names: BlankNames, charset: str) -> Batches:
+    stream = io.BytesIO(source) if isinstance(source, bytes) else source
+    window = Source(stream, syntax=syntax, charset=charset)
+    problems = 0
+    for found in _reader(window, syntax, base, Names(names, window)):
+        if isinstance(found, Problem):
+            problems += 1
+            if problems > MOST_PROBLEMS:
+                continue
+        yield found
+    yield from window.problems
+    if problems > MOST_PROBLEMS:
+        yield Problem(syntax=syntax, message=f"{problems - MOST_PROBLEMS} more problems")
+
+
+def _reader(source: Source, syntax: Syntax, base: str, names: Names) -> Batches:
+    if syntax in (Syntax.N_TRIPLES, Syntax.N_QUADS):
+        return read_lines(source, syntax, _FORMATS[syntax], names)
+    if syntax in (Syntax.TURTLE, Syntax.TRIG):
+        return TurtleReader(source, syntax, _FORMATS[syntax], names).read(base)
+    if syntax is Syntax.RDF_XML:
+        return read_rdfxml(source, base, names)
+    if syntax is Syntax.N3:
+        return read_n3(source, base, names)
+    raise ValueError(f"{syntax} is no syntax of RDF documents")
+
+
+def extract(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
+    """A whole document at once, up to the limits; what was read before a limit is kept."""
+    syntax = MEDIA[document.kind].syntax
+    if syntax is None:
+        raise ValueError(f"{document.kind} is no kind of RDF document")
+    statements: list[Statement] = []
+    problems: list[Problem] = []
+    deadline = Deadline(options.seconds)
+    try:
+        for found in _batches(document.body, syntax, document.url, names, document.charset):
+            if isinstance(found, Problem):
+                problems.append(found)
+                continue
+            statements += found
+            deadline.check()
+            if len(statements) > options.statements:
+                break
+    except OutOfTime:
+        message = f"took longer than {options.seconds:g} seconds; the rest was left out"
+        problems.append(Problem(syntax=syntax, message=message))
+    return Extraction(syntax=syntax, statements=tuple(statements), problems=tuple(problems))

@@ -1,0 +1,65 @@
+"""Notation3, as far as it is RDF: formulas and variables are left out, what stands outside of them is kept."""
+
+from __future__ import annotations
+
+import pyoxigraph as ox
+
+from motherlode.model import Problem, Statement, Syntax
+from motherlode.transform.documents.lines import reason
+from motherlode.transform.documents.source import Feed, Source
+from motherlode.transform.documents.spelling import Batches, Names, take
+
+_HOPELESS = 100
+"""Errors after which the rest is not worth the time."""
+_LOG = "<http://www.w3.org/2000/10/swap/log#"
+
+
+def read_n3(source: Source, base: str | None, names: Names) -> Batches:
+    """A parser that meets an error inside a formula forgets the formula, so nothing after it can be believed."""
+    feed = Feed(source)
+    parser = ox.parse(feed.file(), ox.RdfFormat.N3, base_iri=base)
+    outside = _Outside()
+    errors = 0
+    while errors < _HOPELESS:
+        batch: list[Statement] = []
+        try:
+            more = take(parser, names, batch)
+            yield outside.of(batch)
+            if not more:
+                break
+        except MemoryError as error:  # the parser's own limit on the length of a token
+            yield outside.of(batch)
+            yield Problem(syntax=Syntax.N3, message=str(error))
+            break
+        except SyntaxError as error:
+            yield outside.of(batch)
+            if error.lineno is None:  # a statement that is N3, but not RDF
+                outside.left_out += 1
+                continue
+            errors += 1
+            yield Problem(syntax=Syntax.N3, message=reason(error), line=error.lineno, column=error.offset)
+            if source.start or b"{" in source.get(0, feed.position):
+                break
+    if outside.left_out:
+        message = f"{outside.left_out} statements with formulas or variables were left out"
+        yield Problem(syntax=Syntax.N3, message=message)
+
+
+class _Outside:
+    """Tells statements that stand on their own from those in formulas, or about them."""
+
+    def __init__(self) -> None:
+        self.left_out = 0
+        self._formulas: set[str] = set()
+
+    def of(self, batch: list[Statement]) -> list[Statement]:
+        kept = []
+        for statement in batch:
+            subject, predicate, obj, graph = statement
+            if graph:
+                self._formulas.add(graph)
+            if graph or subject in self._formulas or obj in self._formulas or predicate.startswith(_LOG):
+                self.left_out += 1
+            else:
+                kept.append(statement)
+        return kept

@@ -1,0 +1,161 @@
+"""The bytes of a document on their way to a parser: made UTF-8, and the last of them kept for when it stumbles."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import IO, BinaryIO, cast
+
+from motherlode.model import Problem, Syntax
+
+CHUNK = 1 << 16
+WINDOW = 1 << 25
+"""Bytes that are kept behind the reading point at most; twice the longest token that the parser takes."""
+DEEPEST = 200
+"""Levels of triple terms inside triple terms. The parser's stack ends somewhere past ten thousand."""
+
+_LINE_BREAK = re.compile(rb"\r\n?|\n")
+_NESTING = re.compile(rb"<<\(|\)>>")
+_GENERATED_LABEL = re.compile(rb"""(?:_:|nodeID\s*=\s*["'])[a-f][0-9a-f]{31}""")
+
+
+class Source:
+    """A window that slides over a document. Offsets count bytes of UTF-8, lines and columns count from one."""
+
+    def __init__(self, stream: BinaryIO, *, syntax: Syntax, charset: str = "utf-8") -> None:
+        self.problems: list[Problem] = []
+        self.has_generated_labels = False
+        """Some blank node of the document is called what the parser might call a nameless one."""
+        self.start = 0
+        """Offset of the first byte that is still kept."""
+        self._stream = stream
+        self._syntax = syntax
+        self._charset = charset
+        self._decoder = codecs.getincrementaldecoder(charset)("replace")
+        self._is_utf8 = codecs.lookup(charset).name == "utf-8"
+        self._window = bytearray()
+        self._ended = False
+        self._depth = 0
+        self._origin = self._anchor = (0, 1, 1)
+        """Offset, line and column of the window's first byte, and of the last place that was asked for."""
+        self._first = True
+
+    def get(self, offset: int, size: int) -> bytes:
+        """Up to `size` bytes from `offset` on; fewer at the end, none past it or where the window has moved on."""
+        while not self._ended and self.start + len(self._window) < offset + size:
+            self._load()
+        index = offset - self.start
+        return bytes(self._window[index : index + size]) if index >= 0 else b""
+
+    def get_through(self, mark: bytes, offset: int, size: int) -> bytes:
+        """As `get`, but no further than the first `mark`."""
+        index = offset - self.start
+        found = self._window.find(mark, index, index + size)
+        return bytes(self._window[index : found + len(mark)]) if found != -1 else self.get(offset, size)
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset; those of the first byte still kept, for any before it."""
+        offset = max(offset, self.start)
+        known, line, column = self._anchor if self._anchor[0] <= offset else self._origin
+        passed = bytes(self._window[known - self.start : offset - self.start])
+        breaks = list(_LINE_BREAK.finditer(passed)) if b"\r" in passed else None
+        count = len(breaks) if breaks is not None else passed.count(b"\n")
+        if count:
+            tail = passed[breaks[-1].end() :] if breaks else passed[passed.rindex(b"\n") + 1 :]
+            line, column = line + count, 1 + _characters(tail)
+        else:
+            column += _characters(passed)
+        self._anchor = (offset, line, column)
+        return line, column
+
+    def offset(self, start: int, line: int, column: int) -> int:
+        """The offset of a place whose line and column were counted from `start`."""
+        index = start - self.start
+        for _ in range(line - 1):
+            found = _LINE_BREAK.search(self._window, index)
+            if found is None:
+                break
+            index = found.end()
+        taken = bytes(self._window[index : index + 4 * column]).decode(errors="ignore")[: column - 1]
+        return self.start + index + len(taken.encode())
+
+    def _load(self) -> None:
+        chunk = self._stream.read(CHUNK)
+        self._ended = not chunk
+        chunk = self._decoded(chunk)
+        if self._first and chunk:
+            self._first = False
+            chunk = chunk.removeprefix(codecs.BOM_UTF8)
+        if b"<<(" in chunk or self._depth:
+            chunk = self._shallow(chunk)
+        if not self.has_generated_labels and (b"_:" in chunk or b"nodeID" in chunk):
+            self.has_generated_labels = _GENERATED_LABEL.search(chunk) is not None
+        self._window += chunk
+        if len(self._window) > 2 * WINDOW:
+            self._forget(WINDOW)
+
+    def _forget(self, size: int) -> None:
+        line, column = self.place(self.start + size)
+        del self._window[:size]
+        self.start += size
+        self._origin = self._anchor = (self.start, line, column)
+
+    def _decoded(self, chunk: bytes) -> bytes:
+        if self._is_utf8 and chunk.isascii() and not self._decoder.getstate()[0]:
+            return chunk
+        text = self._decoder.decode(chunk, final=self._ended)
+        if "�" in text and not self.problems:
+            self._report_replacement(chunk, text)
+        return text.encode()
+
+    def _report_replacement(self, chunk: bytes, text: str) -> None:
+        if self._is_utf8 and text.count("�") <= chunk.count("�".encode()):
+            return  # the document itself holds the character
+        loaded = self.start + len(self._window)
+        line, column = self.place(loaded)
+        before = text[: text.index("�")]
+        column = column + len(before) if "\n" not in before else len(before) - before.rindex("\n")
+        message = f"bytes that are not {self._charset} were replaced"
+        line += before.count("\n")
+        self.problems.append(Problem(syntax=self._syntax, message=message, line=line, column=column, mended=True))
+
+    def _shallow(self, chunk: bytes) -> bytes:
+        """Ends the document where triple terms nest deeper than any that is meant."""
+        for mark in _NESTING.finditer(chunk):
+            self._depth = self._depth + 1 if mark[0] == b"<<(" else max(0, self._depth - 1)
+            if self._depth > DEEPEST:
+                line, column = self.place(self.start + len(self._window))
+                message = f"triple terms nested more than {DEEPEST} levels deep; the rest was left out"
+                self.problems.append(Problem(syntax=self._syntax, message=message, line=line, column=column))
+                self._ended = True
+                return chunk[: mark.start()]
+        return chunk
+
+
+class Feed:
+    """A source as the file that a parser reads, from an offset on, with a header of our own before it."""
+
+    def __init__(self, source: Source, *, start: int = 0, end: int | None = None, header: bytes = b"") -> None:
+        self.position = start
+        """Offset of the first byte that was not handed out yet."""
+        self._source = source
+        self._end = end
+        self._header = header
+
+    def file(self) -> IO[bytes]:
+        """Itself, for a parser that asks for a file and only ever reads it."""
+        return cast(IO[bytes], self)
+
+    def read(self, size: int) -> bytes:
+        if self._header:
+            given, self._header = self._header[:size], self._header[size:]
+            return given
+        if self._end is not None:
+            size = min(size, self._end - self.position)
+        given = self._source.get(self.position, size) if size > 0 else b""
+        self.position += len(given)
+        return given
+
+
+def _characters(text: bytes) -> int:
+    return len(text) if text.isascii() else len(text.decode(errors="replace"))

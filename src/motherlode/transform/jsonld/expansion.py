@@ -1,0 +1,358 @@
+"""Expansion (JSON-LD 1.1 API, section 5.1). Step numbers in comments are those of section 5.1.2.
+
+The result is expanded JSON-LD in plain dictionaries and lists, made for `rdf.Emitter` to read at once. Free-floating
+values are dropped and every property has a list, as the specification says; `@index` is kept because two different
+ones for a node are an error.
+"""
+
+from __future__ import annotations
+
+from motherlode.transform.jsonld.active import DOCUMENT, ActiveContext, Key
+from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded
+from motherlode.transform.jsonld.iris import is_absolute, is_blank, resolve
+from motherlode.transform.jsonld.maps import expand_index_map, expand_language_map
+from motherlode.transform.jsonld.notes import Notes
+from motherlode.transform.jsonld.objects import add_reverse, as_list, finished
+from motherlode.transform.jsonld.processing import ContextProcessor
+from motherlode.transform.jsonld.settings import Json, Mode, ProcessorOptions
+
+Node = dict[str, Json]
+_SCALARS = (str, int, float, bool)
+
+
+class Expander:
+    """Expands one document."""
+
+    def __init__(self, options: ProcessorOptions, notes: Notes, contexts: ContextProcessor) -> None:
+        self._base = options.base
+        self._strict = options.strict
+        self._modern = options.mode is Mode.V1_1
+        self._room = options.limits.depth
+        self._notes = notes
+        self.contexts = contexts
+
+    # Elements ---------------------------------------------------------------------------------------------------------
+
+    def expand(self, active: ActiveContext, key: Key | None, element: Json, *, from_map: bool = False) -> Json:
+        """Any element. `key` is the active property as `active` knows it; None at the top and below `@graph`."""
+        if element is None:
+            return None
+        if isinstance(element, dict):
+            self._enter()
+            try:
+                return self._object(active, key, element, from_map=from_map)
+            finally:
+                self._room += 1
+        if isinstance(element, list):
+            self._enter()
+            try:
+                return self._array(active, key, element, from_map=from_map)
+            finally:
+                self._room += 1
+        if key is None:
+            return None
+        if key.scoped and key.definition is not None:
+            active = self.contexts.scoped(active, key.definition, override_protected=True, propagate=True)
+            key = active.key(key.name)
+        return self.value(active, key, element)
+
+    def _enter(self) -> None:
+        if self._room <= 0:
+            raise LimitExceeded(ErrorCode.LOADING_DOCUMENT_FAILED, "nested too deep")
+        self._room -= 1
+
+    def _array(self, active: ActiveContext, key: Key | None, elements: list[Json], *, from_map: bool) -> list[Json]:
+        """Step 5."""
+        result: list[Json] = []
+        lists = key is not None and "@list" in key.container
+        for element in elements:
+            expanded = self.expand(active, key, element, from_map=from_map)
+            if isinstance(expanded, list):
+                if lists:
+                    result.append({"@list": expanded})
+                else:
+                    result.extend(expanded)
+            elif expanded is not None:
+                result.append(expanded)
+        return result
+
+    def value(self, active: ActiveContext, key: Key, value: Json) -> Node:
+        """Value Expansion (section 5.3.2)."""
+        coercion = key.type
+        if type(value) is str:
+            if coercion is None or coercion == "@none":
+                result = {"@value": value}
+                if key.language is not None:
+                    result["@language"] = key.language
+                if key.direction is not None:
+                    result["@direction"] = key.direction
+                return result
+            if coercion == "@id":
+                return {"@id": self.reference(active, value)}
+            if coercion == "@vocab":
+                return {"@id": self.type_iri(active, value)}
+        elif coercion is None or coercion in ("@id", "@vocab", "@none"):
+            return {"@value": value}
+        return {"@value": value, "@type": coercion}
+
+    # IRIs -------------------------------------------------------------------------------------------------------------
+
+    def reference(self, active: ActiveContext, value: str) -> str | None:
+        """IRI Expansion relative to the document, without vocab: what `@id` holds."""
+        found = active.expand_reference(value)
+        return found if found is None else self._absolute(active, found)
+
+    def type_iri(self, active: ActiveContext, value: str) -> str | None:
+        """IRI Expansion with vocab, then relative to the document: what `@type` holds."""
+        key = active.key(value)
+        if key.absolute:
+            return key.iri
+        found = active.expand_term(value)
+        if found is None or (active.partial and ":" not in found):
+            return None
+        return self._absolute(active, found)
+
+    def _absolute(self, active: ActiveContext, iri: str) -> str:
+        if iri[:1] == "@" or is_absolute(iri) or is_blank(iri):
+            return iri
+        base = self._base if active.base is DOCUMENT else active.base
+        return iri if base is None else resolve(base, iri)
+
+    # Objects ----------------------------------------------------------------------------------------------------------
+
+    def _object(self, active: ActiveContext, key: Key | None, element: Node, *, from_map: bool) -> Json:
+        """Steps 6 to 20."""
+        if active.previous is not None and not from_map and self._leaves_type_scope(active, element):
+            active = active.previous
+        if key is not None and key.scoped and key.definition is not None:
+            active = self.contexts.scoped(active, key.definition, override_protected=True, propagate=True)
+        if "@context" in element:
+            active = self.contexts.embedded(active, element["@context"])
+        outside = active
+        type_names = self._type_names(active, element)
+        if type_names:
+            active = self._type_scope(active, element, type_names)
+        result: Node = {}
+        scope = _Scope(self, outside, element, type_names)
+        self._entries(active, key, element, result, scope)
+        return finished(result, key)
+
+    @staticmethod
+    def _leaves_type_scope(active: ActiveContext, element: Node) -> bool:
+        """Step 7: type-scoped contexts end at the next node, but value objects and references are not nodes."""
+        expanded = [active.key(name).iri for name in element]
+        return "@value" not in expanded and expanded != ["@id"]
+
+    @staticmethod
+    def _type_names(active: ActiveContext, element: Node) -> list[str]:
+        known, find = active.known, active.key
+        found = [name for name in element if (known.get(name) or find(name)).iri == "@type"]
+        return sorted(found) if len(found) > 1 else found
+
+    def _type_scope(self, active: ActiveContext, element: Node, type_names: list[str]) -> ActiveContext:
+        """Step 11."""
+        outside = active
+        for name in type_names:
+            value = element[name]
+            types = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+            if len(types) > 1:
+                types = sorted(item for item in types if isinstance(item, str))
+            for item in types:
+                key = outside.key(item) if isinstance(item, str) else None
+                if key is not None and key.scoped and key.definition is not None:
+                    active = self.contexts.scoped(active, key.definition, override_protected=False, propagate=False)
+        return active
+
+    def _entries(self, active: ActiveContext, key: Key | None, element: Node, result: Node, scope: _Scope) -> None:
+        """Steps 13 and 14."""
+        nests: list[str] = []
+        known, find = active.known, active.key
+        for name, value in element.items():
+            entry = known.get(name) or find(name)
+            iri = entry.iri
+            if iri is None or name == "@context":
+                continue
+            try:
+                if entry.keyword:
+                    if iri == "@nest":
+                        nests.append(name)
+                    else:
+                        self._keyword(active, key, entry, value, result, scope)
+                    continue
+                expanded = self._property(active, entry, value)
+                if expanded is None:
+                    continue
+                if entry.definition is not None and entry.definition.reverse:
+                    add_reverse(result.setdefault("@reverse", {}), iri, expanded)
+                elif type(expanded) is list:
+                    result.setdefault(iri, []).extend(expanded)
+                elif iri in result:
+                    result[iri].append(expanded)
+                else:
+                    result[iri] = [expanded]
+            except JsonLdError as error:
+                self._tolerate(error, value)
+        for name in nests:
+            self._nest(active, find(name), element[name], result, scope)
+
+    def _tolerate(self, error: JsonLdError, value: Json) -> None:
+        if self._strict or isinstance(error, LimitExceeded):
+            raise error
+        self._notes.add(str(error), error.detail or (value if isinstance(value, str) else ""))
+
+    def _property(self, active: ActiveContext, entry: Key, value: Json) -> Json:
+        """Steps 13.5 to 13.12."""
+        if entry.simple:
+            if type(value) is str:
+                return self.value(active, entry, value)
+            return self.expand(active, entry, value)
+        container = entry.container
+        if entry.type == "@json":
+            expanded: Json = {"@value": value, "@type": "@json"}
+        elif isinstance(value, dict) and "@language" in container:
+            expanded = expand_language_map(active, entry, value)
+        elif isinstance(value, dict) and container & {"@index", "@type", "@id"}:
+            expanded = expand_index_map(self, active, entry, value)
+        else:
+            expanded = self.expand(active, entry, value)
+        if expanded is None:
+            return None
+        if "@list" in container and not (isinstance(expanded, dict) and "@list" in expanded):
+            expanded = {"@list": expanded if isinstance(expanded, list) else [expanded]}
+        if "@graph" in container and not container & {"@id", "@index"}:
+            values = expanded if isinstance(expanded, list) else [expanded]
+            expanded = [{"@graph": [value]} for value in values]
+        return expanded
+
+    def _nest(self, active: ActiveContext, entry: Key, values: Json, result: Node, scope: _Scope) -> None:
+        """Step 14, with the scoped context of the nesting term (steps 3 and 8)."""
+        self._enter()
+        try:
+            if entry.scoped and entry.definition is not None:
+                active = self.contexts.scoped(active, entry.definition, override_protected=True, propagate=True)
+            for value in values if isinstance(values, list) else [values]:
+                if not isinstance(value, dict) or any(active.key(name).iri == "@value" for name in value):
+                    raise JsonLdError(ErrorCode.INVALID_NEST_VALUE, entry.name)
+                self._entries(active, entry, value, result, scope)
+        except JsonLdError as error:
+            self._tolerate(error, entry.name)
+        finally:
+            self._room += 1
+
+    # Keywords ---------------------------------------------------------------------------------------------------------
+
+    def _keyword(
+        self, active: ActiveContext, key: Key | None, entry: Key, value: Json, result: Node, scope: _Scope
+    ) -> None:
+        """Step 13.4."""
+        keyword = entry.iri
+        assert keyword is not None
+        if key is not None and key.iri == "@reverse" and key.keyword:
+            raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_MAP, entry.name)
+        if keyword in result and not (self._modern and keyword in ("@included", "@type")):
+            raise JsonLdError(ErrorCode.COLLIDING_KEYWORDS, entry.name)
+        if keyword == "@type":
+            self._types(value, result, scope)
+        elif keyword == "@id":
+            if not isinstance(value, str):
+                raise JsonLdError(ErrorCode.INVALID_ID_VALUE, str(value)[:100])
+            result["@id"] = self.reference(active, value)
+        elif keyword == "@value":
+            self._value(value, result, scope)
+        elif keyword in ("@language", "@direction", "@index"):
+            self._annotation(keyword, value, result)
+        elif keyword == "@graph":
+            result["@graph"] = as_list(self.expand(active, None, value))
+        elif keyword == "@included":
+            self._included(active, value, result)
+        elif keyword == "@list":
+            if key is not None:
+                result["@list"] = as_list(self.expand(active, key, value))
+        elif keyword == "@set":
+            result["@set"] = self.expand(active, key, value)
+        elif keyword == "@reverse":
+            self._reverse(active, entry, value, result)
+
+    def _types(self, value: Json, result: Node, scope: _Scope) -> None:
+        """Step 13.4.4."""
+        if isinstance(value, str):
+            expanded: Json = self.type_iri(scope.outside, value)
+        elif isinstance(value, list) and all(isinstance(item, str) for item in value):
+            expanded = [self.type_iri(scope.outside, item) for item in value]
+        else:
+            if self._strict or not isinstance(value, list):
+                raise JsonLdError(ErrorCode.INVALID_TYPE_VALUE, str(value)[:100])
+            self._notes.add(JsonLdError(ErrorCode.INVALID_TYPE_VALUE, "not a string").args[0])
+            expanded = [self.type_iri(scope.outside, item) for item in value if isinstance(item, str)]
+        if "@type" in result:
+            expanded = as_list(result["@type"]) + as_list(expanded)
+        result["@type"] = expanded
+
+    def _value(self, value: Json, result: Node, scope: _Scope) -> None:
+        """Step 13.4.7."""
+        if scope.input_type() == "@json":
+            if not self._modern:
+                raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, "@json")
+        elif value is not None and not isinstance(value, _SCALARS):
+            raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, str(value)[:100])
+        result["@value"] = value
+
+    def _annotation(self, keyword: str, value: Json, result: Node) -> None:
+        """Steps 13.4.8 to 13.4.10."""
+        if keyword == "@language" and not isinstance(value, str):
+            raise JsonLdError(ErrorCode.INVALID_LANGUAGE_TAGGED_STRING, str(value)[:100])
+        if keyword == "@direction":
+            if not self._modern:
+                return
+            if value not in ("ltr", "rtl"):
+                raise JsonLdError(ErrorCode.INVALID_BASE_DIRECTION, str(value)[:100])
+        if keyword == "@index" and not isinstance(value, str):
+            raise JsonLdError(ErrorCode.INVALID_INDEX_VALUE, str(value)[:100])
+        result[keyword] = value
+
+    def _included(self, active: ActiveContext, value: Json, result: Node) -> None:
+        """Step 13.4.6."""
+        if not self._modern:
+            return
+        expanded = self.expand(active, None, value)
+        items = expanded if isinstance(expanded, list) else [expanded]
+        if not all(isinstance(item, dict) and not item.keys() & {"@value", "@list", "@set"} for item in items):
+            raise JsonLdError(ErrorCode.INVALID_INCLUDED_VALUE, str(value)[:100])
+        result["@included"] = result.get("@included", []) + items
+
+    def _reverse(self, active: ActiveContext, entry: Key, value: Json, result: Node) -> None:
+        """Step 13.4.13."""
+        if not isinstance(value, dict):
+            raise JsonLdError(ErrorCode.INVALID_REVERSE_VALUE, entry.name)
+        expanded = self.expand(active, active.key("@reverse"), value) or {}
+        turned_back = expanded.pop("@reverse", {})
+        if any(name[0] == "@" for name in expanded):  # a keyword can still come in by way of @nest
+            raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_MAP, entry.name)
+        for iri, items in turned_back.items():
+            result.setdefault(iri, []).extend(items)
+        if expanded:
+            turned = result.setdefault("@reverse", {})
+            for iri, items in expanded.items():
+                add_reverse(turned, iri, items)
+
+
+class _Scope:
+    """What the entries of one object, and of the objects nested in it, ask about the object as a whole."""
+
+    __slots__ = ("_element", "_expander", "_type_names", "outside")
+
+    def __init__(self, expander: Expander, outside: ActiveContext, element: Node, type_names: list[str]) -> None:
+        self.outside = outside
+        """The context before type-scoped ones were applied, in which types are expanded."""
+        self._expander = expander
+        self._element = element
+        self._type_names = type_names
+
+    def input_type(self) -> str | None:
+        """Step 12: the last value of the first type entry."""
+        if not self._type_names:
+            return None
+        value = self._element[self._type_names[0]]
+        if isinstance(value, list):
+            value = value[-1] if value else None
+        return self._expander.type_iri(self.outside, value) if isinstance(value, str) else None

@@ -1,0 +1,94 @@
+"""The two ways in: JSON-LD blocks of an HTML page, and documents that are JSON-LD as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from motherlode.model import Extraction, Problem, Statement, Syntax
+from motherlode.transform.blank import BlankNames
+from motherlode.transform.jsonld.decoding import decode
+from motherlode.transform.jsonld.places import Places, find_sample
+from motherlode.transform.jsonld.processor import Processed, to_rdf
+from motherlode.transform.jsonld.scripts import find_scripts
+from motherlode.transform.jsonld.settings import Json, Limits, ProcessorOptions
+from motherlode.transform.options import TransformOptions
+from motherlode.www.document import Document
+
+
+def extract(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
+    """What the JSON-LD blocks of a page say. Each block stands alone: a broken one costs no other."""
+    gathered = _Gathered(document, names, options, base=document.base, embedded=True)
+    for script in find_scripts(document):
+        gathered.add_block(script.content)
+    return gathered.extraction()
+
+
+def read_document(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
+    """What a JSON-LD document says."""
+    gathered = _Gathered(document, names, options, base=document.url, embedded=False)
+    gathered.add_block(document.text.removeprefix("\ufeff"))
+    return gathered.extraction()
+
+
+class _Gathered:
+    """What has been found on a page so far."""
+
+    def __init__(
+        self, document: Document, names: BlankNames, options: TransformOptions, *, base: str, embedded: bool
+    ) -> None:
+        self._document = document
+        self._names = names
+        self._embedded = embedded
+        self._left = options.statements
+        self._options = ProcessorOptions(
+            base=base, strict=False, contexts=options.contexts, limits=Limits(statements=options.statements)
+        )
+        self._places: Places | None = None
+        self._seen: dict[str, int] = {}
+        """How often the content of a block has been met: equal blocks are told apart by their order."""
+        self._statements: list[Statement] = []
+        self._problems: list[Problem] = []
+        self._wanted: dict[str, None] = {}
+
+    def extraction(self) -> Extraction:
+        return Extraction(
+            syntax=Syntax.JSON_LD,
+            statements=tuple(self._statements),
+            problems=tuple(self._problems),
+            wanted=tuple(self._wanted),
+        )
+
+    def add_block(self, content: str) -> None:
+        number = self._seen.get(content, 0)
+        self._seen[content] = number + 1
+        reading = decode(content)
+        for repair in reading.repairs:
+            self._tell(repair.message, content, number, repair.offset, mended=True)
+        if reading.failure is not None:
+            self._tell(f"broken JSON-LD block: {reading.failure.message}", content, number, reading.failure.offset)
+        for value in reading.values:
+            processed = self._process(value)
+            self._statements.extend(processed.statements)
+            self._wanted.update(dict.fromkeys(processed.wanted))
+            for note in processed.notes:
+                self._tell(note.message, content, number, find_sample(content, note.sample))
+            if not processed.statements and not processed.notes and _says_something(value):
+                self._tell("no statement comes of the block", content, number, find_sample(content, ""))
+
+    def _process(self, value: Json) -> Processed:
+        left = self._options.limits.statements - len(self._statements)
+        options = self._options
+        if left < options.limits.statements:
+            options = replace(options, limits=replace(options.limits, statements=left))
+        return to_rdf(value, self._names, options)
+
+    def _tell(self, message: str, content: str, number: int, offset: int, *, mended: bool = False) -> None:
+        if self._places is None:
+            self._places = Places(self._document.text, embedded=self._embedded)
+        line, column = self._places.position(number, content, offset)
+        self._problems.append(Problem(syntax=Syntax.JSON_LD, message=message, line=line, column=column, mended=mended))
+
+
+def _says_something(value: Json) -> bool:
+    """False for empty documents, and for contexts that others refer to."""
+    return bool(value.keys() - {"@context"}) if isinstance(value, dict) else bool(value)

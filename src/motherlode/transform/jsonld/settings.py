@@ -1,0 +1,62 @@
+"""What a caller may say about the processing of one JSON-LD document, and the bounds that keep hostile input cheap."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+Json = Any
+"""A decoded JSON value: its shape is what the algorithms find out."""
+
+
+class Mode(Enum):
+    """The processing mode (JSON-LD 1.1 API, section 9.3)."""
+
+    V1_0 = "json-ld-1.0"
+    V1_1 = "json-ld-1.1"
+
+
+class RdfDirection(Enum):
+    """How base direction becomes RDF, which has no place for it."""
+
+    I18N_DATATYPE = "i18n-datatype"
+    COMPOUND_LITERAL = "compound-literal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Far above what honest documents need; each turns a trap into a problem."""
+
+    depth: int = 120
+    """Levels of nested objects and arrays: below Python's own limit on recursion, a few calls a level."""
+    term_depth: int = 64
+    """Terms of a context that are defined by one another."""
+    context_work: int = 3_000_000
+    """Term definitions made or copied for one document."""
+    remote_contexts: int = 50
+    """Remote contexts that one context may lead to, one inside the other."""
+    remote_loads: int = 1000
+    """Remote contexts that are looked up for one document."""
+    statements: int = 500_000
+    problems: int = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessorOptions:
+    """The options of `JsonLdOptions` that matter on the way to RDF."""
+
+    base: str | None = None
+    """The document's base IRI. None leaves relative references as they are, and their triples out."""
+    expand_context: Json = None
+    """A context to start with, or an object that holds one under `@context`."""
+    mode: Mode = Mode.V1_1
+    rdf_direction: RdfDirection | None = None
+    produce_generalized: bool = False
+    """Whether blank nodes may be predicates."""
+    strict: bool = True
+    """Whether what the specification forbids ends the document, as it demands; else it costs only its own entry."""
+    contexts: Mapping[str, bytes] = field(default_factory=dict)
+    """Remote contexts by URL; they go before the bundled ones."""
+    limits: Limits = field(default_factory=Limits)

@@ -1,0 +1,34 @@
+"""Microdata to RDF, by the W3C note of that name (second edition, 2014).
+
+An item becomes a node, its types become types, each property a statement. The tree that is walked holds only the
+elements with Microdata attributes; values are read when a statement needs them. Time is linear in the page and in the
+statements; where pages multiply themselves by `itemref`, a budget ends it and a problem says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from motherlode.model import Extraction
+from motherlode.transform.blank import BlankNames
+from motherlode.transform.microdata.generate import Generator
+from motherlode.transform.microdata.vocabularies import DEFAULT_REGISTRY, Registry
+from motherlode.www.document import Document
+
+__all__ = ["DEFAULT_REGISTRY", "Registry", "extract", "gate"]
+
+
+def gate(body: bytes) -> bool:
+    """Without `itemscope` there is no item, and without an item nothing. The body is expected in lower case.
+
+    >>> gate(b"<div itemscope>"), gate(b"<div itemprop=name>")
+    (True, False)
+    """
+    return b"itemscope" in body
+
+
+def extract(
+    document: Document, names: BlankNames, *, registry: Mapping[str, Mapping[str, tuple[str, ...]]] = DEFAULT_REGISTRY
+) -> Extraction:
+    """All statements of the items of a page."""
+    return Generator(document, names, registry).run()

@@ -1,0 +1,93 @@
+"""The statements of a page's items (note, section 6)."""
+
+from __future__ import annotations
+
+from motherlode.model import Extraction, Problem, Statement, Syntax
+from motherlode.model.terms import RDF_TYPE
+from motherlode.transform.blank import BlankNames
+from motherlode.transform.microdata.tree import Element, Tree, words
+from motherlode.transform.microdata.values import Values
+from motherlode.transform.microdata.vocabularies import Registry, Vocabularies
+from motherlode.www.document import Document
+from motherlode.www.html_references import escaped, is_absolute, resolve_iri
+
+_MOST_VALUES = 250_000
+"""Property values of one page. An itemref to one big element from many items multiplies them without end."""
+_TEXT_PER_BYTE = 8
+_LEAST_TEXT = 1_000_000
+
+
+class Generator:
+    """Works through the items of one page. A stack instead of recursion: items nest as deep as a page likes."""
+
+    def __init__(self, document: Document, names: BlankNames, registry: Registry) -> None:
+        self._base = document.base
+        self._names = names
+        self._tree = Tree(document)
+        self._vocabularies = Vocabularies(registry, base=document.base)
+        self._values = Values(document, text_budget=_TEXT_PER_BYTE * len(document.body) + _LEAST_TEXT)
+        self._subjects: dict[int, str] = {}
+        """The note's "memory": items that have a subject, by the identity of their element."""
+        self._waiting: list[tuple[Element, str]] = []
+        """Items to be worked through, each with the type that it inherits."""
+        self._statements: list[Statement] = []
+        self._left = _MOST_VALUES
+
+    def run(self) -> Extraction:
+        for item in self._tree.top_items:
+            self._subject(item, "")
+            while self._waiting and self._left > 0:
+                self._item(*self._waiting.pop())
+        return Extraction(
+            syntax=Syntax.MICRODATA, statements=tuple(dict.fromkeys(self._statements)), problems=tuple(self._problems())
+        )
+
+    def _problems(self) -> list[Problem]:
+        found = []
+        if self._left <= 0:
+            found.append(f"more than {_MOST_VALUES} property values; the rest was left out")
+        if self._values.cut:
+            found.append("properties nested in properties repeat too much text; the rest was left out")
+        return [Problem(syntax=Syntax.MICRODATA, message=message) for message in found]
+
+    def _subject(self, item: Element, inherited: str) -> str:
+        """The subject of an item; one that is met for the first time is put up for work."""
+        known = self._subjects.get(id(item))
+        if known is not None:
+            return known
+        subject = self._names.fresh() if not item.attributes.get("itemid") else self._identifier(item)
+        self._subjects[id(item)] = subject
+        self._waiting.append((item, inherited))
+        return subject
+
+    def _identifier(self, item: Element) -> str:
+        iri = resolve_iri(self._base, item.attributes.get("itemid") or "")
+        return f"<{iri}>" if is_absolute(iri) else self._names.fresh()
+
+    def _item(self, item: Element, inherited: str) -> None:
+        subject = self._subjects[id(item)]
+        types = [escaped(word) for word in words(item.attributes.get("itemtype")) if is_absolute(word)]
+        for item_type in types:
+            self._statements.append((subject, RDF_TYPE, f"<{item_type}>", ""))
+        item_type = types[0] if types else inherited
+        vocabulary = self._vocabularies.of(item_type)
+        for element in self._tree.properties(item):
+            self._left -= 1
+            if self._left <= 0:
+                return
+            value = self._subject(element, item_type) if element.is_item else None
+            self._property(subject, element, vocabulary, value)
+
+    def _property(self, subject: str, element: Element, vocabulary: str, item: str | None) -> None:
+        value = item or self._values.term(element.node, element.attributes)
+        if value is None:
+            return
+        if len(element.names) > 1:
+            self._values.repeated(value, len(element.names) - 1)
+        for name in element.names:
+            for predicate in self._vocabularies.predicates(vocabulary, name):
+                self._statements.append((subject, predicate, value, ""))
+        if element.reverse and not value.startswith('"'):
+            for name in element.reverse:
+                for predicate in self._vocabularies.predicates(vocabulary, name):
+                    self._statements.append((value, predicate, subject, ""))

@@ -1,0 +1,91 @@
+"""The value of a property: an IRI, a number, a time, or text in a language (note, section 6.4)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from selectolax.lexbor import LexborNode
+
+from motherlode.model.terms import XSD, literal
+from motherlode.www.document import Document
+from motherlode.www.html_ancestry import languages
+from motherlode.www.html_references import is_absolute, resolve_iri
+from motherlode.www.html_times import time_datatype
+
+_URL_ATTRIBUTES = {
+    **dict.fromkeys(("audio", "embed", "iframe", "img", "source", "track", "video"), "src"),
+    **dict.fromkeys(("a", "area", "link"), "href"),
+    "object": "data",
+}
+_NUMBERS = (
+    (re.compile(r"[+-]?\d+", re.ASCII), XSD + "integer"),
+    (re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII), XSD + "double"),
+)
+
+
+class Values:
+    """Reads values of one page. Text that is nested in text is read again for each level: a budget ends that."""
+
+    def __init__(self, document: Document, *, text_budget: int) -> None:
+        self._base = document.base
+        self._text_budget = text_budget
+        self.cut = False
+        """Some text was left out, for the budget was spent."""
+        self._languages = languages(default=_default_language(document))
+
+    def term(self, node: LexborNode, attributes: Mapping[str, str | None]) -> str | None:
+        """The term of an element that is not an item; None where nothing can be said."""
+        tag = node.tag or ""
+        content = attributes.get("content")
+        if content is not None or tag == "meta":
+            return self._text(node, content or "")
+        if tag in _URL_ATTRIBUTES:
+            reference = attributes.get(_URL_ATTRIBUTES[tag])
+            if reference is not None:
+                iri = resolve_iri(self._base, reference)
+                return f"<{iri}>" if is_absolute(iri) else None
+        elif tag == "time":
+            value = attributes.get("datetime")
+            return self._typed(node, self._content(node) if value is None else value, time_datatype)
+        elif tag in ("data", "meter"):
+            value = attributes.get("value")
+            return self._typed(node, self._content(node) if value is None else value, _number_datatype)
+        return self._text(node, self._content(node))
+
+    def repeated(self, value: str, times: int) -> None:
+        """Charges the budget for a value that several statements repeat."""
+        self._text_budget -= len(value) * times
+
+    def _typed(self, node: LexborNode, value: str | None, datatype_of: Callable[[str], str | None]) -> str | None:
+        if value is None:
+            return None
+        datatype = datatype_of(value.strip())
+        return literal(value.strip(), datatype=datatype) if datatype else self._text(node, value)
+
+    def _text(self, node: LexborNode, value: str | None) -> str | None:
+        if value is None:
+            return None
+        return literal(value, language=self._languages.at(node))
+
+    def _content(self, node: LexborNode) -> str | None:
+        if self._text_budget <= 0:
+            self.cut = True
+            return None
+        text = node.text()
+        self._text_budget -= len(text)
+        return text
+
+
+def _number_datatype(text: str) -> str | None:
+    return next((datatype for pattern, datatype in _NUMBERS if pattern.fullmatch(text)), None)
+
+
+def _default_language(document: Document) -> str:
+    """The language of a page that names it by the pragma alone, as pages once did (HTML, section 4.2.5.3)."""
+    root, head = document.html.root, document.html.head
+    if root is None or head is None or "lang" in root.attributes:
+        return ""
+    meta = head.css_first('meta[http-equiv="content-language" i]')
+    said = (meta.attributes.get("content") or "").strip() if meta is not None else ""
+    return said if "," not in said and " " not in said else ""

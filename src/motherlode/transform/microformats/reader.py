@@ -1,0 +1,78 @@
+"""From a page to its items: finds the root elements by one selector and walks each of them once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from selectolax.lexbor import LexborNode
+
+from motherlode.transform.microformats.classic import CLASSIC_ROOTS
+from motherlode.transform.microformats.items import Item
+from motherlode.transform.microformats.names import class_names
+from motherlode.transform.microformats.urls import base_of
+from motherlode.transform.microformats.walk import Walk
+from motherlode.www.document import Document
+
+_ROOTS = ",".join([*(f".{root}" for root in CLASSIC_ROOTS), '[class*="h-"]'])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The microformats of a page."""
+
+    items: tuple[Item, ...]
+    limits: tuple[str, ...]
+    """Limits that were met, in words."""
+
+
+def read_items(document: Document, *, ignored: frozenset[str] = frozenset()) -> Found:
+    """The items of a page in document order; class names in `ignored` open none."""
+    languages = _Languages(document)
+    walk = Walk(base=base_of(document), ignored=ignored, by_id=_Ids(document).find)
+    for node in document.html.css(_ROOTS):
+        if node.mem_id in walk.seen:
+            continue
+        names = class_names(node.attributes.get("class") or "")
+        if names.classic_roots or not ignored.issuperset(names.roots):
+            walk.read(node, languages.of(node))
+    return Found(items=tuple(walk.items), limits=tuple(sorted(walk.limits)))
+
+
+class _Ids:
+    """Elements by id, for the include pattern; the first of a name wins."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._nodes: dict[str, LexborNode] | None = None
+
+    def find(self, name: str) -> LexborNode | None:
+        if self._nodes is None:
+            self._nodes = {}
+            for node in self._document.html.css("[id]"):
+                self._nodes.setdefault(node.attributes["id"] or "", node)
+        return self._nodes.get(name)
+
+
+class _Languages:
+    """The language that holds around a root element. Every ancestor is asked once."""
+
+    def __init__(self, document: Document) -> None:
+        marked = document.html.css("[lang]")
+        self._known = {node.mem_id: node.attributes["lang"] or "" for node in marked}
+        self._everywhere = not marked or (len(marked) == 1 and marked[0].tag == "html")
+
+    def of(self, node: LexborNode) -> str:
+        if self._everywhere:
+            return next(iter(self._known.values()), "")
+        climbed = []
+        language = ""
+        around: LexborNode | None = node
+        while around is not None:
+            key = around.mem_id
+            if key in self._known:
+                language = self._known[key]
+                break
+            climbed.append(key)
+            around = around.parent
+        self._known.update(dict.fromkeys(climbed, language))
+        return language

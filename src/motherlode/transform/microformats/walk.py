@@ -1,0 +1,326 @@
+"""One walk over each root element: every node is seen once, entered and left, with no recursion.
+
+Elements that matter (roots, properties, parts of the value class pattern) are *open* from their start to their end.
+Values are read at the end, when their text is complete; their place among the values of a property is taken at the
+start, so that document order is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from motherlode.transform.microformats.classic import classic_of, classic_types
+from motherlode.transform.microformats.frames import (
+    Context,
+    Open,
+    Slot,
+    include_of,
+    lend_dates,
+    read_url,
+    take_slot,
+)
+from motherlode.transform.microformats.implied import imply
+from motherlode.transform.microformats.items import Item, Value, plain_value
+from motherlode.transform.microformats.names import NOTHING, ClassNames, class_names
+from motherlode.transform.microformats.text import Image, Images, Piece
+from motherlode.transform.microformats.urls import resolve, tag_of
+from motherlode.transform.microformats.values import (
+    Element,
+    ValuePart,
+    markup_value,
+    moment_value,
+    part_of,
+    text_value,
+)
+
+
+def _tag_ids() -> dict[str, int]:
+    """The numbers by which lexbor knows tags, asked of it rather than written down: they change with its versions."""
+    sample = LexborHTMLParser("<p>text<!--comment--><img><script></script><style></style><template></template>")
+    return {node.tag or "": node.tag_id for node in sample.css("body")[0].traverse(include_text=True)}
+
+
+_TAGS = _tag_ids()
+_TEXT, _IMG = _TAGS["-text"], _TAGS["img"]
+_SILENT = frozenset(_TAGS[tag] for tag in ("-comment", "script", "style", "template"))
+"""Nodes that have neither text nor items for us."""
+
+MOST_NESTED = 64
+"""Items inside items; deeper roots are read as plain elements."""
+MOST_TEXT = 16_000_000
+"""Characters in all values together: nested properties repeat the text inside them, so it could grow as the square."""
+MOST_INCLUDED = 20_000
+"""Nodes that may be read a second time for the sake of the include pattern."""
+
+
+class Walk:
+    """Reads root elements into items. One walk serves one page."""
+
+    def __init__(self, *, base: str, ignored: frozenset[str], by_id: Callable[[str], LexborNode | None]) -> None:
+        self.items: list[Item] = []
+        self.seen: set[int] = set()
+        """Keys of the roots that stand inside others and have been read with them."""
+        self.limits: set[str] = set()
+        """Limits that were met, in words."""
+        self._base = base
+        self._ignored = ignored
+        self._by_id = by_id
+        self._language = ""
+        self._pieces: list[Piece] = []
+        self._open: list[Open] = []
+        self._open_keys: set[int] = set()
+        self._contexts: list[Context] = []
+        self._text_left = MOST_TEXT
+        self._included_left = MOST_INCLUDED
+        self._including: list[str] = []
+
+    def read(self, root: LexborNode, language: str) -> None:
+        """Reads a root that stands in no other."""
+        self._language = language
+        self._pieces.clear()
+        self._run(root)
+
+    def _run(self, start: LexborNode) -> None:
+        first = start.mem_id
+        node = start
+        keep = self._pieces.append
+        while True:
+            tag_id = node.tag_id
+            if tag_id == _TEXT:
+                keep(node.text_content or "")
+            elif tag_id not in _SILENT and self._may_enter():
+                attributes = node.attributes
+                if attributes:
+                    self._element(node, attributes, is_image=tag_id == _IMG)
+                child = node.child
+                if child is not None:
+                    node = child
+                    continue
+                self._leave(node.mem_id)
+            following = node.next if node.mem_id != first else None
+            while following is None:
+                if node.mem_id == first:
+                    return
+                parent = node.parent
+                if parent is None:
+                    return
+                node = parent
+                self._leave(node.mem_id)
+                following = node.next if node.mem_id != first else None
+            node = following
+
+    def _may_enter(self) -> bool:
+        if self._including:
+            self._included_left -= 1
+            if self._included_left < 0:
+                self.limits.add("included elements beyond the limit were left out")
+                return False
+        return True
+
+    def _element(self, node: LexborNode, attributes: dict[str, str | None], *, is_image: bool) -> None:
+        """Takes note of an element's start."""
+        if is_image:
+            src = attributes["src"] or "" if "src" in attributes else None
+            alt = attributes["alt"] or "" if "alt" in attributes else None
+            self._pieces.append(Image(alt, None if src is None else resolve(self._base, src)))
+        written = attributes.get("class")
+        names = class_names(written) if written else NOTHING
+        if not self._matters(names) and "rel" not in attributes and "lang" not in attributes:
+            return
+        opened = Open(
+            key=node.mem_id,
+            element=Element(node=node, tag=node.tag or "", attributes=attributes, base=self._base),
+            start=len(self._pieces),
+            language=attributes.get("lang") or (self._open[-1].language if self._open else self._language),
+        )
+        self._understand(opened, names)
+        if opened.slots or opened.item is not None or opened.part is not None:
+            opened.around = opened
+        elif opened.includes or "lang" in attributes:
+            opened.around = self._around()
+        else:
+            return
+        self._open.append(opened)
+        self._open_keys.add(opened.key)
+
+    def _matters(self, names: ClassNames) -> bool:
+        """A quick look, for the many elements that are nothing to us."""
+        if names is NOTHING:
+            return False
+        if names.is_cut:
+            self.limits.add("class names beyond the limit were left out")
+        if names.roots or names.classic_roots or names.is_value or names.is_value_title:
+            return True
+        if self._contexts and self._contexts[-1].classic is not None:
+            return bool(names.classic) or names.is_include
+        return bool(names.properties)
+
+    def _around(self) -> Open | None:
+        return self._open[-1].around if self._open else None
+
+    def _understand(self, opened: Open, names: ClassNames) -> None:
+        """Finds out what an element is to the item around it, and whether it opens one itself."""
+        context = self._contexts[-1] if self._contexts else None
+        if context is not None and (names.is_value or names.is_value_title):
+            self._take_part(opened, is_title=names.is_value_title and not names.is_value)
+        properties = self._properties(context, opened, names) if context is not None else []
+        if context is not None:
+            for prefix, name, rel_tag in properties:
+                opened.slots.append(take_slot(context.item, prefix, name, rel_tag=rel_tag))
+            if context.classic is not None and names.is_include:
+                opened.includes = include_of(opened.element)
+        roots = tuple(root for root in names.roots if root not in self._ignored)
+        if roots or names.classic_roots:
+            self._open_item(opened, roots, () if roots else names.classic_roots)
+        elif context is not None and context.classic is not None and context.classic.implied_roots:
+            implied = context.classic.implied_roots
+            self._open_implied(opened, names, tuple(implied[name] for name in names.classic if name in implied))
+
+    def _open_implied(self, opened: Open, names: ClassNames, roots: tuple[str, ...]) -> None:
+        """Opens the item that a property class implies; the other classes of the element are properties of it."""
+        if not roots:
+            return
+        self._open_item(opened, (), roots)
+        if opened.item is not None:
+            for prefix, name, rel_tag in self._properties(self._contexts[-1], opened, names):
+                opened.own.append(take_slot(opened.item, prefix, name, rel_tag=rel_tag))
+
+    def _properties(self, context: Context, opened: Open, names: ClassNames) -> list[tuple[str, str, bool]]:
+        """Prefix, name, and whether the value is the tag of a rel=tag link."""
+        if context.classic is None:
+            return [(prefix, name, False) for prefix, name in names.properties]
+        known = context.classic.properties
+        found = {known[name][1]: (known[name][0], False) for name in names.classic if name in known}
+        rel = opened.element.attributes.get("rel")
+        if rel and context.classic.rels:
+            for value in rel.lower().split():
+                if value in context.classic.rels and "href" in opened.element.attributes:
+                    prefix, name = context.classic.rels[value]
+                    found.setdefault(name, (prefix, value == "tag"))
+        return [(prefix, name, rel_tag) for name, (prefix, rel_tag) in found.items()]
+
+    def _take_part(self, opened: Open, *, is_title: bool) -> None:
+        """A value element belongs to the property right around it, not to one beyond another property or root."""
+        around = self._around()
+        if around is not None and around.slots and around.item is None:
+            opened.part, opened.is_title = ValuePart(), is_title
+            around.element.parts.append(opened.part)
+
+    def _open_item(self, opened: Open, roots: tuple[str, ...], classic_roots: tuple[str, ...]) -> None:
+        depth = self._contexts[-1].depth + 1 if self._contexts else 0
+        if not self._including:
+            self.seen.add(opened.key)
+        if depth >= MOST_NESTED:
+            self.limits.add(f"items nested more than {MOST_NESTED} deep were left out")
+            return
+        attributes = opened.element.attributes
+        item = Item(
+            key=opened.key,
+            types=roots or classic_types(classic_roots),
+            is_classic=not roots,
+            id=attributes.get("id") or "",
+        )
+        if self._contexts:
+            self._contexts[-1].item.has_nested = True
+        opened.item = item
+        classic = None
+        if not roots:
+            classic = classic_of(classic_roots)
+            references = attributes.get("itemref") or (attributes.get("headers") or "")
+            opened.includes = tuple(references.split())
+        self._contexts.append(Context(item=item, classic=classic, depth=depth))
+
+    # The end of an element -------------------------------------------------------------------------------------------
+
+    def _leave(self, key: int) -> None:
+        """Takes note of an element's end; `key` tells which."""
+        if not self._open or self._open[-1].key != key:
+            return
+        opened = self._open[-1]
+        if opened.includes:
+            self._include(opened)
+        self._open.pop()
+        self._open_keys.discard(opened.key)
+        element = opened.element
+        element.pieces = self._text_of(opened)
+        if opened.part is not None:
+            found = part_of(element, is_title=opened.is_title)
+            opened.part.text, opened.part.moment = found.text, found.moment
+        if opened.item is not None:
+            for slot in opened.own:
+                self._fill(slot, opened, None)
+            lend_dates(self._contexts.pop())
+            imply(opened.item, element, opened.language)
+        for slot in opened.slots:
+            self._fill(slot, opened, opened.item)
+        if opened.item is not None and not opened.slots:
+            siblings = self._contexts[-1].item.children if self._contexts else self.items
+            siblings.append(opened.item)
+
+    def _text_of(self, opened: Open) -> Sequence[Piece]:
+        """The text of an element, if it is going to be asked for."""
+        wanted = len(opened.slots) + len(opened.own) + (opened.part is not None)
+        wanted += opened.item is not None and not opened.item.has_nested and not opened.item.is_classic
+        if not wanted or self._text_left < 0:
+            return ()
+        pieces = self._pieces[opened.start :]
+        self._text_left -= (sum(map(_size, pieces)) + len(pieces)) * wanted
+        if self._text_left < 0:
+            self.limits.add("text beyond the limit was left out")
+            return ()
+        return pieces
+
+    def _include(self, opened: Open) -> None:
+        """Reads referenced elements as if they stood here (microformats.org/wiki/include-pattern)."""
+        for name in opened.includes:
+            node = self._by_id(name) if len(self._including) < 4 and name not in self._including else None
+            if node is None or node.mem_id in self._open_keys:
+                continue
+            end = len(self._pieces)
+            self._including.append(name)
+            self._run(node)
+            self._including.pop()
+            del self._pieces[end:]  # what is read here is not part of the text here
+
+    def _fill(self, slot: Slot, opened: Open, item: Item | None) -> None:
+        value = self._value(slot, opened, item)
+        slot.item.properties[slot.name][slot.position] = value
+        if slot.prefix == "dt":
+            self._contexts[-1].dates.append((slot, value))
+
+    def _value(self, slot: Slot, opened: Open, item: Item | None) -> Value:
+        element, language = opened.element, opened.language
+        if slot.prefix == "p":
+            if slot.rel_tag:
+                text, machine = tag_of(resolve(self._base, element.attribute("href") or "")), True
+            else:
+                text, machine = text_value(element)
+            named = item.first("name", "p") if item is not None else None
+            item_value = plain_value(named) if named is not None else text
+            return Value(
+                prefix="p", text=text, from_attribute=machine, language=language, item=item, item_value=item_value
+            )
+        if slot.prefix == "u":
+            return read_url(element, language, item)
+        if slot.prefix == "e":
+            text = element.text(Images.ALT_OR_SRC)
+            html = self._markup(element)
+            return Value(prefix="e", text=text, html=html, language=language, item=item, item_value=text)
+        text = moment_value(element)
+        return Value(prefix="dt", text=text, language=language, item=item, item_value=text)
+
+    def _markup(self, element: Element) -> str:
+        if self._text_left < 0:
+            return ""
+        html, cost = markup_value(element)
+        self._text_left -= cost
+        if self._text_left < 0:
+            self.limits.add("text beyond the limit was left out")
+            return ""
+        return html
+
+
+def _size(piece: Piece) -> int:
+    return len(piece) if isinstance(piece, str) else 200

@@ -1,0 +1,126 @@
+"""Page facts: what plain HTML says about a page in its head. Never enough to make a page relevant.
+
+| in the head of a page | statement about the page |
+|---|---|
+| `title` | dcterms:title |
+| `meta` description, keywords (one each), author | dcterms:description, dcterms:subject, dcterms:creator |
+| `html lang` | dcterms:language |
+| `link` canonical, alternate, license, next, prev, author | the relation as IANA registers it: <…/relation/canonical> |
+| `meta` DC.title, dcterms.issued, DC.date.issued … | dc11:title, dcterms:issued, dcterms:issued … |
+| `link` DC.relation, dcterms.license … | the same, with the address as object |
+| `link` schema.X | X.name stands for a name in that namespace, from there on |
+
+Dublin Core follows DC-HTML (DCMI, 2008), but for letter case, about which pages are not strict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from motherlode.model import Extraction, Statement, Syntax
+from motherlode.model.terms import iri, literal
+from motherlode.transform.blank import BlankNames
+from motherlode.www.document import Document
+from motherlode.www.html_references import escaped, resolve_iri
+
+_TERMS = "http://purl.org/dc/terms/"
+_ELEMENTS = "http://purl.org/dc/elements/1.1/"
+_RELATION = "http://www.iana.org/assignments/relation/"
+_SCHEMAS = {"dc": _ELEMENTS, "dcterms": _TERMS}
+_META = {"description": f"<{_TERMS}description>", "author": f"<{_TERMS}creator>"}
+_RELATIONS = frozenset({"canonical", "alternate", "license", "next", "prev", "author"})
+_SELECTOR = "meta[name], link[rel]"
+_MOST_KEYWORDS = 100
+_MOST_ELEMENTS = 1_000
+
+
+def gate(body: bytes) -> bool:
+    """Pages without a head are too few to look for."""
+    return bool(body)
+
+
+def extract(document: Document, _names: BlankNames) -> Extraction:
+    """The page facts of an HTML document."""
+    page = iri(document.url)
+    head = document.html.head
+    if page is None or head is None:
+        return Extraction(syntax=Syntax.PAGE)
+    facts = _Facts(page, document)
+    title = head.css_first("title")
+    if title is not None:
+        facts.say(f"<{_TERMS}title>", " ".join(title.text().split()), facts.language)
+    for element in head.css(_SELECTOR)[:_MOST_ELEMENTS]:
+        attributes = element.attributes
+        rel = attributes.get("rel")
+        if rel is None:
+            facts.read_meta(attributes)
+        elif _may_tell(rel):
+            facts.read_link(attributes, rel)
+    return Extraction(syntax=Syntax.PAGE, statements=tuple(dict.fromkeys(facts.statements)))
+
+
+@lru_cache(maxsize=1024)
+def _may_tell(rel: str) -> bool:
+    """Whether a link of this relation can be a fact; most are style sheets and icons."""
+    return any(word.lower() in _RELATIONS or "." in word for word in rel.split())
+
+
+class _Facts:
+    """Reads the elements of one head."""
+
+    def __init__(self, page: str, document: Document) -> None:
+        self.statements: list[Statement] = []
+        self._page = page
+        self._document = document
+        self._schemas = dict(_SCHEMAS)
+        root = document.html.root
+        self.language = ((root.attributes.get("lang") if root is not None else "") or "").strip()
+        self.say(f"<{_TERMS}language>", self.language, "")
+
+    def say(self, predicate: str, text: str, language: str) -> None:
+        if text:
+            self.statements.append((self._page, predicate, literal(text, language=language), ""))
+
+    def read_meta(self, attributes: Mapping[str, str | None]) -> None:
+        name = (attributes.get("name") or "").strip()
+        lowered = name.lower()
+        predicate = _META.get(lowered) or (self._dublin_core(name) if "." in name else None)
+        if predicate is None and lowered != "keywords":
+            return
+        content = " ".join((attributes.get("content") or "").split())
+        language = (attributes.get("lang") or attributes.get("xml:lang") or self.language).strip()
+        if predicate is not None:
+            self.say(predicate, content, language)
+        else:
+            for keyword in content.split(",")[:_MOST_KEYWORDS]:
+                self.say(f"<{_TERMS}subject>", keyword.strip(), language)
+
+    def read_link(self, attributes: Mapping[str, str | None], rel: str) -> None:
+        href = (attributes.get("href") or "").strip()
+        if not href:
+            return
+        for word in rel.split():
+            prefix, dot, name = word.partition(".")
+            if dot and prefix.lower() == "schema":
+                self._schemas[name.lower()] = href
+                continue
+            relation = word.lower()
+            predicate = f"<{_RELATION}{relation}>" if relation in _RELATIONS else self._dublin_core(word)
+            target = iri(resolve_iri(self._document.base, href)) if predicate else None
+            if predicate is not None and target is not None:
+                self.statements.append((self._page, predicate, target, ""))
+
+    def _dublin_core(self, name: str) -> str | None:
+        """The property that a dotted name stands for; the last part of a longer one refines it.
+
+        The refinements of Dublin Core's elements are properties of its terms.
+        """
+        prefix, dot, rest = name.partition(".")
+        namespace = self._schemas.get(prefix.lower()) if dot and rest else None
+        if namespace is None:
+            return None
+        *_, last = rest.split(".")
+        if "." in rest and namespace == _ELEMENTS:
+            namespace = _TERMS
+        return f"<{escaped(namespace + last[:1].lower() + last[1:])}>" if last else None

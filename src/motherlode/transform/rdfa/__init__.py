@@ -1,0 +1,97 @@
+"""RDFa 1.1: Core, Lite, HTML+RDFa, XHTML+RDFa, and any XML with its attributes. OpenGraph is RDFa, too.
+
+A document becomes a sparse tree, which holds only the elements that can matter (`html_tree`, `xml_tree`). The
+processing rules (`sequence`) go over it once, parents before children, with a context for each element and without
+recursion. Then patterns are copied (`copying`). What the rules complain of can be had as the processor graph; what
+follows from vocabularies (`expansion`) needs their documents and is for whoever has them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from motherlode.model import ContentKind, Extraction, Problem, Statement, Syntax
+from motherlode.transform.blank import BlankNames
+from motherlode.transform.rdfa.copying import copied
+from motherlode.transform.rdfa.expansion import expanded
+from motherlode.transform.rdfa.html_tree import html_tree
+from motherlode.transform.rdfa.report import Report, Trouble
+from motherlode.transform.rdfa.sequence import MOST_STATEMENTS, Processor
+from motherlode.transform.rdfa.tree import Tree
+from motherlode.transform.rdfa.xml_tree import xml_tree
+from motherlode.www.document import Document
+
+__all__ = ["expanded", "extract", "gate", "processor_graph"]
+
+_RELATION = re.compile(rb"re[lv]\s*=\s*[\"']?[^\"'<>:]*(?::|license|describedby|role)")
+_TYPEOF = re.compile(rb"typeof\s*=")
+_VOCAB = re.compile(rb"vocab\s*=")
+_TEXT_PER_BYTE = 8
+_LEAST_TEXT = 1_000_000
+
+
+def gate(body: bytes) -> bool:
+    """Without one of its attributes, or a relation that is more than a word of HTML, there is no RDFa.
+
+    The body is expected in lower case.
+
+    >>> gate(b'<meta property="og:title">'), gate(b'<link rel="stylesheet">'), gate(b'<a rel="license">')
+    (True, False, True)
+    >>> gate(b"<p typeof = 'foaf:Person'>"), gate(b"if (typeof x == 'function')")
+    (True, False)
+    """
+    return (
+        b"property" in body
+        or (b"typeof" in body and _TYPEOF.search(body) is not None)
+        or (b"vocab" in body and _VOCAB.search(body) is not None)
+        or _RELATION.search(body) is not None
+    )
+
+
+def extract(document: Document, names: BlankNames, *, roles: bool = False) -> Extraction:
+    """All statements of a document. With `roles`, those of the role attribute, too (Role Attribute 1.0)."""
+    return _processed(document, names, Report(), roles=roles)
+
+
+def processor_graph(document: Document, names: BlankNames) -> tuple[Statement, ...]:
+    """What the processor has to say about the document (RDFa Core 1.1, section 7.6)."""
+    report = Report()
+    _processed(document, names, report, roles=False)
+    return tuple(report.statements(document.url, names))
+
+
+def _processed(document: Document, names: BlankNames, report: Report, *, roles: bool) -> Extraction:
+    tree, problems = _tree(document, report, roles=roles)
+    if tree is None:
+        return Extraction(syntax=Syntax.RDFA, problems=tuple(problems))
+    budget = _TEXT_PER_BYTE * len(document.body) + _LEAST_TEXT
+    processor = Processor(tree, names, report, text_budget=budget, roles=roles)
+    processor.run()
+    if processor.full:
+        problems.append(_problem(f"more than {MOST_STATEMENTS} statements; the rest was left out"))
+    if processor.values.cut:
+        problems.append(_problem("properties nested in properties repeat too much text; the rest was left out"))
+    statements = processor.statements
+    final = copied(statements, limit=MOST_STATEMENTS) if tree.host.is_html5 else statements
+    return Extraction(syntax=Syntax.RDFA, statements=tuple(dict.fromkeys(final)), problems=tuple(problems))
+
+
+def _tree(document: Document, report: Report, *, roles: bool) -> tuple[Tree | None, list[Problem]]:
+    """XHTML that is no XML is read as HTML; other XML that is broken, as far as it can be mended."""
+    if document.kind is ContentKind.HTML:
+        return html_tree(document, roles=roles), []
+    source = document.xml
+    problems = []
+    if source.error:
+        report.add(Trouble.DOCUMENT_ERROR, source.error)
+        problems.append(
+            _problem(f"not well-formed: {source.error}", line=source.line, column=source.column, mended=True)
+        )
+        if document.kind is ContentKind.XHTML:
+            return html_tree(document, roles=roles), problems
+    root = source.root
+    return None if root is None else xml_tree(document, root, public_id=source.public_id), problems
+
+
+def _problem(message: str, *, line: int | None = None, column: int | None = None, mended: bool = False) -> Problem:
+    return Problem(syntax=Syntax.RDFA, message=message, line=line, column=column, mended=mended)

@@ -1,0 +1,92 @@
+"""Terms, CURIEs and IRIs in attribute values (RDFa Core 1.1, section 7.4)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from motherlode.transform.blank import BlankNames
+from motherlode.transform.rdfa.context import Context
+from motherlode.transform.rdfa.hosts import XHV
+from motherlode.transform.rdfa.report import Report, Trouble
+from motherlode.www.html_references import escaped, is_absolute, resolve_iri
+
+_TERM = re.compile(r"[^\W\d][\w.\-/·]*")
+
+
+class Resolver:
+    """Turns what attributes say into terms. None stands for a value that must be ignored."""
+
+    def __init__(self, *, terms: Mapping[str, str], names: BlankNames, report: Report) -> None:
+        self._terms = terms
+        self._names = names
+        self._report = report
+        self._known: dict[tuple[int, str, str, str], str | None] = {}
+        """Answers for tokens, by the identity of the prefixes in force, the vocabulary and the base."""
+
+    def predicates(self, value: str, context: Context) -> list[str]:
+        """The IRIs of a list of TERMorCURIEorAbsIRI. A predicate cannot be a blank node."""
+        tokens = value.split()
+        if len(tokens) == 1:
+            only = self.token(tokens[0], context)
+            return [only] if only is not None and only[0] == "<" else []
+        found = (self.token(token, context) for token in tokens)
+        return list(dict.fromkeys(term for term in found if term is not None and term[0] == "<"))
+
+    def types(self, value: str, context: Context) -> list[str]:
+        found = (self.token(token, context) for token in value.split())
+        return list(dict.fromkeys(term for term in found if term is not None))
+
+    def token(self, token: str, context: Context) -> str | None:
+        """One TERMorCURIEorAbsIRI."""
+        key = (id(context.prefixes), context.vocabulary, context.base, token)
+        if key not in self._known:
+            self._known[key] = self._term(token, context) if ":" not in token else self._curie_or_iri(token, context)
+        return self._known[key]
+
+    def _term(self, token: str, context: Context) -> str | None:
+        if _TERM.fullmatch(token):
+            if context.vocabulary:
+                return f"<{escaped(context.vocabulary + token)}>"
+            iri = self._terms.get(token) or self._in_any_case(token.lower())
+            if iri is not None:
+                return f"<{iri}>"
+        self._report.add(Trouble.UNRESOLVED_TERM, f"no such term: {token}")
+        return None
+
+    def _in_any_case(self, lowered: str) -> str | None:
+        return next((iri for term, iri in self._terms.items() if term.lower() == lowered), None)
+
+    def _curie_or_iri(self, token: str, context: Context) -> str | None:
+        term = self._curie(token, context)
+        if term is not None:
+            return term
+        if is_absolute(token):
+            return f"<{escaped(token)}>"
+        self._report.add(Trouble.UNRESOLVED_CURIE, f"no such prefix: {token}")
+        return None
+
+    def _curie(self, token: str, context: Context) -> str | None:
+        """The term of a CURIE; None where the token is none, or its prefix is unknown."""
+        prefix, colon, reference = token.partition(":")
+        if not colon or reference.startswith("//"):
+            return None
+        if prefix == "_":
+            return self._names.named(reference)
+        iri = context.prefixes.get(prefix.lower()) if prefix else XHV
+        return None if iri is None else f"<{resolve_iri(context.base, iri + reference)}>"
+
+    def resource(self, value: str, context: Context) -> str | None:
+        """One SafeCURIEorCURIEorIRI."""
+        value = value.strip()
+        if value.startswith("[") and value.endswith("]"):
+            term = self._curie(value[1:-1].strip(), context)
+            if term is None and len(value) > 2:
+                self._report.add(Trouble.UNRESOLVED_CURIE, f"no such prefix: {value}")
+            return term
+        return self._curie(value, context) or self.reference(value, context)
+
+    def reference(self, value: str, context: Context) -> str | None:
+        """One IRI, as `href` and `src` hold it."""
+        iri = resolve_iri(context.base, value)
+        return f"<{iri}>" if is_absolute(iri) else None

@@ -1,0 +1,48 @@
+"""The processor graph: what the processor has to say about a document (RDFa Core 1.1, section 7.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+
+from motherlode.model import Statement
+from motherlode.model.terms import RDF_TYPE, iri, literal
+from motherlode.transform.blank import BlankNames
+
+_RDFA = "http://www.w3.org/ns/rdfa#"
+_DESCRIPTION = "<http://purl.org/dc/terms/description>"
+_MOST_ENTRIES = 1_000
+
+
+class Trouble(Enum):
+    """The classes of entries; each is an error or a warning."""
+
+    DOCUMENT_ERROR = "DocumentError"
+    UNRESOLVED_CURIE = "UnresolvedCURIE"
+    UNRESOLVED_TERM = "UnresolvedTerm"
+    PREFIX_REDEFINITION = "PrefixRedefinition"
+
+    @property
+    def is_error(self) -> bool:
+        return self is Trouble.DOCUMENT_ERROR
+
+
+class Report:
+    """Collects entries."""
+
+    def __init__(self) -> None:
+        self.entries: dict[tuple[Trouble, str], None] = {}
+
+    def add(self, trouble: Trouble, description: str) -> None:
+        if len(self.entries) < _MOST_ENTRIES:
+            self.entries[trouble, description] = None
+
+    def statements(self, page_url: str, names: BlankNames) -> Iterator[Statement]:
+        page = iri(page_url)
+        for trouble, description in self.entries:
+            node = names.fresh()
+            yield node, RDF_TYPE, f"<{_RDFA}{trouble.value}>", ""
+            yield node, RDF_TYPE, f"<{_RDFA}{'Error' if trouble.is_error else 'Warning'}>", ""
+            yield node, _DESCRIPTION, literal(description, language="en"), ""
+            if page is not None:
+                yield node, f"<{_RDFA}context>", page, ""

@@ -1,0 +1,71 @@
+"""How an element changes the context for itself and what is inside (RDFa Core 1.1, section 7.5, steps 2 to 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from motherlode.model import Statement
+from motherlode.transform.rdfa.context import Context
+from motherlode.transform.rdfa.hosts import PREFIXES, Host
+from motherlode.transform.rdfa.report import Report, Trouble
+from motherlode.transform.rdfa.tree import SCOPING, Element
+from motherlode.www.html_references import resolve_iri, without_fragment
+
+_USES = "<http://www.w3.org/ns/rdfa#usesVocabulary>"
+_MOST_PREFIXES = 1_000
+"""In force at one place; each element that adds one copies them all."""
+
+
+def scoped(element: Element, context: Context, *, host: Host, report: Report) -> tuple[Context, tuple[Statement, ...]]:
+    """The context after the element's own declarations, and the statement that a vocabulary makes."""
+    attributes = element.attributes
+    if not element.namespaces and SCOPING.isdisjoint(attributes):
+        return context, ()
+    context = replace(context)
+    stated: tuple[Statement, ...] = ()
+    if host.has_xml_base and "xml:base" in attributes:
+        context.base = without_fragment(resolve_iri(context.base, attributes["xml:base"]))
+    if "vocab" in attributes:
+        given = attributes["vocab"].strip()
+        context.vocabulary = resolve_iri(context.base, given) if given else ""
+        if given:
+            stated = ((f"<{context.base}>", _USES, f"<{context.vocabulary}>", ""),)
+    if element.namespaces or "prefix" in attributes:
+        _add_prefixes(element, context, report)
+    if "xml:lang" in attributes:
+        context.language = attributes["xml:lang"].strip()
+    elif host.is_html and "lang" in attributes:
+        context.language = attributes["lang"].strip()
+    return context, stated
+
+
+def _add_prefixes(element: Element, context: Context, report: Report) -> None:
+    prefixes, declared = dict(context.prefixes), dict(context.declared)
+    for prefix, iri in element.namespaces.items():
+        if len(declared) < _MOST_PREFIXES:
+            declared[prefix] = iri
+            if prefix and prefix != "_":
+                prefixes[prefix.lower()] = iri
+    for prefix, iri in _mappings(element.attributes):
+        if PREFIXES.get(prefix, iri) != iri:
+            report.add(Trouble.PREFIX_REDEFINITION, f"{prefix} is now {iri}")
+        if len(prefixes) < _MOST_PREFIXES:
+            prefixes[prefix] = declared[prefix] = iri
+    context.prefixes, context.declared = prefixes, declared
+
+
+def _mappings(attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The pairs of a prefix attribute; what has not the form of a pair is passed over.
+
+    >>> list(_mappings({"prefix": "a: http://a/ nonsense _: http://b/ C: http://c/"}))
+    [('a', 'http://a/'), ('c', 'http://c/')]
+    """
+    words = iter(attributes.get("prefix", "").split())
+    for word in words:
+        if not word.endswith(":"):
+            continue
+        iri = next(words, None)
+        prefix = word[:-1].lower()
+        if iri is not None and prefix not in ("", "_") and ":" not in prefix:
+            yield prefix, iri

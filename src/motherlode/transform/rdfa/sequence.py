@@ -1,0 +1,276 @@
+"""The processing rules (RDFa Core 1.1, section 7.5), one element after the other, parents before children."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from motherlode.model import Statement
+from motherlode.model.terms import RDF, RDF_TYPE
+from motherlode.transform.blank import BlankNames
+from motherlode.transform.rdfa.context import Context, Incomplete, Lists
+from motherlode.transform.rdfa.curies import Resolver
+from motherlode.transform.rdfa.hosts import PREFIXES, XHV
+from motherlode.transform.rdfa.report import Report
+from motherlode.transform.rdfa.scope import scoped
+from motherlode.transform.rdfa.tree import ACTIVE, Element, Tree
+from motherlode.transform.rdfa.values import Values
+
+MOST_STATEMENTS = 500_000
+_WEIGHTY = ACTIVE - {"property"}
+_FIRST, _REST, _NIL = f"<{RDF}first>", f"<{RDF}rest>", f"<{RDF}nil>"
+
+
+@dataclass(slots=True)
+class _Local:
+    """What the rules work out for one element before they state anything."""
+
+    subject: str | None = None
+    """The new subject."""
+    object: str | None = None
+    """The current object resource."""
+    typed: str | None = None
+    """The typed resource."""
+    skip: bool = False
+
+
+class Processor:
+    """Processes one tree."""
+
+    def __init__(self, tree: Tree, names: BlankNames, report: Report, *, text_budget: int, roles: bool) -> None:
+        self._tree = tree
+        self._host = tree.host
+        self._names = names
+        self._report = report
+        self._roles = roles
+        self._resolver = Resolver(terms=tree.host.terms, names=names, report=report)
+        self.values = Values(host=tree.host, reader=tree.reader, resolver=self._resolver, text_budget=text_budget)
+        self.statements: list[Statement] = []
+        self._has_lists = any("inlist" in element.attributes for element in tree.elements)
+        self._lists: list[Lists] = []
+
+    @property
+    def full(self) -> bool:
+        return len(self.statements) >= MOST_STATEMENTS
+
+    def run(self) -> None:
+        base = f"<{self._tree.base}>"
+        first = Context(base=self._tree.base, subject=base, object=base, lists=self._new_lists(base), prefixes=PREFIXES)
+        parents = {element.parent for element in self._tree.elements}
+        contexts: list[Context] = []
+        for place, element in enumerate(self._tree.elements):
+            context = contexts[element.parent] if contexts else first
+            contexts.append(self._element(element, context, has_children=place in parents))
+            if self.full:
+                break
+        for lists in self._lists:
+            for predicate, items in lists.items.items():
+                self._collection(lists.owner, predicate, items)
+
+    def _element(self, element: Element, context: Context, *, has_children: bool) -> Context:
+        """States what the element says; gives the context of what is inside, if anything is."""
+        inherited = context
+        context, stated = scoped(element, context, host=self._host, report=self._report)
+        self.statements.extend(stated)
+        attributes = element.attributes
+        if self._roles and "role" in attributes:
+            self._role(element, context)
+        if element.parent != -1:
+            if ACTIVE.isdisjoint(attributes):
+                return context
+            if self._is_plain_property(element, inherited):
+                self._plain_property(element, context)
+                return context
+        rel, rev = self._relations(element, context)
+        local = _Local()
+        if rel is None and rev is None:
+            self._without_relation(element, context, local)
+        else:
+            self._with_relation(element, context, local)
+        if local.typed is not None:
+            for type_ in self._resolver.types(attributes["typeof"], context):
+                self.statements.append((local.typed, RDF_TYPE, type_, ""))
+        lists = context.lists
+        if local.subject is not None and local.subject != context.object:
+            lists = self._new_lists(local.subject)
+        incomplete = self._relate(element, local, lists, rel, rev)
+        if "property" in attributes:
+            related = rel is not None or rev is not None
+            self._properties(element, context, local, lists, related=related)
+        if not local.skip and local.subject is not None:
+            self._complete(inherited, local.subject)
+        return self._inside(context, local, lists, incomplete) if has_children and not local.skip else context
+
+    def _is_plain_property(self, element: Element, inherited: Context) -> bool:
+        """Most elements with RDFa are so: a property of the resource at hand, and nothing that the rules must weigh."""
+        attributes = element.attributes
+        return (
+            "property" in attributes
+            and not inherited.incomplete
+            and _WEIGHTY.isdisjoint(attributes)
+            and element.tag not in ("head", "body")
+        )
+
+    def _plain_property(self, element: Element, context: Context) -> None:
+        predicates = self._resolver.predicates(element.attributes["property"], context)
+        value = self.values.term(element, context, typed=None, related=False) if predicates else None
+        if value is None:
+            return
+        for predicate in predicates:
+            self.statements.append((context.object, predicate, value, ""))
+        if len(predicates) > 1:
+            self.values.repeated(value, len(predicates) - 1)
+
+    # Steps 5 and 6: subjects and objects -----------------------------------------------------------------------------
+
+    def _relations(self, element: Element, context: Context) -> tuple[list[str] | None, list[str] | None]:
+        """The predicates of rel and rev; None where the attribute is missing, or muted by HTML+RDFa's rule 7."""
+        attributes = element.attributes
+        if "rel" not in attributes and "rev" not in attributes:
+            return None, None
+        muted = self._host.is_html5 and "property" in attributes
+        found: list[list[str] | None] = []
+        for name in ("rel", "rev"):
+            value = attributes.get(name)
+            if value is not None and muted:
+                value = " ".join(word for word in value.split() if ":" in word) or None
+            found.append(None if value is None else self._resolver.predicates(value, context))
+        return found[0], found[1]
+
+    def _about(self, element: Element, context: Context) -> str | None:
+        value = element.attributes.get("about")
+        return None if value is None else self._resolver.resource(value, context)
+
+    def _fallback(self, element: Element, context: Context) -> str | None:
+        """The subject of elements that name none: the root, and head and body (HTML+RDFa, rule 8)."""
+        if element.parent == -1:
+            return f"<{context.base}>"
+        return context.object if self._host.is_html and element.tag in ("head", "body") else None
+
+    def _without_relation(self, element: Element, context: Context, local: _Local) -> None:
+        """Step 5."""
+        attributes = element.attributes
+        about = self._about(element, context)
+        if "property" in attributes and "content" not in attributes and "datatype" not in attributes:
+            local.subject = about or self._fallback(element, context) or context.object
+            if "typeof" in attributes:
+                local.typed = about or (local.subject if element.parent == -1 else None)
+                local.typed = local.typed or self.values.object(element, context) or self._names.fresh()
+                local.object = local.typed
+            return
+        local.subject = about or self.values.object(element, context) or self._fallback(element, context)
+        if local.subject is None:
+            if "typeof" in attributes:
+                local.subject = self._names.fresh()
+            else:
+                local.subject = context.object
+                local.skip = "property" not in attributes
+        if "typeof" in attributes:
+            local.typed = local.subject
+
+    def _with_relation(self, element: Element, context: Context, local: _Local) -> None:
+        """Step 6."""
+        about = self._about(element, context)
+        if about is None and element.parent == -1:
+            about = f"<{context.base}>"
+        local.subject = about or context.object
+        local.object = self.values.object(element, context)
+        if "typeof" in element.attributes:
+            if about is not None:
+                local.typed = about
+            else:
+                local.object = local.typed = local.object or self._names.fresh()
+
+    # Steps 9 to 14: statements ---------------------------------------------------------------------------------------
+
+    def _relate(
+        self, element: Element, local: _Local, lists: Lists, rel: list[str] | None, rev: list[str] | None
+    ) -> tuple[Incomplete, ...]:
+        """Steps 9 and 10: relations with an object are stated, those without one wait for it."""
+        if rel is None and rev is None:
+            return ()
+        in_list = "inlist" in element.attributes
+        subject, target = local.subject or "", local.object
+        if target is not None:
+            for predicate in rel or ():
+                if in_list:
+                    lists.of(predicate).append(target)
+                else:
+                    self.statements.append((subject, predicate, target, ""))
+            for predicate in rev or ():
+                self.statements.append((target, predicate, subject, ""))
+            return ()
+        if not rel and not rev:
+            return ()
+        local.object = self._names.fresh()
+        if in_list:
+            waiting = [Incomplete(collection=lists.of(predicate)) for predicate in rel or ()]
+        else:
+            waiting = [Incomplete(forward=predicate) for predicate in rel or ()]
+        return (*waiting, *(Incomplete(backward=predicate) for predicate in rev or ()))
+
+    def _properties(self, element: Element, context: Context, local: _Local, lists: Lists, *, related: bool) -> None:
+        """Step 11."""
+        predicates = self._resolver.predicates(element.attributes["property"], context)
+        if not predicates:
+            return
+        value = self.values.term(element, context, typed=local.typed, related=related)
+        if value is None:
+            return
+        self.values.repeated(value, len(predicates) - 1)
+        for predicate in predicates:
+            if "inlist" in element.attributes:
+                lists.of(predicate).append(value)
+            else:
+                self.statements.append((local.subject or "", predicate, value, ""))
+
+    def _complete(self, inherited: Context, subject: str) -> None:
+        """Step 12."""
+        for relation in inherited.incomplete:
+            if relation.collection is not None:
+                relation.collection.append(subject)
+            elif relation.forward:
+                self.statements.append((inherited.subject, relation.forward, subject, ""))
+            else:
+                self.statements.append((subject, relation.backward, inherited.subject, ""))
+
+    def _inside(self, context: Context, local: _Local, lists: Lists, incomplete: tuple[Incomplete, ...]) -> Context:
+        """Step 13."""
+        subject = local.subject or context.subject
+        target = local.object or subject
+        return Context(
+            base=context.base,
+            subject=subject,
+            object=target,
+            lists=lists if target == subject else self._new_lists(target),
+            prefixes=context.prefixes,
+            language=context.language,
+            vocabulary=context.vocabulary,
+            incomplete=incomplete,
+            declared=context.declared,
+        )
+
+    def _new_lists(self, owner: str) -> Lists:
+        if self._has_lists or not self._lists:
+            self._lists.append(Lists(owner))
+        return self._lists[-1]
+
+    def _collection(self, owner: str, predicate: str, items: Iterable[str]) -> None:
+        """Step 14."""
+        before, link = owner, predicate
+        for item in items:
+            node = self._names.fresh()
+            self.statements.append((before, link, node, ""))
+            self.statements.append((node, _FIRST, item, ""))
+            before, link = node, _REST
+        self.statements.append((before, link, _NIL, ""))
+
+    def _role(self, element: Element, context: Context) -> None:
+        """Role Attribute 1.0, section 4: terms are of the XHTML vocabulary, whatever vocabulary is in force."""
+        identifier = element.attributes.get("id", "").strip()
+        subject = self._resolver.reference(f"#{identifier}", context) if identifier else None
+        subject = subject or self._names.fresh()
+        for word in element.attributes["role"].split():
+            role = self._resolver.token(word, context) if ":" in word else f"<{XHV}{word}>"
+            if role is not None:
+                self.statements.append((subject, f"<{XHV}role>", role, ""))

@@ -1,0 +1,97 @@
+"""The value of a property (RDFa Core 1.1, section 7.5, step 11; HTML+RDFa 1.1, section 3.1, rules 9 to 11)."""
+
+from __future__ import annotations
+
+from motherlode.model.terms import RDF, literal
+from motherlode.transform.rdfa.context import Context
+from motherlode.transform.rdfa.curies import Resolver
+from motherlode.transform.rdfa.hosts import Host
+from motherlode.transform.rdfa.tree import Element, Reader
+from motherlode.www.html_times import time_datatype
+
+_XML_LITERAL = f"<{RDF}XMLLiteral>"
+_HTML_LITERAL = f"<{RDF}HTML>"
+
+
+class Values:
+    """Reads values of one document. Text that is nested in text is read again for each level: a budget ends that."""
+
+    def __init__(self, *, host: Host, reader: Reader, resolver: Resolver, text_budget: int) -> None:
+        self._host = host
+        self._reader = reader
+        self._resolver = resolver
+        self._text_budget = text_budget
+        self.cut = False
+        """Some value was left out, for the budget was spent."""
+
+    def term(self, element: Element, context: Context, *, typed: str | None, related: bool) -> str | None:
+        """The object of a property; None where nothing can be said."""
+        attributes = element.attributes
+        content = attributes.get("content")
+        if content is not None and "datatype" not in attributes:
+            return literal(content, language=context.language)
+        moment = self._moment(element) if content is None and self._host.is_html5 else None
+        if "datatype" in attributes:
+            return self._typed(element, context, content if content is not None else moment)
+        if moment is not None:
+            datatype = time_datatype(moment)
+            return literal(moment, datatype=datatype) if datatype else literal(moment, language=context.language)
+        if not related:
+            resource = self.object(element, context)
+            if resource is not None:
+                return resource
+            if typed is not None and "about" not in attributes:
+                return typed
+        text = self._text(element)
+        return None if text is None else literal(text, language=context.language)
+
+    def object(self, element: Element, context: Context) -> str | None:
+        """The resource that resource, href or src name, in this order."""
+        attributes = element.attributes
+        if "resource" in attributes:
+            named = self._resolver.resource(attributes["resource"], context)
+            if named is not None:
+                return named
+        for name in ("href", "src"):
+            if name in attributes:
+                return self._resolver.reference(attributes[name], context)
+        return None
+
+    def repeated(self, value: str, times: int) -> None:
+        """Charges the budget for a value that several statements repeat."""
+        self._text_budget -= len(value) * times
+
+    def _moment(self, element: Element) -> str | None:
+        given = element.attributes.get("datetime")
+        if given is None and element.tag == "time":
+            return self._text(element)
+        return given
+
+    def _typed(self, element: Element, context: Context, given: str | None) -> str | None:
+        word = element.attributes["datatype"].strip()
+        datatype = self._resolver.token(word, context) if word else None
+        if datatype == _XML_LITERAL:
+            markup = self._spend(self._reader.markup(element.node, context.declared))
+            return None if markup is None else f"{literal(markup)}^^{datatype}"
+        if datatype == _HTML_LITERAL and given is None:
+            markup = self._spend(self._reader.html(element.node))
+            return None if markup is None else f"{literal(markup)}^^{datatype}"
+        text = self._text(element) if given is None else given
+        if text is None:
+            return None
+        if datatype is None or datatype[0] != "<":
+            return literal(text, language=context.language)
+        return literal(text, datatype=datatype[1:-1])
+
+    def _text(self, element: Element) -> str | None:
+        return None if self._spent() else self._spend(self._reader.text(element.node))
+
+    def _spent(self) -> bool:
+        self.cut = self.cut or self._text_budget <= 0
+        return self._text_budget <= 0
+
+    def _spend(self, text: str) -> str | None:
+        if self._spent():
+            return None
+        self._text_budget -= len(text)
+        return text

@@ -1,0 +1,175 @@
+"""Archives and compressed files: their members, one by one, within limits that no bomb gets past.
+
+Nothing touches the disk and no name is believed: a member's name only serves to tell members apart. Members inside of
+archives inside of archives are found down to two levels, so that `dump.tar.gz` and `files.zip` of `part.nt.gz` work.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import IO
+from urllib.parse import quote
+
+from motherlode.model import ContentKind, Problem
+from motherlode.transform.tar import tar_members
+from motherlode.www.document import Document
+from motherlode.www.media import by_magic
+
+_PIECE = 1 << 16
+_ZIP_ENTRY = b"PK\x01\x02"
+_MOST_ZIP_ENTRIES = 65_535
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnpackLimits:
+    """What an archive may hold."""
+
+    size: int = 256 << 20
+    """Bytes of all members together, unpacked."""
+    members: int = 10_000
+    ratio: int = 250
+    """Unpacked bytes to packed ones; the best that text reaches is far below, zeros are far above."""
+    free: int = 1 << 20
+    """Bytes for which no ratio is asked."""
+    depth: int = 2
+    """Archives within archives. A compressed tar file counts once for each of the two."""
+
+
+Found = tuple[str, bytes] | Problem
+
+
+def members(document: Document, limits: UnpackLimits = UnpackLimits()) -> Iterator[Found]:  # noqa: B008 - it is frozen
+    """Name and content of each member that is no archive itself, and problems where some could not be had."""
+    name = document.url.partition("?")[0].rpartition("/")[2]
+    budget = _Budget(limits, packed=len(document.body))
+    yield from _members(name, document.body, document.kind, budget, limits.depth)
+
+
+def member_url(url: str, name: str) -> str:
+    """The address under which a member is read: the archive's own, as far as relative references can tell.
+
+    >>> member_url("http://example.org/all.zip", "a b/data.ttl")
+    'http://example.org/all.zip#a%20b/data.ttl'
+    """
+    return f"{url.partition('#')[0]}#{quote(name)}"
+
+
+class _Budget:
+    """What may still be unpacked. It says what is too much, and then nothing more can be had from it."""
+
+    def __init__(self, limits: UnpackLimits, *, packed: int) -> None:
+        self.exceeded = ""
+        self._limits = limits
+        self._packed = packed
+        self._bytes = 0
+        self._members = 0
+
+    def allows(self, size: int) -> bool:
+        self._bytes += size
+        if self._bytes > self._limits.size:
+            self.exceeded = f"more than {self._limits.size} bytes unpacked"
+        elif self._bytes > self._limits.free and self._bytes > self._limits.ratio * self._packed:
+            self.exceeded = f"unpacks to more than {self._limits.ratio} times its size"
+        return not self.exceeded
+
+    def allows_member(self) -> bool:
+        self._members += 1
+        if self._members > self._limits.members:
+            self.exceeded = f"more than {self._limits.members} members"
+        return not self.exceeded
+
+
+def _members(name: str, body: bytes, kind: ContentKind, budget: _Budget, depth: int) -> Iterator[Found]:
+    for found in _UNPACKERS[kind](name, body, budget):
+        if isinstance(found, Problem):
+            yield found
+            continue
+        inner_name, content = found
+        inner = by_magic(content)
+        if inner is None or inner not in _UNPACKERS:
+            yield found
+        elif depth > 1:
+            yield from _members(inner_name, content, inner, budget, depth - 1)
+        else:
+            yield Problem(syntax=None, message=f"{inner_name}: archives are nested too deep")
+
+
+def _gunzip(name: str, body: bytes, budget: _Budget) -> Iterator[Found]:
+    return _slurp(_stem(name), partial(gzip.GzipFile, fileobj=io.BytesIO(body)), budget)
+
+
+def _bunzip2(name: str, body: bytes, budget: _Budget) -> Iterator[Found]:
+    return _slurp(_stem(name), partial(bz2.BZ2File, io.BytesIO(body)), budget)
+
+
+def _untar(name: str, body: bytes, budget: _Budget) -> Iterator[Found]:
+    for member, content in tar_members(body):
+        if not budget.allows_member():
+            yield Problem(syntax=None, message=f"{name}: {budget.exceeded}; the rest was left out")
+            return
+        yield from _slurp(member, partial(io.BytesIO, content), budget)
+        if budget.exceeded:
+            return
+
+
+def _unzip(name: str, body: bytes, budget: _Budget) -> Iterator[Found]:
+    if body.count(_ZIP_ENTRY) > 2 * _MOST_ZIP_ENTRIES:  # the directory alone would fill the memory
+        yield Problem(syntax=None, message=f"{name}: more than {_MOST_ZIP_ENTRIES} members")
+        return
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(body))
+    except Exception as error:  # noqa: BLE001 - zipfile has no closed set of errors for bytes that are no zip file
+        yield Problem(syntax=None, message=f"{name}: cannot be unpacked: {error}")
+        return
+    for info in archive.infolist():
+        if info.is_dir():
+            continue
+        if not budget.allows_member():
+            yield Problem(syntax=None, message=f"{name}: {budget.exceeded}; the rest was left out")
+            return
+        yield from _slurp(info.filename, partial(archive.open, info), budget)
+        if budget.exceeded:
+            return
+
+
+def _slurp(name: str, open_file: Callable[[], gzip.GzipFile | IO[bytes]], budget: _Budget) -> Iterator[Found]:
+    """The content of a member as far as it can be had, and a problem if that is not all."""
+    pieces: list[bytes] = []
+    trouble = ""
+    try:
+        with open_file() as file:
+            while piece := file.read(_PIECE):
+                if not budget.allows(len(piece)):
+                    trouble = budget.exceeded
+                    break
+                pieces.append(piece)
+    except Exception as error:  # noqa: BLE001 - four libraries, each with errors of its own for broken or locked members
+        trouble = f"{type(error).__name__}: {error}"
+    if pieces or not trouble:
+        yield name, b"".join(pieces)
+    if trouble:
+        yield Problem(syntax=None, message=f"{name}: {trouble}; the rest was left out")
+
+
+def _stem(name: str) -> str:
+    """The name of what a compressed file holds."""
+    stem, _, extension = name.rpartition(".")
+    if extension.lower() in ("tgz", "tbz", "tbz2"):
+        return f"{stem}.tar"
+    if extension.lower() == "svgz":
+        return f"{stem}.svg"
+    return stem if extension.lower() in ("gz", "bz2") else name
+
+
+_UNPACKERS: dict[ContentKind, Callable[[str, bytes, _Budget], Iterator[Found]]] = {
+    ContentKind.GZIP: _gunzip,
+    ContentKind.BZIP2: _bunzip2,
+    ContentKind.ZIP: _unzip,
+    ContentKind.TAR: _untar,
+}

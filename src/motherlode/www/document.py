@@ -1,0 +1,59 @@
+"""A body that has been detected, with its text and its HTML tree made at most once, whoever asks first."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
+
+from motherlode.model import ContentKind, Detected, Problem
+from motherlode.www.html_guard import guarded
+from motherlode.www.urls import resolve
+from motherlode.www.xmltree import XmlTree, parse_xml
+
+_UTF8_NAMES = frozenset({"utf-8", "utf8", "utf_8", "utf-8-sig", "utf_8_sig", "ascii", "us-ascii"})
+_UTF8_MARK = b"\xef\xbb\xbf"
+# Mutation events would copy the chosen option of a select: text that the page says once would stand there twice.
+_PARSER_OPTIONS = int(LexborDocumentOptions.WO_EVENTS)
+
+
+class Document:
+    """What transform and extract read. Both see the same parse."""
+
+    def __init__(self, *, url: str, body: bytes, detected: Detected) -> None:
+        self.url = url
+        """The page's own address; the base for relative references unless the content names another."""
+        self.body = body
+        self.kind: ContentKind = detected.kind
+        self.charset = detected.charset
+        self.problems: list[Problem] = []
+        """What had to be mended before the body could be read at all; known once it has been read."""
+
+    @cached_property
+    def text(self) -> str:
+        """The body as text; bytes that the charset does not have become U+FFFD."""
+        return self.body.decode(self.charset, errors="replace")
+
+    @cached_property
+    def html(self) -> LexborHTMLParser:
+        """The HTML5 tree. UTF-8 goes to the parser as it came: decoding first would add a quarter to the time."""
+        if self.charset.lower() in _UTF8_NAMES:
+            markup = self.body.removeprefix(_UTF8_MARK)
+        else:
+            markup = self.text.encode(errors="replace")
+        markup, left_out = guarded(markup)
+        self.problems.extend(Problem(syntax=None, message=message, mended=True) for message in left_out)
+        return LexborHTMLParser(markup, options=_PARSER_OPTIONS)
+
+    @cached_property
+    def xml(self) -> XmlTree:
+        """The XML tree, mended where the body is not well-formed."""
+        return parse_xml(self.body, charset=self.charset, html_entities=self.kind is ContentKind.XHTML)
+
+    @cached_property
+    def base(self) -> str:
+        """The address against which HTML resolves references: that of the first `base` element, or the page's own."""
+        element = self.html.css_first("base[href]")
+        if element is None:
+            return self.url
+        return resolve(self.url, element.attributes.get("href") or "") or self.url

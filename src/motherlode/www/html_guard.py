@@ -1,0 +1,203 @@
+"""Keeps markup from the HTML parser that would cost it time or memory out of all proportion.
+
+The HTML standard's tree construction is quadratic in places: in the depth of nesting, in formatting elements that stay
+open (each is opened again in every paragraph, so that 30 KB can become a gigabyte), and in the attributes of one
+element. Browsers stop at a depth of 512. We look first whether a page could be so at all, which costs one count of a
+byte; only then are its tags read one by one, and what goes past the limits is taken out. A native parser cannot be
+interrupted, so this must come before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+MAX_MARKUP = 16_000_000
+"""Bytes; what comes after is left out. The tree takes more than ten times as much memory."""
+MAX_DEPTH = 512
+MAX_FORMATTING = 64
+MAX_ATTRIBUTES = 512
+_MAX_ROOTS = 64
+"""Of `html` and `body` tags, which all add their attributes to the one element."""
+
+_MUCH_WORK = 6_000_000
+"""Open elements times elements: steps of the parser, or in the worst of cases elements of the tree."""
+_MANY_ATTRIBUTES = 2 * MAX_ATTRIBUTES
+"""Bytes; with fewer, there cannot be too many."""
+_LONG_TAG = 16_384
+_CHUNK = 8_192
+
+_VOID = frozenset(
+    (
+        *(b"area", b"base", b"basefont", b"bgsound", b"br", b"col", b"embed", b"frame", b"hr", b"img", b"input"),
+        *(b"keygen", b"link", b"meta", b"param", b"source", b"track", b"wbr"),
+    )
+)
+_CLOSING_ITSELF = frozenset(
+    (
+        *(b"dd", b"dt", b"li", b"optgroup", b"option", b"p", b"rb", b"rp", b"rt", b"rtc"),
+        *(b"tbody", b"td", b"tfoot", b"th", b"thead", b"tr", b"a", b"nobr", b"html", b"head", b"body"),
+    )
+)
+"""Elements that end when the next of their kind begins, or of which there is just one: they nest only with others."""
+_FORMATTING = frozenset(
+    (b"b", b"big", b"code", b"em", b"font", b"i", b"s", b"small", b"strike", b"strong", b"tt", b"u")
+)
+_CELLS = frozenset((b"td", b"th", b"caption"))
+_FLAT = _VOID | _CLOSING_ITSELF
+_OF_SVG = frozenset((b"circle", b"g", b"line", b"path", b"polygon", b"rect", b"use"))
+"""The most frequent of those that a slash may close."""
+_SPECIAL = _FLAT | _FORMATTING | _CELLS | _OF_SVG | {b"table"}
+
+_TOKEN = re.compile(
+    rb"<!--(?:[^-]++|-(?!->))*+"
+    rb"|<(script|style|textarea|title|xmp|iframe|noembed|noframes)\b(?:[^<]++|<(?!/\1))*+"
+    rb"|<(/?)([a-z][^\s/>]*)((?:[^>=]+|=\s*+(?:\"[^\"]*+\"?|'[^']*+'?)?)*+)>?"
+)
+"""A comment, an element of raw text, or a tag with its slash, name and attributes; for markup in lower case."""
+_ATTRIBUTE = re.compile(rb"[^\s/>=]+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?", re.DOTALL)
+
+
+def guarded(markup: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """The markup as the parser may have it, and what was taken out.
+
+    >>> guarded(b"<p>plain</p>")
+    (b'<p>plain</p>', ())
+    >>> mended, said = guarded(b"<div>" * 9_000)
+    >>> len(mended) < 3_000, said
+    (True, ('elements nested deeper than 512 levels were left out',))
+    """
+    said: tuple[str, ...] = ()
+    if len(markup) > MAX_MARKUP:
+        markup = markup[:MAX_MARKUP]
+        said = (f"of more than {MAX_MARKUP // 1_000_000} MB of HTML, the rest was left out",)
+    if not _is_suspect(markup):
+        return markup, said
+    limiter = _Limiter()
+    mended = b"".join(limiter.pieces(markup))
+    return (mended, (*said, *limiter.said)) if limiter.said else (markup, said)
+
+
+def _is_suspect(markup: bytes) -> bool:
+    """Whether it could be too much work; the cheapest answers first, and each is an estimate from above."""
+    tags = markup.count(b"<")
+    if tags * tags > _MUCH_WORK:
+        opened = tags - markup.count(b"</")
+        if opened * opened > _MUCH_WORK and opened * _most_open(markup) > _MUCH_WORK:
+            return True
+    return _has_long_tag(markup)
+
+
+def _has_long_tag(markup: bytes) -> bool:
+    """Whether there is a long stretch without any tag: text, most often, but it could be one tag's attributes."""
+    place = 0
+    while len(markup) - place > _LONG_TAG:
+        place = markup.rfind(b"<", place, place + _LONG_TAG) + 1
+        if place == 0:
+            return True
+    return False
+
+
+def _most_open(markup: bytes) -> int:
+    """The most elements that can be open at once."""
+    open_now = most = 0
+    for start in range(0, len(markup), _CHUNK):
+        tags = markup.count(b"<", start, start + _CHUNK)
+        ends = markup.count(b"</", start, start + _CHUNK)
+        most = max(most, open_now + tags - ends)
+        open_now = max(0, open_now + tags - 2 * ends)
+    return most
+
+
+class _Limiter:
+    """Reads the tags of one page and leaves out those that go past a limit."""
+
+    def __init__(self) -> None:
+        self.said: dict[str, None] = {}
+        self._stack: list[bytes] = []
+        """Open elements, outermost first; those past the limit of depth are left out."""
+        self._open: dict[bytes, int] = {}
+        self._formatting: dict[bytes, int] = {}
+        self._outer_formatting: list[dict[bytes, int]] = []
+        """Of the tables around: what was opened outside does not reach into their cells."""
+        self._roots = 0
+
+    def pieces(self, markup: bytes) -> Iterator[bytes]:
+        """The markup, in pieces, without what must not be there."""
+        place = 0
+        stack, opened = self._stack, self._open
+        for match in _TOKEN.finditer(markup.lower()):
+            end, name, attributes = match.group(2, 3, 4)
+            if name is None:
+                continue
+            if name in _SPECIAL or len(attributes) > _MANY_ATTRIBUTES or len(stack) >= MAX_DEPTH:
+                replacement = self._ended(name) if end else self._started(name, attributes, markup, match)
+                if replacement is not None:
+                    yield markup[place : match.start()]
+                    yield replacement
+                    place = match.end()
+            elif not end:
+                stack.append(name)
+                opened[name] = opened.get(name, 0) + 1
+            elif opened.get(name):
+                self._close(name)
+        yield markup[place:]
+
+    def _started(self, name: bytes, attributes: bytes, markup: bytes, match: re.Match[bytes]) -> bytes | None:
+        """What shall stand in the place of a start tag; None lets it stand."""
+        if name in (b"html", b"body"):
+            self._roots += 1
+            if self._roots > _MAX_ROOTS:
+                return self._left_out(f"html and body tags after the first {_MAX_ROOTS} were left out")
+        if name in _FORMATTING and self._formats_too_much(name):
+            return self._left_out(f"formatting elements that nest more than {MAX_FORMATTING} deep were left out")
+        if name in _CELLS:
+            self._formatting.clear()
+        elif name == b"table":
+            self._outer_formatting.append(dict(self._formatting))
+        if name not in _FLAT and not (attributes.endswith(b"/") and self._open.get(b"svg")):
+            self._stack.append(name)
+            self._open[name] = self._open.get(name, 0) + 1
+            if len(self._stack) > MAX_DEPTH:
+                return self._left_out(f"elements nested deeper than {MAX_DEPTH} levels were left out")
+        if len(attributes) > _MANY_ATTRIBUTES:
+            return self._shortened(markup[match.start(3) : match.end(3)], markup[match.start(4) : match.end(4)])
+        return None
+
+    def _left_out(self, message: str) -> bytes:
+        self.said[message] = None
+        return b""
+
+    def _formats_too_much(self, name: bytes) -> bool:
+        if sum(self._formatting.values()) >= MAX_FORMATTING:
+            return True
+        self._formatting[name] = self._formatting.get(name, 0) + 1
+        return False
+
+    def _ended(self, name: bytes) -> bytes | None:
+        """The same for an end tag: it goes where its start tag went."""
+        if self._formatting.get(name):
+            self._formatting[name] -= 1
+        elif name == b"table" and self._outer_formatting:
+            self._formatting = self._outer_formatting.pop()
+        if not self._open.get(name):
+            return None
+        return b"" if self._close(name) >= MAX_DEPTH else None
+
+    def _close(self, name: bytes) -> int:
+        """Closes the nearest element of the name, and what is open inside it; gives its depth."""
+        stack, opened = self._stack, self._open
+        while True:
+            last = stack.pop()
+            opened[last] -= 1
+            if last == name:
+                return len(stack)
+
+    def _shortened(self, name: bytes, attributes: bytes) -> bytes | None:
+        kept: list[bytes] = []
+        for attribute in _ATTRIBUTE.finditer(attributes):
+            if len(kept) == MAX_ATTRIBUTES:
+                self.said[f"attributes after the first {MAX_ATTRIBUTES} of an element were left out"] = None
+                return b"<" + name + b" " + b" ".join(kept) + b">"
+            kept.append(attribute[0])
+        return None

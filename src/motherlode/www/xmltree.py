@@ -1,0 +1,97 @@
+"""XML read without trust: no entity is expanded, nothing is loaded, depth and sizes have limits."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html.entities import html5
+from typing import Any
+
+from lxml import etree
+
+Element = Any
+"""An lxml element; lxml has no types of its own."""
+
+_NAMED = re.compile(rb"&([A-Za-z][A-Za-z0-9]*);")
+_OF_XML = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class XmlTree:
+    """What could be read of an XML document, and what was wrong with it."""
+
+    root: Element | None
+    public_id: str = ""
+    """Of the document type."""
+    error: str = ""
+    """Why the document is not well-formed; "" where it is."""
+    line: int | None = None
+    column: int | None = None
+
+
+def parse_xml(body: bytes, *, charset: str, html_entities: bool = False) -> XmlTree:
+    """The tree of a document, mended where it is not well-formed.
+
+    >>> parse_xml(b"<a><b/></a>", charset="utf-8").error
+    ''
+    >>> broken = parse_xml(b"<a><b></a>", charset="utf-8")
+    >>> broken.root.tag, broken.line, bool(broken.error)
+    ('a', 1, True)
+    """
+    if html_entities and b"&" in body:
+        body = _NAMED.sub(_numeric, body)
+    parser = _parser(charset)
+    try:
+        root = etree.fromstring(body, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        return XmlTree(root=None, error=str(error) or "no XML")
+    if root is None:
+        return XmlTree(root=None, error="no element")
+    public_id = root.getroottree().docinfo.public_id or ""
+    faults = [entry for entry in parser.error_log if entry.level >= etree.ErrorLevels.ERROR and _matters(entry)]
+    if not faults:
+        return XmlTree(root=root, public_id=public_id)
+    first = faults[0]
+    return XmlTree(root=root, public_id=public_id, error=first.message, line=first.line, column=first.column)
+
+
+def _parser(charset: str) -> Any:
+    options = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False, "recover": True}
+    try:
+        return etree.XMLParser(encoding=charset, **options)
+    except LookupError:  # a charset that Python knows and libxml2 does not
+        return etree.XMLParser(**options)
+
+
+def _matters(entry: Any) -> bool:
+    """A namespace that is a relative reference is no error of the document's form."""
+    return not entry.type_name.startswith("NS_")
+
+
+def _numeric(match: re.Match[bytes]) -> bytes:
+    """Entities of HTML, which XHTML pages use and only their DTD would define, as character references."""
+    if match[1] in _OF_XML:
+        return match[0]
+    text = html5.get(match[1].decode() + ";")
+    return match[0] if text is None else "".join(f"&#{ord(c)};" for c in text).encode()
+
+
+def local_name(element: Element) -> str:
+    """The element's name without its namespace; "" for what is no element."""
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def text_content(element: Element) -> str:
+    """All text inside an element, without comments, instructions and entities.
+
+    >>> text_content(parse_xml(b"<a>b<!-- c -->d<e>f</e>g</a>", charset="utf-8").root)
+    'bdfg'
+    """
+    parts = [element.text or ""]
+    for descendant in element.iterdescendants():
+        if isinstance(descendant.tag, str) and descendant.text:
+            parts.append(descendant.text)
+        if descendant.tail:
+            parts.append(descendant.tail)
+    return "".join(parts)

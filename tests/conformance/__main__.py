@@ -1,0 +1,28 @@
+"""Prints the table of conformance suites and names the failures: `python -m tests.conformance [NAME]... [--brief]`."""
+
+from __future__ import annotations
+
+import sys
+
+from .runner import run_suite, suites, table
+
+
+def main(arguments: list[str]) -> int:
+    brief = "--brief" in arguments
+    names = [a for a in arguments if not a.startswith("--")]
+    chosen = {name: suite for name, suite in suites().items() if not names or name in names}
+    if not chosen:
+        print(f"no such suite; there are {', '.join(suites())}", file=sys.stderr)
+        return 2
+    floors = {row: floor for suite in chosen.values() for row, floor in suite.FLOORS.items()}
+    rows = [row for suite in chosen.values() for row in run_suite(suite)]
+    print("\n".join(table(rows, floors)))
+    if not brief:
+        for row in rows:
+            for case, reason in row.failures:
+                print(f"{row.name}: {case} {reason[:200]}")
+    return 1 if any(row.score < floors.get(row.name, 0.0) for row in rows) else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,88 @@
+"""JSON-LD 1.1: the W3C toRdf cases, and those on JSON-LD inside HTML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from motherlode.model import ContentKind, Detected, Evidence, Statement, Syntax
+from motherlode.transform.blank import BlankNames
+from motherlode.transform.jsonld.errors import JsonLdError
+from motherlode.transform.jsonld.processor import to_rdf
+from motherlode.transform.jsonld.scripts import load_scripts
+from motherlode.transform.jsonld.settings import Mode, ProcessorOptions, RdfDirection
+from motherlode.www.document import Document
+
+from .runner import Case, Outcome, isomorphic, load_cases, read_expected, shared
+
+FOLDER = "json-ld-to-rdf"
+ROOT = "https://w3c.github.io/json-ld-api/tests/"
+FLOORS = {"json-ld toRdf": 0.985, "json-ld HTML": 1.0}
+
+
+def cases() -> Iterator[Case]:
+    for data in load_cases(FOLDER):
+        if data["specVersion"] != "json-ld-1.0":
+            row = "json-ld HTML" if data["id"].startswith("html#") else "json-ld toRdf"
+            yield Case(id=data["id"], row=row, data=data)
+
+
+def run(case: Case) -> Outcome:
+    folder, data = shared(FOLDER), case.data
+    try:
+        found = _statements(case, folder)
+    except JsonLdError as error:
+        if data["error"] is None:
+            return f"unexpected error: {error}"
+        return True if error.code.value == data["error"] else f"{error.code.value} instead of {data['error']}"
+    if data["error"] is not None:
+        return f"no error, but {data['error']} was expected"
+    if data["expect"] is None:
+        return True
+    expected = folder / data["expect"]
+    if data["options"].get("produceGeneralizedRdf"):
+        return isomorphic(found, _read_generalized(expected))
+    return isomorphic(found, read_expected(expected, base=data["base"]))
+
+
+def _statements(case: Case, folder: Path) -> tuple[Statement, ...]:
+    data = case.data
+    options = data["options"]
+    names = BlankNames(data["document_url"], Syntax.JSON_LD)
+    expand_context = options.get("expandContext")
+    document, base = _document(case, (folder / data["file"]).read_bytes())
+    processing = ProcessorOptions(
+        base=base,
+        expand_context=json.loads((folder / expand_context).read_bytes()) if expand_context else None,
+        mode=Mode(options.get("processingMode", "json-ld-1.1")),
+        rdf_direction=RdfDirection(options["rdfDirection"]) if "rdfDirection" in options else None,
+        produce_generalized=options.get("produceGeneralizedRdf", False),
+        contexts=_contexts(folder),
+    )
+    return to_rdf(document, names, processing).statements
+
+
+def _document(case: Case, body: bytes) -> tuple[Any, str]:
+    """The decoded document and its base."""
+    data = case.data
+    if not data["file"].endswith(".html"):
+        return json.loads(body), data["base"]
+    detected = Detected(kind=ContentKind.HTML, evidence=Evidence.CONTENT)
+    page = Document(url=data["base"], body=body, detected=detected)
+    extract_all = data["options"].get("extractAllScripts", False)
+    return load_scripts(page, fragment=data["fragment"] or "", extract_all=extract_all), page.base
+
+
+def _read_generalized(path: Path) -> list[Statement]:
+    """Like `read_expected`, for predicates that are blank nodes: one statement a line, terms apart by spaces."""
+    lines = [line.rstrip(" .").split(" ", 2) for line in path.read_text().splitlines() if line.strip()]
+    return [(subject, predicate, obj, "") for subject, predicate, obj in lines]
+
+
+@lru_cache(maxsize=1)
+def _contexts(folder: Path) -> dict[str, bytes]:
+    """The files of the suite under the addresses that they have on the web."""
+    return {ROOT + str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.jsonld")}

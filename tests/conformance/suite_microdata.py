@@ -1,0 +1,44 @@
+"""Microdata to RDF: the test suite of the W3C note."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from motherlode.model import ContentKind, Detected, Evidence, Syntax
+from motherlode.transform.blank import BlankNames
+from motherlode.transform.microdata import DEFAULT_REGISTRY, Registry, extract
+from motherlode.www.document import Document
+
+from .runner import Case, Outcome, isomorphic, load_cases, read_expected, shared
+
+FLOORS = {"microdata-rdf": 1.0}
+_HTML = Detected(kind=ContentKind.HTML, evidence=Evidence.HEADER)
+_IMPLIED = ("subPropertyOf", "equivalentProperty")
+
+
+def cases() -> Iterable[Case]:
+    for data in load_cases("microdata-rdf"):
+        yield Case(id=data["id"], row="microdata-rdf", data=data)
+
+
+def run(case: Case) -> Outcome:
+    folder = shared("microdata-rdf")
+    document = Document(url=case.data["base"], body=(folder / case.data["input"]).read_bytes(), detected=_HTML)
+    found = extract(document, BlankNames(document.url, Syntax.MICRODATA), registry=_registry())
+    if not case.data["positive"]:
+        return True  # the processor came to an end
+    return isomorphic(found.statements, read_expected(folder / case.data["expect"], base=case.data["base"]))
+
+
+def _registry() -> Registry:
+    """Ours and the suite's artificial vocabularies."""
+    rows = json.loads(shared("microdata-rdf", "test-registry.json").read_bytes())
+    artificial = {prefix: row["properties"] for prefix, row in rows.items() if isinstance(row, dict)}
+    return {
+        **DEFAULT_REGISTRY,
+        **{
+            prefix: {name: tuple(entry[key] for key in _IMPLIED if key in entry) for name, entry in properties.items()}
+            for prefix, properties in artificial.items()
+        },
+    }

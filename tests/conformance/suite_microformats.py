@@ -1,0 +1,71 @@
+"""The microformats test suite: our canonical JSON against the expected one, relaxed as its index describes.
+
+Relaxed means: white space collapsed; a space between date and time, no colon in time zones.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from motherlode.model import ContentKind, Detected, Evidence
+from motherlode.transform.microformats import parse
+from motherlode.www.document import Document
+
+from .runner import Case, load_cases, shared
+
+SUITE = "microformats2"
+FLOORS = {
+    "microformats-mixed": 1.0,
+    "microformats-v1": 1.0,
+    "microformats-v2": 1.0,
+    "microformats-v2-unit": 1.0,
+}
+
+_DATE = re.compile(r"^(\d{4}-\d{2}-\d{2}|\d{4}-\d{3})[T ](\d{2}:\d{2}(?::\d{2})?)(?:([zZ])|([+-]\d{2}):?(\d{2}))?$")
+
+
+def cases() -> Iterable[Case]:
+    for data in load_cases(SUITE):
+        yield Case(id=data["id"], row=data["id"].partition("/")[0], data=data)
+        yield Case(id=data["id"], row=f"{data['id'].partition('/')[0]}, strict", data=data)
+
+
+def run(case: Case) -> bool | str:
+    folder = shared(SUITE)
+    body = (folder / case.data["input"]).read_bytes()
+    detected = Detected(kind=ContentKind.HTML, evidence=Evidence.CONTENT)
+    found = parse(Document(url=case.data["base"], body=body, detected=detected))
+    expected = json.loads((folder / case.data["expect"]).read_bytes())
+    if not case.row.endswith("strict"):
+        found, expected = relaxed(found), relaxed(expected)
+    return found == expected or difference(found, expected)
+
+
+def relaxed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: relaxed(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [relaxed(inner) for inner in value]
+    if not isinstance(value, str):
+        return value
+    text = " ".join(value.split())
+    match = _DATE.match(text)
+    if match is None:
+        return text
+    zone = "Z" if match[3] else f"{match[4]}{match[5]}" if match[4] else ""
+    return f"{match[1]} {match[2]}{zone}"
+
+
+def difference(found: Any, expected: Any, path: str = "") -> str:
+    """Where two values first differ."""
+    if isinstance(found, dict) and isinstance(expected, dict) and found.keys() == expected.keys():
+        return next(
+            difference(found[key], expected[key], f"{path}.{key}") for key in found if found[key] != expected[key]
+        )
+    if isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
+        pairs = enumerate(zip(found, expected, strict=True))
+        return next(difference(left, right, f"{path}[{number}]") for number, (left, right) in pairs if left != right)
+    return f"at {path[1:]}: {json.dumps(found)[:150]} is not {json.dumps(expected)[:150]}"

@@ -1,0 +1,63 @@
+"""RDFa 1.1: the community's test suite, for every host language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyoxigraph as ox
+
+from motherlode.model import ContentKind, Detected, Evidence, Statement, Syntax
+from motherlode.transform.blank import BlankNames
+from motherlode.transform.rdfa import expanded, extract, processor_graph
+from motherlode.www.document import Document
+
+from .runner import Case, Outcome, load_cases, shared
+
+_HOSTS = ("html4", "html5", "html5-invalid", "svg", "xhtml1", "xhtml5", "xhtml5-invalid", "xml")
+_OPTIONAL = ("rdfa1.1-proc", "rdfa1.1-role", "rdfa1.1-vocab")
+FLOORS = {**{f"rdfa1.1/{host}": 1.0 for host in _HOSTS}, **dict.fromkeys(_OPTIONAL, 1.0)}
+_KINDS = {
+    "text/html": ContentKind.HTML,
+    "application/xhtml+xml": ContentKind.XHTML,
+    "image/svg+xml": ContentKind.SVG,
+    "application/xml": ContentKind.XML,
+}
+_VOCABULARY = ("http://rdfa.info/vocabs/rdfa-test#", "vocabs/rdfa-test.html")
+
+
+def cases() -> Iterable[Case]:
+    for data in load_cases("rdfa"):
+        optional = data["version"] != "rdfa1.1"
+        row = data["version"] if optional else f"{data['version']}/{data['host']}"
+        yield Case(id=data["id"], row=row, data=data)
+
+
+def run(case: Case) -> Outcome:
+    """The answer of the case's own query on the extracted graph."""
+    folder = shared("rdfa")
+    document = _document(case.data["base"], case.data["input"], _KINDS[case.data["media_type"]])
+    query = (folder / case.data["query"]).read_text()
+    store = ox.Store()
+    store.extend(_quads(_statements(document, case), base=case.data["base"]))
+    return bool(store.query(query, base_iri=case.data["base"])) is case.data["ask"]
+
+
+def _statements(document: Document, case: Case) -> tuple[Statement, ...]:
+    names = BlankNames(document.url, Syntax.RDFA)
+    if case.data["options"] == "rdfagraph=processor":
+        return processor_graph(document, names)
+    found = extract(document, names, roles=case.data["version"] == "rdfa1.1-role").statements
+    if case.data["options"] != "vocab_expansion=true":
+        return found
+    vocabulary = _document(*_VOCABULARY, ContentKind.HTML)
+    return expanded(found, extract(vocabulary, BlankNames(vocabulary.url, Syntax.RDFA)).statements)
+
+
+def _document(url: str, path: str, kind: ContentKind) -> Document:
+    detected = Detected(kind=kind, evidence=Evidence.HEADER)
+    return Document(url=url, body=(shared("rdfa") / path).read_bytes(), detected=detected)
+
+
+def _quads(statements: Iterable[Statement], *, base: str) -> Iterable[ox.Quad]:
+    lines = "".join(f"{s} {p} {o} .\n" for s, p, o, _ in statements)
+    return ox.parse(lines.encode(), ox.RdfFormat.TURTLE, base_iri=base)

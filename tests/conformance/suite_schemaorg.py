@@ -1,0 +1,88 @@
+"""The schema.org examples: how far the Microdata, RDFa and JSON-LD of one example say the same.
+
+There is no right answer, so this is agreement: statements are reduced to pairs of predicate and object text, and a
+case scores the Jaccard index of the two multisets of pairs.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from pathlib import Path
+
+from motherlode.model import ContentKind, Detected, Evidence, Extraction, Statement, Syntax
+from motherlode.transform import jsonld
+from motherlode.transform.blank import BlankNames
+from motherlode.transform.options import TransformOptions
+from motherlode.www.document import Document
+
+from .runner import Case, Outcome, load_cases, shared
+
+FOLDER = "schemaorg-examples"
+SYNTAXES = {"microdata": Syntax.MICRODATA, "rdfa": Syntax.RDFA, "jsonld": Syntax.JSON_LD}
+FLOORS = {
+    "schema.org microdata and rdfa": 0.841,
+    "schema.org microdata and jsonld": 0.785,
+    "schema.org rdfa and jsonld": 0.841,
+}
+"""What the leading libraries reach on the whole suite."""
+
+_USES_VOCABULARY = "<http://www.w3.org/ns/rdfa#usesVocabulary>"
+"""RDFa says this of the page itself; the other syntaxes have nothing like it."""
+_SCHEMA = ("http://schema.org/", "https://schema.org/", "http://www.schema.org/", "https://www.schema.org/")
+
+
+def cases() -> Iterator[Case]:
+    for data in load_cases(FOLDER):
+        for left, right in combinations(SYNTAXES, 2):
+            if data[left] and data[right]:
+                yield Case(id=data["id"], row=f"schema.org {left} and {right}", data={**data, "pair": (left, right)})
+
+
+def run(case: Case) -> Outcome:
+    left, right = (_pairs(case, name) for name in case.data["pair"])
+    if not left and not right:
+        return "nothing on either side"
+    shared_pairs = sum((left & right).values())
+    return shared_pairs / sum((left | right).values())
+
+
+def _pairs(case: Case, name: str) -> Counter[tuple[str, str]]:
+    document = _page(shared(FOLDER, case.data[name]), case.data["base"])
+    extraction = _extract(name)(document, BlankNames(document.url, SYNTAXES[name]))
+    return Counter(_pair(statement) for statement in set(extraction.statements) if statement[1] != _USES_VOCABULARY)
+
+
+def _extract(name: str) -> Callable[[Document, BlankNames], Extraction]:
+    if name == "jsonld":
+        return lambda document, names: jsonld.extract(document, names, TransformOptions())
+    found: Callable[[Document, BlankNames], Extraction] = importlib.import_module(f"motherlode.transform.{name}").extract
+    return found
+
+
+def _page(path: Path, url: str) -> Document:
+    detected = Detected(kind=ContentKind.HTML, evidence=Evidence.CONTENT)
+    return Document(url=url, body=path.read_bytes(), detected=detected)
+
+
+def _pair(statement: Statement) -> tuple[str, str]:
+    """Predicate and object without what the syntaxes cannot agree on: scheme of schema.org, datatype, language."""
+    return _text(statement[1]), _text(statement[2])
+
+
+def _text(term: str) -> str:
+    if term.startswith("_:"):
+        return "_"
+    if term.startswith("<"):
+        return _normalised(term[1:-1])
+    lexical = term[1 : term.rindex('"')]
+    return _normalised(" ".join(lexical.replace("\\n", " ").replace("\\r", " ").replace("\\t", " ").split()))
+
+
+def _normalised(text: str) -> str:
+    for prefix in _SCHEMA:
+        if text.startswith(prefix):
+            return "schema:" + text.removeprefix(prefix)
+    return text

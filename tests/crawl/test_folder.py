@@ -1,0 +1,50 @@
+"""Who may write where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from motherlode.crawl.folder import CrawlFolder
+from motherlode.crawl.job import Job, JobError
+
+JOB = Job(seeds=("http://example.org/",), pages=3)
+
+
+def test_a_new_folder_holds_its_job(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path / "a" / "b")
+    folder.create(JOB)
+    assert folder.job() == JOB
+    folder.unlock()
+
+
+def test_a_folder_that_holds_a_crawl_is_not_taken_again(tmp_path: Path) -> None:
+    first = CrawlFolder(tmp_path / "a")
+    first.create(JOB)
+    first.unlock()
+    with pytest.raises(JobError, match="holds a crawl already: `motherlode resume"):
+        CrawlFolder(tmp_path / "a").create(JOB)
+
+
+def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("important")
+    with pytest.raises(JobError, match="not an empty folder"):
+        CrawlFolder(tmp_path).create(JOB)
+    assert (tmp_path / "thesis.txt").read_text() == "important"
+
+
+def test_no_crawl_here(tmp_path: Path) -> None:
+    with pytest.raises(JobError, match="holds no crawl: make one with"):
+        CrawlFolder(tmp_path).job()
+
+
+def test_one_process_at_a_time(tmp_path: Path) -> None:
+    first = CrawlFolder(tmp_path / "a")
+    first.create(JOB)
+    second = CrawlFolder(tmp_path / "a")
+    with pytest.raises(JobError, match="another process is crawling"):
+        second.lock()
+    first.unlock()
+    second.lock()
+    second.unlock()

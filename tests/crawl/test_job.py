@@ -1,0 +1,84 @@
+"""Configuration: file and flags give the same object, and mistakes are answered with what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from motherlode.crawl.job import Job, JobError, job_to_toml, parse_size, parse_time, read_job_file
+
+
+def _file(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "job.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_job_survives_its_file(tmp_path: Path) -> None:
+    job = Job(
+        seeds=("http://example.org/", 'http://example.org/"q"\\x'),
+        pages=10,
+        time=90.5,
+        target='ASK { ?s ?p "x\\ny" }',
+        policy="bandit:success-rate:0.3:100",
+        delay=0.0,
+        allow=("127.0.0.0/8",),
+        hosts={"a.example": "127.0.0.2:81"},
+    )
+    assert Job(**read_job_file(_file(tmp_path, job_to_toml(job)))) == job
+
+
+def test_units_in_a_job_file(tmp_path: Path) -> None:
+    values = read_job_file(_file(tmp_path, 'time = "30m"\nbytes = "1GB"\nmax_body = "2MB"\ndelay = 2\n'))
+    assert values == {"time": 1800.0, "bytes": 10**9, "max_body": 2 * 10**6, "delay": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("polcy = 'bfs'", r"unknown key 'polcy' \(did you mean policy\?\)"),
+        ("pages = 'ten'", "pages should be int"),
+        ("pages = true", "pages should be int"),
+        ("seeds = 'http://a/'", "seeds should be tuple"),
+        ("pages = [", "is not TOML"),
+        ("time = 'soon'", "should look like 90s"),
+    ],
+)
+def test_mistakes_in_a_job_file(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(JobError, match=message):
+        read_job_file(_file(tmp_path, text))
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(JobError, match="cannot be read: No such file"):
+        read_job_file(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"pages": 0}, "pages must be greater than 0"),
+        ({"delay": -1.0}, "delay cannot be negative"),
+        ({"policy": "bandit:success-rat"}, "did you mean bandit:success-rate"),
+        ({"policy": "bandit:success-rate:x"}, "λ and m are numbers"),
+        ({"policy": "bandit:success-rate:7"}, "from 0 to 1"),
+        ({"target": "microdat"}, "did you mean microdata"),
+        ({"target": "ASK { ?s }"}, "not a SPARQL ASK"),
+    ],
+)
+def test_mistakes_in_a_job(values: dict[str, object], message: str) -> None:
+    with pytest.raises(JobError, match=message):
+        Job(**values)  # type: ignore[arg-type]
+
+
+def test_a_place_must_have_a_port() -> None:
+    with pytest.raises(JobError, match="should look like"):
+        Job(hosts={"a.example": "127.0.0.1"}).places()
+
+
+def test_sizes_and_times() -> None:
+    assert [parse_size(text) for text in ("10", "1.5k", "2 MB", "1GiB")] == [10, 1500, 2_000_000, 1_000_000_000]
+    assert [parse_time(text) for text in ("10", "1.5h", "2d")] == [10.0, 5400.0, 172800.0]
+    with pytest.raises(JobError):
+        parse_size("many")

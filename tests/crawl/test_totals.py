@@ -1,0 +1,42 @@
+"""The running account."""
+
+from __future__ import annotations
+
+from motherlode.crawl.totals import Totals
+from motherlode.model import FailureKind, Problem, Syntax, Visit
+
+
+def _visit(number: int, **more: object) -> Visit:
+    return Visit(number=number, url=f"http://a.example/{number}", host="a.example", **more)  # type: ignore[arg-type]
+
+
+def test_sums() -> None:
+    totals = Totals()
+    totals.add(_visit(1, relevant=True, quads=5, size=100, counts={"jsonld": 4, "page": 1}))
+    totals.add(_visit(2, failure=FailureKind.NOT_FOUND))
+    totals.add(_visit(3, failure=FailureKind.REDIRECT))
+    totals.add(_visit(4, problems=(Problem(syntax=Syntax.JSON_LD, message="trailing comma removed"),)))
+    summary = totals.summary()
+    assert summary["fetched"] == 4
+    assert summary["relevant"] == 1
+    assert summary["harvest_rate"] == 0.25
+    assert summary["failures"] == {"not-found": 1}
+    assert summary["redirects"] == 1
+    assert summary["syntaxes"]["jsonld"] == {"pages": 1, "statements": 4}
+    assert totals.problems == {"jsonld: trailing comma removed": 1}
+
+
+def test_the_curve_stays_small_and_keeps_its_ends() -> None:
+    totals = Totals()
+    for number in range(1, 20_001):
+        totals.add(_visit(number, relevant=number % 2 == 0))
+    assert 200 < len(totals.curve) <= 1024
+    assert totals.curve == sorted(totals.curve)
+    assert all(abs(relevant - fetched // 2) <= 1 for fetched, relevant in totals.curve)
+    assert totals.curve[-1][0] > 19_900
+
+
+def test_two_accounts_do_not_share_their_counts() -> None:
+    first, second = Totals(), Totals()
+    first.add(_visit(1, failure=FailureKind.DNS))
+    assert second.failures == {}

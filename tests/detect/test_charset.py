@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import codecs
+
+import pytest
+
+from motherlode.detect.charset import CODECS, charset_of, codec_of
+
+LATIN = "<p>déjà vu, garçon</p>".encode("latin-1")
+UNICODE = "<p>déjà vu, garçon</p>".encode()
+CYRILLIC = "Привет, мир".encode("cp1251")
+CHINESE = "你好，世界".encode("gb18030")
+
+
+def test_every_label_leads_to_a_codec_of_text() -> None:
+    for codec in set(CODECS.values()):
+        assert codecs.lookup(codec)._is_text_encoding
+        assert isinstance(b"a\xe4\x00".decode(codec, "replace"), str)
+
+
+@pytest.mark.parametrize("label", ["utf-7", "rot13", "hex", "idna", "unicode_escape", "zip", "", "nonsense", "utf_8\0"])
+def test_labels_that_the_web_does_not_have(label: str) -> None:
+    assert codec_of(label) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "charset"),
+    [
+        (UNICODE, "text/html", "utf-8"),
+        (UNICODE, "text/html; charset=iso-8859-1", "utf-8"),
+        (UNICODE, "text/html; charset=windows-1251", "utf-8"),
+        (LATIN, "text/html", "cp1252"),
+        (LATIN, "text/html; charset=utf-8", "cp1252"),
+        (LATIN, 'text/html; charset="ISO-8859-1"', "cp1252"),
+        (LATIN, "text/html; charset=nonsense", "cp1252"),
+        (CYRILLIC, "text/plain; charset=windows-1251", "cp1251"),
+        (CHINESE, "text/html;CharSet = gb2312", "gb18030"),
+        (b"ascii", "text/html; charset=windows-1251", "utf-8"),
+        (b"\x1b$B", "text/html; charset=iso-2022-jp", "iso2022_jp"),
+    ],
+)
+def test_header_against_content(body: bytes, content_type: str, charset: str) -> None:
+    assert charset_of(body, body, content_type) == charset
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        b'<meta charset="windows-1251">',
+        b"<META http-equiv=content-type content='text/html; charset=windows-1251'>",
+        b'<!-- <meta charset="koi8-r"> --><meta charset=windows-1251>',
+        b'<?xml version="1.0" encoding="windows-1251"?>',
+    ],
+)
+def test_the_document_says_it_itself(declaration: bytes) -> None:
+    body = declaration + CYRILLIC
+    assert charset_of(body, body, "text/html") == "cp1251"
+    assert charset_of(body, body, "text/html; charset=koi8-r") == "koi8_r", "the header comes first"
+    assert charset_of(body, body, "text/html; charset=utf-8") == "cp1251", (
+        "a header that cannot be right does not count"
+    )
+
+
+def test_some_broken_bytes_do_not_make_a_page_of_utf8_another() -> None:
+    body = UNICODE * 10 + b"\xff\xfe" + UNICODE
+    assert charset_of(body, b"", "") == "utf-8"
+
+
+def test_a_character_cut_in_two_by_the_sample_is_no_fault() -> None:
+    assert charset_of("é".encode() * 20_000, b"", "") == "utf-8"
+    assert charset_of(b"x" + "é".encode() * 20_000, b"", "") == "utf-8"
+
+
+def test_what_comes_late_counts_too() -> None:
+    assert charset_of(b"x" * 100_000 + LATIN, b"", "text/html; charset=utf-8") == "cp1252"
+
+
+def test_utf16_is_believed_only_where_it_can_be() -> None:
+    assert charset_of(b"<\0p\0>\0", b"<\0p\0>\0", "text/html; charset=utf-16") == "utf-16-le"
+    assert charset_of(b"<p>", b"<p>", "text/html; charset=utf-16") == "utf-8"
+    assert charset_of(b"<meta charset=utf-16>", b"<meta charset=utf-16>", "") == "utf-8"

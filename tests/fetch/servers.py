@@ -1,0 +1,89 @@
+"""A server that sends exactly the bytes it is told to, on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+Script = Callable[[asyncio.StreamWriter], Awaitable[None]]
+
+
+def answer(body: bytes = b"", *headers: str, status: str = "200 OK", length: int | None = None) -> bytes:
+    """A whole answer with a Content-Length, true unless another is given."""
+    lines = [f"HTTP/1.1 {status}", *headers, f"Content-Length: {len(body) if length is None else length}"]
+    return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
+
+
+@dataclass
+class RawServer:
+    """Paths and what is sent for each; everything else is a 404. Connections end after one answer."""
+
+    routes: dict[str, bytes | Script] = field(default_factory=dict)
+    heads: list[str] = field(default_factory=list)
+    """The requests as they came."""
+    port: int = 0
+    _server: asyncio.Server | None = None
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def start(self) -> None:
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    def url(self, path: str) -> str:
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            self.heads.append(head)
+            scripted = self.routes.get(head.split()[1], answer(b"nothing here", status="404 Not Found"))
+            if isinstance(scripted, bytes):
+                writer.write(scripted)
+                await writer.drain()
+            else:
+                await scripted(writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass  # the client has had enough, which is what some tests are about
+        finally:
+            self._tasks.discard(task)
+            writer.close()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def stop(self) -> None:
+        assert self._server is not None
+        self._server.close()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._server.wait_closed()
+
+
+def endless(head: bytes, piece: bytes, *, pause: float = 0.0) -> Script:
+    """A script that never stops talking."""
+
+    async def send(writer: asyncio.StreamWriter) -> None:
+        writer.write(head)
+        while True:
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(pause)
+
+    return send
+
+
+def then_reset(start: bytes) -> Script:
+    """A script that sends the beginning and resets the connection."""
+
+    async def send(writer: asyncio.StreamWriter) -> None:
+        writer.write(start)
+        await writer.drain()
+        await asyncio.sleep(0.02)
+        writer.transport.abort()
+
+    return send

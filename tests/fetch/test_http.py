@@ -1,0 +1,276 @@
+"""The HTTP fetcher against a server that behaves, or misbehaves honestly."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import time
+import zlib
+
+import brotli
+import pytest
+import zstandard
+
+from motherlode.fetch import HttpFetcher, HttpOptions
+from motherlode.model import Failure, FailureKind, Page, Request, RequestKind
+from motherlode.www.media import ACCEPT
+
+from .conftest import LIMITS
+from .servers import RawServer, answer, endless, then_reset
+
+
+async def page(fetcher: HttpFetcher, url: str) -> Page:
+    fetched = await fetcher.fetch(Request(url=url))
+    assert isinstance(fetched, Page), fetched
+    return fetched
+
+
+async def failure(fetcher: HttpFetcher, url: str) -> Failure:
+    fetched = await fetcher.fetch(Request(url=url))
+    assert isinstance(fetched, Failure), fetched
+    assert fetched.detail
+    assert "\n" not in fetched.detail
+    return fetched
+
+
+async def test_a_page(server: RawServer, fetcher: HttpFetcher) -> None:
+    server.routes["/"] = answer(b"<p>hello", "Content-Type: text/html", "Link: <a>", "link: <b>", "ETag: x")
+    before = time.time()
+    found = await page(fetcher, server.url("/"))
+    assert (found.url, found.status, found.body) == (server.url("/"), 200, b"<p>hello")
+    assert (found.content_type, found.headers["link"], found.headers["etag"]) == ("text/html", "<a>, <b>", "x")
+    assert (found.address, found.wire_bytes, found.truncated) == ("127.0.0.1", 8, False)
+    assert before - 1 <= found.fetched_at <= time.time()
+    assert 0 < found.elapsed < 1
+
+
+async def test_what_is_sent(server: RawServer, fetcher: HttpFetcher) -> None:
+    server.routes["/x?y=%7B{|}"] = answer(b"")
+    request = Request(url=server.url("/x?y=%7B{|}"), etag='"abc"', last_modified="Thu, 01 Jan 2026 00:00:00 GMT")
+    assert isinstance(await fetcher.fetch(request), Page)
+    (head,) = server.heads
+    lines = head.split("\r\n")
+    assert lines[0] == "GET /x?y=%7B{|} HTTP/1.1", "the URL goes out as it was written"
+    sent = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines[1:])}
+    assert sent["user-agent"] == "Motherlode/test (+http://ex.org/)"
+    assert sent["accept"] == ACCEPT
+    assert sent["accept-encoding"] == "gzip, deflate, br, zstd"
+    assert sent["host"] == f"127.0.0.1:{server.port}"
+    assert (sent["if-none-match"], sent["if-modified-since"]) == ('"abc"', "Thu, 01 Jan 2026 00:00:00 GMT")
+    assert not {"cookie", "authorization", "referer"} & set(sent)
+
+
+async def test_cookies_are_not_kept(server: RawServer, fetcher: HttpFetcher) -> None:
+    server.routes["/"] = answer(b"", "Set-Cookie: session=1; Path=/")
+    await page(fetcher, server.url("/"))
+    await page(fetcher, server.url("/"))
+    assert "cookie" not in server.heads[1].lower()
+
+
+@pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
+async def test_a_redirect_is_an_answer_and_not_an_errand(server: RawServer, fetcher: HttpFetcher, status: str) -> None:
+    server.routes["/old"] = answer(b"moved", "Location: ../new?x#y", status=status)
+    found = await failure(fetcher, server.url("/old"))
+    assert (found.kind, found.status) == (FailureKind.REDIRECT, int(status[:3]))
+    assert found.location == server.url("/new?x")
+    assert found.address == "127.0.0.1"
+    assert len(server.heads) == 1
+
+
+@pytest.mark.parametrize(
+    "location", ["Location: file:///etc/passwd", "Location: javascript:x", "Location: http://[", "X: y"]
+)
+async def test_a_redirect_to_nowhere_is_broken(server: RawServer, fetcher: HttpFetcher, location: str) -> None:
+    server.routes["/"] = answer(b"", location, status="302 Found")
+    assert (await failure(fetcher, server.url("/"))).kind is FailureKind.REDIRECT_BROKEN
+
+
+async def test_a_location_in_latin_1_is_understood(server: RawServer, fetcher: HttpFetcher) -> None:
+    server.routes["/"] = answer(b"", "Location: /caf\xe9", status="302 Found")
+    assert (await failure(fetcher, server.url("/"))).location == server.url("/caf%C3%A9")
+
+
+async def test_not_found(server: RawServer, fetcher: HttpFetcher) -> None:
+    found = await failure(fetcher, server.url("/missing"))
+    assert (found.kind, found.status, found.address) == (FailureKind.NOT_FOUND, 404, "127.0.0.1")
+    assert found.fetched_at > 0
+
+
+async def test_too_many_requests_with_a_wait(server: RawServer, fetcher: HttpFetcher) -> None:
+    server.routes["/"] = answer(b"slow down", "Retry-After: 7", status="429 Too Many")
+    found = await failure(fetcher, server.url("/"))
+    assert (found.kind, found.retry_after) == (FailureKind.TOO_MANY, 7.0)
+
+
+async def test_a_server_that_says_nothing_times_out(server: RawServer, fetcher: HttpFetcher) -> None:
+    async def silence(writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(30)
+
+    server.routes["/"] = silence
+    began = time.monotonic()
+    found = await failure(fetcher, server.url("/"))
+    assert found.kind is FailureKind.TIMEOUT
+    assert LIMITS.first_byte * 0.9 <= time.monotonic() - began < 0.9
+    assert found.elapsed > 0.2
+
+
+async def test_a_body_that_drips_is_cut_off_by_the_limit_for_the_whole(server: RawServer, fetcher: HttpFetcher) -> None:
+    server.routes["/"] = endless(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", b"x", pause=0.05)
+    began = time.monotonic()
+    assert (await failure(fetcher, server.url("/"))).kind is FailureKind.TIMEOUT
+    assert time.monotonic() - began < LIMITS.whole + 0.5
+
+
+@pytest.mark.parametrize("start", [b"", b"HTTP/1.1 200 OK\r\nContent-", answer(b"half", length=100)])
+async def test_a_reset_in_any_phase(server: RawServer, fetcher: HttpFetcher, start: bytes) -> None:
+    server.routes["/"] = then_reset(start)
+    assert (await failure(fetcher, server.url("/"))).kind is FailureKind.RESET
+
+
+async def test_connection_refused(fetcher: HttpFetcher) -> None:
+    sock = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
+    port = sock.sockets[0].getsockname()[1]
+    sock.close()
+    await sock.wait_closed()
+    assert (await failure(fetcher, f"http://127.0.0.1:{port}/")).kind is FailureKind.CONNECT
+
+
+@pytest.mark.parametrize("host", ["nobody.invalid", "a" * 64 + ".invalid", "a..b.invalid"])
+async def test_a_name_that_does_not_resolve(fetcher: HttpFetcher, host: str) -> None:
+    assert (await failure(fetcher, f"http://{host}/")).kind is FailureKind.DNS
+
+
+async def test_a_server_that_speaks_no_tls(server: RawServer, fetcher: HttpFetcher) -> None:
+    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    listener = await asyncio.start_server(plain, "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    found = await failure(fetcher, f"https://127.0.0.1:{port}/")
+    listener.close()
+    await listener.wait_closed()
+    assert found.kind is FailureKind.TLS
+
+
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1/", "file:///etc/passwd", "javascript:1"])
+async def test_other_schemes_are_not_fetched(fetcher: HttpFetcher, url: str) -> None:
+    assert (await failure(fetcher, url)).kind is FailureKind.SCHEME
+
+
+def zstd(data: bytes) -> bytes:
+    return zstandard.ZstdCompressor().compress(data)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "pack"),
+    [
+        ("gzip", gzip.compress),
+        ("GZIP", gzip.compress),
+        ("deflate", zlib.compress),
+        ("br", brotli.compress),
+        ("zstd", zstd),
+        ("identity", bytes),
+    ],
+)
+async def test_content_encodings_are_undone(server: RawServer, fetcher: HttpFetcher, encoding: str, pack) -> None:  # type: ignore[no-untyped-def]
+    body = b"<p>hello</p>" * 500
+    packed = pack(body)
+    server.routes["/"] = answer(packed, f"Content-Encoding: {encoding}")
+    found = await page(fetcher, server.url("/"))
+    assert found.body == body
+    assert found.wire_bytes == len(packed)
+
+
+async def test_an_encoding_that_nobody_knows(server: RawServer, fetcher: HttpFetcher) -> None:
+    server.routes["/"] = answer(b"x", "Content-Encoding: rot13")
+    found = await failure(fetcher, server.url("/"))
+    assert (found.kind, found.status, found.address) == (FailureKind.PROTOCOL, 200, "127.0.0.1")
+    assert "rot13" in found.detail
+
+
+async def test_chunks_are_joined(server: RawServer, fetcher: HttpFetcher) -> None:
+    server.routes["/"] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
+    assert (await page(fetcher, server.url("/"))).body == b"abcde"
+
+
+@pytest.mark.parametrize("size", [LIMITS.body - 1, LIMITS.body, LIMITS.body + 1, LIMITS.body * 3])
+async def test_a_long_body_is_cut_at_the_limit_and_says_so(server: RawServer, fetcher: HttpFetcher, size: int) -> None:
+    server.routes["/"] = answer(b"x" * size)
+    found = await page(fetcher, server.url("/"))
+    assert len(found.body) == min(size, LIMITS.body)
+    assert found.truncated == (size > LIMITS.body)
+
+
+async def test_a_connection_is_used_again(fetcher: HttpFetcher) -> None:
+    connections = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        while await reader.readline():
+            while (await reader.readline()).strip():
+                pass
+            writer.write(answer(b"again"))
+        writer.close()
+
+    listener = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/"
+    for _ in range(3):
+        assert (await page(fetcher, url)).address == "127.0.0.1"
+    assert connections == 1
+    await fetcher.close()
+    listener.close()
+    await listener.wait_closed()
+
+
+async def test_the_guard_refuses_loopback_unless_it_is_allowed(server: RawServer) -> None:
+    strict = HttpFetcher(HttpOptions(user_agent="x", limits=LIMITS))
+    for host in ("127.0.0.1", "[::ffff:127.0.0.1]", "localhost", "[::1]"):
+        found = await failure(strict, f"http://{host}:{server.port}/")
+        assert found.kind is FailureKind.GUARD, host
+        assert "--allow" in found.detail
+    await strict.close()
+    assert server.heads == [], "no byte was sent"
+
+
+async def test_a_name_in_the_table_goes_to_its_address_and_port(server: RawServer) -> None:
+    hosts = {"demo.example": ("127.0.0.1", server.port), "inside.example": ("10.0.0.1", 80)}
+    fetcher = HttpFetcher(HttpOptions(user_agent="x", limits=LIMITS, allow=("127.0.0.0/8",), hosts=hosts))
+    server.routes["/x"] = answer(b"found")
+    assert (await page(fetcher, "http://demo.example/x")).body == b"found"
+    assert "Host: demo.example\r\n" in server.heads[0]
+    assert (await page(fetcher, "http://demo.example:8080/x")).body == b"found"
+    assert (await failure(fetcher, "http://inside.example/x")).kind is FailureKind.GUARD
+    await fetcher.close()
+
+
+async def test_a_useless_body_is_cut_off(server: RawServer, fetcher: HttpFetcher) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 99999999\r\n\r\n"
+    server.routes["/"] = endless(head + b"\x89PNG\r\n\x1a\n", b"\x00" * 1000)
+    found = await failure(fetcher, server.url("/"))
+    assert (found.kind, found.status, found.address) == (FailureKind.USELESS, 200, "127.0.0.1")
+    assert 0 < found.wire_bytes < 1_000_000
+
+
+async def test_a_page_that_calls_itself_an_image_is_read_however_slowly_it_begins(
+    server: RawServer, fetcher: HttpFetcher
+) -> None:
+    async def slowly(writer: asyncio.StreamWriter) -> None:
+        for piece in (b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n", b"\n", b" ", b"<html>" + b"x" * 200):
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(0.02)
+
+    server.routes["/"] = slowly
+    assert (await page(fetcher, server.url("/"))).body.startswith(b"\n <html>")
+
+
+async def test_rules_are_read_whatever_their_type(server: RawServer, fetcher: HttpFetcher) -> None:
+    body = b"User-agent: *\nDisallow: /" + b"x" * 100
+    server.routes["/robots.txt"] = answer(body, "Content-Type: text/css")
+    found = await fetcher.fetch(Request(url=server.url("/robots.txt"), kind=RequestKind.ROBOTS))
+    assert isinstance(found, Page)
+    assert found.body == body
+    assert (await failure(fetcher, server.url("/robots.txt"))).kind is FailureKind.USELESS

@@ -1,0 +1,158 @@
+"""The HTTP fetcher against servers that lie: a value comes back, soon, and memory stays bounded."""
+
+from __future__ import annotations
+
+import gzip
+import time
+import tracemalloc
+import zlib
+
+import brotli
+import msgspec
+import pytest
+import zstandard
+
+from motherlode.fetch import HttpFetcher
+from motherlode.model import Failure, FailureKind, Page, Request
+
+from .conftest import LIMITS
+from .servers import RawServer, answer, endless
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+BOMB = 64 << 20
+
+
+async def fetched(server: RawServer, fetcher: HttpFetcher) -> Page | Failure:
+    began = time.monotonic()
+    found = await fetcher.fetch(Request(url=server.url("/")))
+    assert time.monotonic() - began < LIMITS.whole + 1.0
+    return found
+
+
+@pytest.mark.parametrize(
+    ("sent", "kind"),
+    [
+        (answer(b"short", length=50), FailureKind.RESET),
+        (answer(b"longer than it says", length=2), FailureKind.PROTOCOL),
+        (answer(b"x", "Content-Length: 7"), FailureKind.PROTOCOL),
+        (answer(b"x", length=-5), FailureKind.PROTOCOL),
+        (CHUNKED + b"zzzz\r\nhello\r\n", FailureKind.PROTOCOL),
+        (CHUNKED + b"5\r\nhello\r\n", FailureKind.RESET),
+        (CHUNKED + b"FFFFFFFFFFFFFFFFFF\r\nhello\r\n", FailureKind.PROTOCOL),
+        (b"SSH-2.0-OpenSSH_9.6\r\n", FailureKind.PROTOCOL),
+        (b"<html>no header at all</html>", FailureKind.PROTOCOL),
+        (b"", FailureKind.RESET),
+        (b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n", FailureKind.PROTOCOL),
+        (b"HTTP/1.1 200 OK\r\nX: a\x00b\r\n\r\n", FailureKind.PROTOCOL),
+        (b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", FailureKind.PROTOCOL),
+        (answer(b"not packed", "Content-Encoding: gzip"), FailureKind.PROTOCOL),
+        (answer(b"not packed", "Content-Encoding: zstd"), FailureKind.PROTOCOL),
+        (answer(b"\xff not packed", "Content-Encoding: br"), FailureKind.PROTOCOL),
+        (answer(b"\x07 not packed", "Content-Encoding: deflate"), FailureKind.PROTOCOL),
+    ],
+    ids=repr,
+)
+async def test_lies_are_failures_of_a_kind(
+    server: RawServer, fetcher: HttpFetcher, sent: bytes, kind: FailureKind
+) -> None:
+    server.routes["/"] = sent
+    found = await fetched(server, fetcher)
+    assert isinstance(found, Failure)
+    assert found.kind is kind
+    assert found.detail
+
+
+@pytest.mark.parametrize("status", ["099 Odd", "999 Denied", "600 Beyond"])
+async def test_statuses_that_mean_nothing_are_server_errors(
+    server: RawServer, fetcher: HttpFetcher, status: str
+) -> None:
+    server.routes["/"] = answer(b"", status=status)
+    found = await fetched(server, fetcher)
+    assert isinstance(found, Failure)
+    assert found.kind is FailureKind.SERVER_ERROR
+
+
+async def test_headers_in_any_bytes_can_be_passed_on(server: RawServer, fetcher: HttpFetcher) -> None:
+    server.routes["/"] = answer(b"x", "Content-Type: t\xe9xt/\xff", "X: \xc3\xa9", "Set-Cookie: \xff=\x01;;a")
+    found = await fetched(server, fetcher)
+    assert isinstance(found, Page)
+    assert (found.content_type, found.headers["x"]) == ("téxt/ÿ", "é")
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(found.headers)) == found.headers
+
+
+async def test_a_retry_after_beyond_all_calendars(server: RawServer, fetcher: HttpFetcher) -> None:
+    far = "Retry-After: Thu, 01 Jan 99999999999999 00:00:00 GMT"
+    server.routes["/"] = answer(b"", far, status="503 Unavailable")
+    found = await fetched(server, fetcher)
+    assert isinstance(found, Failure)
+    assert (found.kind, found.retry_after) == (FailureKind.UNAVAILABLE, None)
+
+
+async def test_a_long_header_is_fine(server: RawServer, fetcher: HttpFetcher) -> None:
+    server.routes["/"] = answer(b"x", "Content-Security-Policy: " + "a" * 30_000)
+    assert isinstance(await fetched(server, fetcher), Page)
+
+
+@pytest.mark.parametrize("line", [b"X-%d: a\r\n", b"a" * 1000])
+async def test_headers_without_end(server: RawServer, fetcher: HttpFetcher, line: bytes) -> None:
+    server.routes["/"] = endless(b"HTTP/1.1 200 OK\r\n", line)
+    found = await fetched(server, fetcher)
+    assert isinstance(found, Failure)
+    assert found.kind in (FailureKind.PROTOCOL, FailureKind.TIMEOUT)
+
+
+@pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\n\r\n", answer(b"", length=1 << 40)], ids=["close", "length"])
+async def test_a_body_without_end_is_cut_at_the_limit(server: RawServer, fetcher: HttpFetcher, head: bytes) -> None:
+    server.routes["/"] = endless(head, b"x" * 10_000)
+    found = await fetched(server, fetcher)
+    assert isinstance(found, Page)
+    assert (len(found.body), found.truncated) == (LIMITS.body, True)
+
+
+async def test_chunks_without_end_are_cut_at_the_limit(server: RawServer, fetcher: HttpFetcher) -> None:
+    server.routes["/"] = endless(CHUNKED, b"1\r\nx\r\n" * 2000)
+    found = await fetched(server, fetcher)
+    assert isinstance(found, Page)
+    assert (len(found.body), found.truncated) == (LIMITS.body, True)
+
+
+@pytest.fixture(scope="module")
+def bombs() -> dict[str, bytes]:
+    zeros = b"\0" * BOMB
+    return {
+        "gzip": gzip.compress(zeros, 1),
+        "deflate": zlib.compress(zeros, 1),
+        "br": brotli.compress(zeros, quality=1),
+        "zstd": zstandard.ZstdCompressor(level=1).compress(zeros),
+    }
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])
+async def test_a_bomb_costs_no_more_than_a_page(
+    server: RawServer, fetcher: HttpFetcher, bombs: dict[str, bytes], encoding: str
+) -> None:
+    server.routes["/"] = answer(bombs[encoding], "Content-Type: text/html", f"Content-Encoding: {encoding}")
+    tracemalloc.start()
+    found = await fetched(server, fetcher)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert isinstance(found, Page)
+    assert (len(found.body), found.truncated) == (LIMITS.body, True)
+    assert peak < BOMB / 3
+
+
+async def test_a_useless_bomb_is_not_even_read(
+    server: RawServer, fetcher: HttpFetcher, bombs: dict[str, bytes]
+) -> None:
+    server.routes["/"] = answer(bombs["gzip"], "Content-Type: image/png", "Content-Encoding: gzip")
+    found = await fetched(server, fetcher)
+    assert isinstance(found, Failure)
+    assert found.kind is FailureKind.USELESS
+
+
+async def test_after_all_that_the_fetcher_still_works(server: RawServer, fetcher: HttpFetcher) -> None:
+    for sent in (b"", b"garbage", answer(b"short", length=50), CHUNKED + b"zz"):
+        server.routes["/"] = sent
+        assert isinstance(await fetched(server, fetcher), Failure)
+    server.routes["/"] = answer(b"fine")
+    assert isinstance(await fetched(server, fetcher), Page)

@@ -1,0 +1,121 @@
+"""Stand-ins for the rooms around the frontier: a policy, robots rules, and short ways to say things."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from motherlode.frontier import Entry, Frontier, Ledger, MemoryLedger, Politeness, Ticket
+from motherlode.model import Feedback, Link, LinkSource, Parent, Policy, Rating, RequestKind
+from motherlode.www.urls import host_of
+
+
+class BestOf:
+    """Picks the awake arm with the best score by looking at all of them; hosts are arms."""
+
+    def __init__(self, *, newest_first: bool = False) -> None:
+        self._sign = 1 if newest_first else -1
+        self._count = 0
+        self.awake: dict[str, float] = {}
+        self.refuse = ""
+        """Refuse every link whose URL holds this."""
+
+    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+        ratings = []
+        for link in links:
+            self._count += 1
+            refused = "not wanted" if self.refuse and self.refuse in link.url else ""
+            ratings.append(Rating(arm=host_of(link.url), score=self._sign * self._count, refused=refused))
+        return ratings
+
+    def learn(self, feedback: Feedback) -> None: ...
+
+    def wake(self, arm: str, best: float, waiting: int) -> None:
+        assert waiting > 0, "an arm without URLs was woken"
+        self.awake[arm] = best
+
+    def rest(self, arm: str) -> None:
+        self.awake.pop(arm, None)
+
+    def pick(self) -> str | None:
+        return max(self.awake, key=lambda arm: self.awake[arm], default=None)
+
+    def dump(self) -> bytes:
+        return str(self._count).encode()
+
+    def load(self, state: bytes) -> None:
+        self._count = int(state)
+
+
+class FakeRules:
+    """`no:/path` lines forbid, a `delay:N` line slows."""
+
+    def __init__(self, body: bytes) -> None:
+        lines = [line.partition(":") for line in body.decode().split()]
+        self._forbidden = [value for name, _, value in lines if name == "no"]
+        self.delay: float | None = next((float(value) for name, _, value in lines if name == "delay"), None)
+
+    def allows(self, url: str) -> bool:
+        path = url.partition("://")[2].partition("/")[2]
+        return not any(f"/{path}".startswith(prefix) for prefix in self._forbidden)
+
+
+def frontier_on(
+    ledger: Ledger | None = None,
+    *,
+    policy: Policy | None = None,
+    delay: float = 1.0,
+    per_host: int = 4,
+    retry_wait: float = 10.0,
+    robots: bool = False,
+) -> Frontier:
+    return Frontier(
+        ledger=MemoryLedger() if ledger is None else ledger,
+        policy=BestOf() if policy is None else policy,
+        scope=lambda url: "out of scope" if "//outside" in url else "",
+        read_rules=FakeRules if robots else None,
+        politeness=Politeness(delay=delay, per_host=per_host, retry_wait=retry_wait),
+    )
+
+
+def entry(url: str, *, score: float = 0.0, sequence: int = 1, arm: str = "") -> Entry:
+    return Entry(url=url, arm=arm or host_of(url), score=score, sequence=sequence)
+
+
+def offer(frontier: Frontier, *urls: str) -> int:
+    return frontier.offer([Link(url=url, source=LinkSource.ANCHOR) for url in urls], parent=None, entry=None)
+
+
+def take(frontier: Frontier, now: float) -> Ticket:
+    ticket = frontier.next(now)
+    assert ticket is not None, f"nothing to fetch at {now}"
+    return ticket
+
+
+def take_page(frontier: Frontier, now: float) -> Ticket:
+    """The next page, with its host's robots.txt asked for and found empty where that comes first."""
+    ticket = take(frontier, now)
+    if ticket.kind is RequestKind.ROBOTS:
+        frontier.answered(ticket, now)
+        frontier.introduce(ticket, b"", now)
+        ticket = take(frontier, now)
+    assert ticket.kind is RequestKind.PAGE
+    return ticket
+
+
+def fetch(frontier: Frontier, now: float) -> str:
+    """Take the next page and finish it at once; its URL."""
+    ticket = take(frontier, now)
+    assert ticket.kind is RequestKind.PAGE
+    frontier.answered(ticket, now)
+    frontier.done(ticket)
+    return ticket.url
+
+
+def wait(frontier: Frontier, now: float) -> tuple[Ticket | None, float]:
+    """The next ticket and the time it comes at, by the frontier's own word on when to look; None at the end."""
+    while (ticket := frontier.next(now)) is None and not frontier.exhausted:
+        ripe = frontier.idle_until()
+        assert ripe is not None, "something is left, but no clock will bring it"
+        assert ripe > now, "the frontier would be asked again at once, for ever"
+        now = ripe
+    return ticket, now

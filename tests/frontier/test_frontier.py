@@ -1,0 +1,329 @@
+"""The life of a URL in the frontier: taken up once, handed out once, retried by the table, remembered."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from motherlode.frontier import DiskLedger, Frontier, Ledger, MemoryLedger, UrlState
+from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER
+from motherlode.model import FailureKind, Link, LinkSource, Rating
+
+from .fakes import BestOf, fetch, frontier_on, offer, take, take_page, wait
+
+A, B = "http://a.example", "http://b.example"
+
+
+def drain(frontier: Frontier, now: float, *, most: int = 1000) -> list[str]:
+    """Fetch everything, moving the clock as the frontier says, until it is exhausted."""
+    found: list[str] = []
+    ticket, now = wait(frontier, now)
+    while ticket is not None:
+        found.append(ticket.url)
+        assert len(found) <= most
+        frontier.answered(ticket, now)
+        frontier.done(ticket)
+        ticket, now = wait(frontier, now)
+    return found
+
+
+def test_each_url_is_handed_out_once(ledger: Ledger) -> None:
+    frontier = frontier_on(ledger)
+    urls = [f"{host}/{number}" for host in (A, B) for number in range(5)]
+    assert offer(frontier, *urls, *urls) == 10
+    assert offer(frontier, *urls) == 0
+    assert sorted(drain(frontier, 0.0)) == sorted(urls)
+    assert offer(frontier, *urls) == 0, "what is done stays known"
+    assert frontier.exhausted
+    assert frontier.known_urls == 10
+
+
+def test_links_out_of_scope_are_counted_and_seeds_are_always_in() -> None:
+    frontier = frontier_on()
+    assert offer(frontier, "http://outside.example/", f"{A}/") == 1
+    assert frontier.refused == {"out of scope": 1}
+    seed = Link(url="http://outside.example/seed", source=LinkSource.SEED)
+    assert frontier.offer([seed], parent=None, entry=None) == 1
+
+
+def test_links_that_the_policy_refuses_are_counted_and_known(ledger: Ledger) -> None:
+    policy = BestOf()
+    policy.refuse = "spam"
+    frontier = frontier_on(ledger, policy=policy)
+    assert offer(frontier, f"{A}/spam", f"{A}/fine") == 2
+    assert frontier.refused == {"not wanted": 1}
+    assert drain(frontier, 0.0) == [f"{A}/fine"]
+    found = ledger.find(f"{A}/spam")
+    assert found is not None
+    assert found[1:] == (UrlState.REFUSED, "not wanted")
+
+
+def test_a_host_is_asked_one_at_a_time_and_not_before_its_delay() -> None:
+    frontier = frontier_on(delay=2.0)
+    offer(frontier, f"{A}/1", f"{A}/2")
+    ticket = take(frontier, 100.0)
+    assert frontier.next(105.0) is None, "one request is under way"
+    frontier.answered(ticket, 107.0)
+    frontier.done(ticket)
+    assert frontier.next(108.9) is None
+    assert frontier.idle_until() == 109.0
+    assert take(frontier, 109.0).url == f"{A}/2"
+
+
+def test_one_slow_host_does_not_hold_up_the_others() -> None:
+    frontier = frontier_on(delay=5.0)
+    offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1", f"{B}/2")
+    assert [take(frontier, 0.0).url, take(frontier, 0.0).url] == [f"{A}/1", f"{B}/1"]
+    assert frontier.next(0.0) is None
+
+
+def test_without_a_delay_several_requests_run_but_no_more_than_per_host() -> None:
+    frontier = frontier_on(delay=0.0, per_host=3)
+    offer(frontier, *(f"{A}/{number}" for number in range(6)))
+    tickets = [take(frontier, 0.0) for _ in range(3)]
+    assert frontier.next(0.0) is None
+    assert frontier.idle_until() is None, "only an answer can bring more"
+    frontier.answered(tickets[1], 1.0)
+    assert frontier.idle_until() == 1.0
+    assert take(frontier, 1.0).url == f"{A}/3"
+    assert frontier.next(1.0) is None
+
+
+def test_a_policy_that_is_not_fair_still_gets_every_url() -> None:
+    frontier = frontier_on(policy=BestOf(newest_first=True), delay=0.0)
+    offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1")
+    assert [fetch(frontier, 0.0) for _ in range(3)] == [f"{B}/1", f"{A}/2", f"{A}/1"]
+
+
+def test_a_score_that_is_no_number_goes_last_and_is_not_lost() -> None:
+    class Lost(BestOf):
+        def rate(self, links, parent):  # type: ignore[no-untyped-def]
+            ratings = super().rate(links, parent)
+            broken = {f"{A}/nan": nan, f"{A}/low": -inf, f"{A}/high": inf}
+            return [Rating(arm=r.arm, score=broken.get(x.url, r.score)) for x, r in zip(links, ratings, strict=True)]
+
+    frontier = frontier_on(policy=Lost(), delay=0.0)
+    offer(frontier, f"{A}/nan", f"{A}/low", f"{A}/1", f"{A}/high")
+    assert [fetch(frontier, 0.0) for _ in range(4)] == [f"{A}/high", f"{A}/1", f"{A}/nan", f"{A}/low"]
+
+
+def test_a_redirect_target_is_as_urgent_as_what_led_to_it_and_no_deeper() -> None:
+    frontier = frontier_on(delay=0.0)
+    offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
+    first = take(frontier, 0.0)
+    frontier.answered(first, 0.0)
+    target = Link(url=f"{B}/target", source=LinkSource.REDIRECT)
+    frontier.offer([target], parent=None, entry=first.entry)
+    assert not frontier.failed(first, FailureKind.REDIRECT, 0.0, retry_after=None)
+    followed = take(frontier, 0.0)
+    assert followed.url == f"{B}/target", "it would wait behind the others by its own rating"
+    assert (followed.entry.hops, followed.entry.depth, followed.entry.parent_url) == (1, 0, f"{A}/1")
+    frontier.offer([Link(url=f"{B}/x", source=LinkSource.REDIRECT)], parent=None, entry=followed.entry)
+    frontier.offer([Link(url=f"{B}/child", source=LinkSource.ANCHOR)], parent=None, entry=followed.entry)
+    entries = {ticket.url: ticket.entry for ticket in (take(frontier, 0.0) for _ in range(4))}
+    assert (entries[f"{B}/x"].hops, entries[f"{B}/x"].depth) == (2, 0)
+    assert (entries[f"{B}/child"].hops, entries[f"{B}/child"].depth) == (0, 1)
+
+
+def test_a_redirect_counts_as_done_and_another_failure_as_failed(ledger: Ledger) -> None:
+    frontier = frontier_on(ledger, delay=0.0)
+    offer(frontier, f"{A}/moved", f"{A}/gone")
+    for kind in (FailureKind.REDIRECT, FailureKind.NOT_FOUND):
+        ticket = take(frontier, 0.0)
+        frontier.answered(ticket, 0.0)
+        assert not frontier.failed(ticket, kind, 0.0, retry_after=None)
+    states = [ledger.find(f"{A}/{name}") for name in ("moved", "gone")]
+    assert [found and found[1:] for found in states] == [(UrlState.DONE, "redirect"), (UrlState.FAILED, "not-found")]
+
+
+def test_a_failure_is_retried_after_a_wait_that_doubles() -> None:
+    frontier = frontier_on(delay=0.0, retry_wait=10.0)
+    offer(frontier, f"{A}/1")
+    now = 0.0
+    for attempt, wait in enumerate([20.0, 40.0]):
+        ticket = take(frontier, now)
+        assert ticket.entry.attempts == attempt
+        frontier.answered(ticket, now)
+        assert frontier.failed(ticket, FailureKind.SERVER_ERROR, now, retry_after=None)
+        assert not frontier.exhausted, "it comes back later"
+        assert frontier.next(now + wait - 0.1) is None
+        assert frontier.idle_until() == now + wait
+        now += wait
+    ticket = take(frontier, now)
+    frontier.answered(ticket, now)
+    assert not frontier.failed(ticket, FailureKind.SERVER_ERROR, now, retry_after=None)
+    assert frontier.exhausted
+
+
+def test_retry_after_rests_the_whole_host() -> None:
+    frontier = frontier_on(delay=0.0, per_host=2)
+    offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3", f"{B}/1")
+    first, second = take(frontier, 0.0), take(frontier, 0.0)
+    frontier.answered(first, 1.0)
+    assert frontier.failed(first, FailureKind.TOO_MANY, 1.0, retry_after=300.0)
+    assert fetch(frontier, 1.0) == f"{B}/1", "other hosts go on"
+    frontier.answered(second, 2.0)
+    frontier.done(second)
+    assert frontier.next(300.9) is None, "an answer of the same host does not wake it"
+    assert {take(frontier, 301.0).url, take(frontier, 301.0).url} == {f"{A}/1", f"{A}/3"}
+
+
+def test_other_pages_of_a_host_go_on_where_only_the_page_failed() -> None:
+    frontier = frontier_on(delay=0.0)
+    offer(frontier, f"{A}/1", f"{A}/2")
+    first = take(frontier, 0.0)
+    frontier.answered(first, 0.0)
+    frontier.failed(first, FailureKind.SERVER_ERROR, 0.0, retry_after=None)
+    assert fetch(frontier, 0.0) == f"{A}/2"
+
+
+def test_a_host_is_given_up_after_failures_in_a_row(ledger: Ledger) -> None:
+    frontier = frontier_on(ledger, delay=0.0, per_host=100)
+    offer(frontier, *(f"{A}/{number}" for number in range(HOST_GIVEN_UP_AFTER + 3)))
+    asked = failed = 0
+    ticket, now = wait(frontier, 0.0)
+    while ticket is not None:
+        asked += 1
+        frontier.answered(ticket, now)
+        failed += not frontier.failed(ticket, FailureKind.CONNECT, now, retry_after=None)
+        ticket, now = wait(frontier, now)
+    assert asked == HOST_GIVEN_UP_AFTER
+    assert frontier.refused == {"host given up after failures in a row": HOST_GIVEN_UP_AFTER + 3 - failed}
+
+
+def test_an_answer_of_any_kind_clears_a_hosts_record() -> None:
+    frontier = frontier_on(delay=0.0, per_host=1)
+    offer(frontier, *(f"{A}/{number}" for number in range(40)))
+    now = 0.0
+    for number in range(HOST_GIVEN_UP_AFTER * 2):
+        ticket, now = wait(frontier, now)
+        assert ticket is not None
+        frontier.answered(ticket, now)
+        kind = FailureKind.NOT_FOUND if number % 5 == 4 else FailureKind.TIMEOUT
+        frontier.failed(ticket, kind, now, retry_after=None)
+    assert not frontier.refused
+
+
+def test_exhausted_is_not_told_before_the_last_answer_is_settled() -> None:
+    frontier = frontier_on(delay=0.0)
+    assert frontier.exhausted
+    offer(frontier, f"{A}/1")
+    assert not frontier.exhausted
+    ticket = take(frontier, 0.0)
+    assert not frontier.exhausted
+    frontier.answered(ticket, 1.0)
+    assert not frontier.exhausted, "its links are still to come"
+    offer(frontier, f"{A}/2")
+    frontier.done(ticket)
+    assert not frontier.exhausted
+    assert fetch(frontier, 1.0) == f"{A}/2"
+    assert frontier.exhausted
+
+
+def kill(ledger: DiskLedger, path: Path) -> DiskLedger:
+    ledger.close()
+    return DiskLedger(path)
+
+
+def test_a_killed_crawl_resumes_with_the_same_remaining_urls(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    ledger = DiskLedger(path)
+    frontier = frontier_on(ledger, delay=0.0)
+    urls = [f"{host}/{number}" for host in (A, B) for number in range(4)]
+    offer(frontier, *urls)
+    fetched = [fetch(frontier, 0.0) for _ in range(3)]
+    in_flight = take(frontier, 0.0)
+    retried = take(frontier, 0.0)
+    frontier.answered(retried, 0.0)
+    assert frontier.failed(retried, FailureKind.RESET, 0.0, retry_after=None)
+    offer(frontier, "http://outside.example/")
+    frontier.commit()
+    offer(frontier, f"{A}/after-the-commit")
+    fetch(frontier, 0.0)
+    ledger = kill(ledger, path)
+    frontier = frontier_on(ledger, delay=0.0)
+    assert (frontier.known_urls, frontier.refused) == (8, {"out of scope": 1})
+    remaining = drain(frontier, 10.0)
+    assert sorted([*fetched, *remaining]) == sorted(urls)
+    assert {in_flight.url, retried.url} <= set(remaining)
+    ledger.close()
+
+
+def test_sequence_numbers_go_on_after_a_resume(tmp_path: Path) -> None:
+    ledger = DiskLedger(tmp_path / "f")
+    frontier = frontier_on(ledger)
+    offer(frontier, f"{A}/1", f"{A}/2")
+    frontier.commit()
+    ledger = kill(ledger, tmp_path / "f")
+    frontier = frontier_on(ledger)
+    offer(frontier, f"{A}/3")
+    frontier.commit()
+    found = ledger.find(f"{A}/3")
+    assert found is not None
+    assert found[0].sequence == 3
+    ledger.close()
+
+
+def test_hosts_keep_their_clock_their_delay_and_their_failures_over_a_resume(tmp_path: Path) -> None:
+    ledger = DiskLedger(tmp_path / "f")
+    frontier = frontier_on(ledger, delay=1.0, robots=True)
+    offer(frontier, f"{A}/1", f"{A}/2")
+    robots = take(frontier, 100.0)
+    frontier.answered(robots, 100.0)
+    frontier.introduce(robots, b"delay:50 no:/2", 100.0)
+    page = take(frontier, 150.0)
+    frontier.answered(page, 150.0)
+    frontier.done(page)
+    frontier.count("a.example", relevant=True, quads=5, received=10)
+    frontier.commit()
+    ledger = kill(ledger, tmp_path / "f")
+    frontier = frontier_on(ledger, delay=1.0, robots=True)
+    offer(frontier, f"{A}/3")
+    assert frontier.next(151.0) is None
+    assert frontier.next(200.9) is None, "the host's own delay counts from the moment of the resume"
+    assert frontier.idle_until() == 201.0
+    assert take(frontier, 201.0).url == f"{A}/3", "the rules are still known, and forbid /2"
+    record = frontier.host_records()[0]
+    assert (record.fetched, record.relevant, record.quads, record.received) == (1, 1, 5, 10)
+    ledger.close()
+
+
+def test_no_host_is_asked_at_once_after_a_kill(tmp_path: Path) -> None:
+    """The killed run may have asked any host since its last commit, and nothing tells which."""
+    ledger = DiskLedger(tmp_path / "f")
+    frontier = frontier_on(ledger, delay=5.0)
+    offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1")
+    frontier.commit()
+    take(frontier, 100.0)
+    ledger = kill(ledger, tmp_path / "f")
+    frontier = frontier_on(ledger, delay=5.0)
+    assert frontier.next(101.0) is None
+    assert frontier.idle_until() == 106.0
+    offer(frontier, "http://c.example/")
+    assert frontier.next(105.9) is None
+    assert len({take(frontier, 106.0).host for _ in range(3)}) == 3
+    ledger.close()
+
+
+def test_an_entry_keeps_what_the_link_said() -> None:
+    frontier = frontier_on(MemoryLedger())
+    link = Link(
+        url=f"{A}/1", source=LinkSource.TRIPLE, anchor="a", rel="next", tag_path="html a", predicate="http://p.example/"
+    )
+    frontier.offer([link], parent=None, entry=None)
+    entry = take_page(frontier, 0.0).entry
+    kept = msgspec.structs.asdict(entry)
+    expected = {"source": "triple", "anchor": "a", "rel": "next", "tag_path": "html a"}
+    assert {name: kept[name] for name in expected} == expected
+    assert entry.predicate == "http://p.example/"
+
+
+def test_a_policy_that_picks_an_empty_arm_is_told_so() -> None:
+    policy = BestOf()
+    frontier = frontier_on(policy=policy)
+    policy.awake["nowhere.example"] = 1.0
+    with pytest.raises(ValueError, match=r"nowhere\.example"):
+        frontier.next(0.0)

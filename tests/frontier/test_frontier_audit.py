@@ -1,0 +1,212 @@
+"""Whole crawls of invented webs on a fake clock, judged by the log that the servers would have kept."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from motherlode.frontier import DiskLedger, Frontier, Ledger, MemoryLedger, Ticket
+from motherlode.model import FailureKind, Link, LinkSource, RequestKind
+from motherlode.www.urls import host_of
+
+from .fakes import FakeRules, frontier_on
+
+PAGES = 12
+KINDS = [FailureKind.TIMEOUT, FailureKind.RESET, FailureKind.SERVER_ERROR, FailureKind.NOT_FOUND]
+
+
+@dataclass
+class World:
+    """Hosts with rules, some of which lie on another host; pages that link, redirect, and fail now and then."""
+
+    seed: int
+    hosts: int = 8
+    log: list[tuple[str, float, float, str]] = field(default_factory=list)
+    """Host that was asked, start, end, URL."""
+
+    def __post_init__(self) -> None:
+        random = Random(self.seed)
+        self.names = [f"h{number}.example" for number in range(self.hosts)]
+        choices = [b"", b"delay:4", b"no:/3", b"delay:1.5 no:/5"]
+        self.rules = {name: random.choice(choices) for name in self.names}
+        self.moved = {name: random.choice(self.names) for name in self.names if random.random() < 0.4}
+        self.robots_errors = Counter({name: random.randrange(2) for name in self.names})
+        self.links = {
+            f"http://{name}/{number}": [
+                f"http://{random.choice(self.names)}/{random.randrange(PAGES)}" for _ in range(random.randrange(6))
+            ]
+            for name in self.names
+            for number in range(PAGES)
+        }
+        self.trouble = {url: random.choice(KINDS) for url in self.links if random.random() < 0.2}
+        self.redirects = {url: random.choice(list(self.links)) for url in self.links if random.random() < 0.1}
+        self.random = random
+
+    def delay(self, name: str, configured: float) -> float:
+        return max(configured, FakeRules(self.rules[name]).delay or 0.0)
+
+
+def settle(world: World, frontier: Frontier, ticket: Ticket, now: float) -> None:
+    if ticket.kind is RequestKind.ROBOTS:
+        settle_robots(world, frontier, ticket, now)
+    elif ticket.url in world.redirects:
+        target = Link(url=world.redirects[ticket.url], source=LinkSource.REDIRECT)
+        frontier.offer([target], parent=None, entry=ticket.entry)
+        frontier.failed(ticket, FailureKind.REDIRECT, now, retry_after=None)
+    elif ticket.url in world.trouble and world.random.random() < 0.7:
+        frontier.failed(ticket, world.trouble[ticket.url], now, retry_after=None)
+    else:
+        links = [Link(url=url, source=LinkSource.ANCHOR) for url in world.links[ticket.url]]
+        frontier.offer(links, parent=None, entry=ticket.entry)
+        frontier.done(ticket)
+
+
+def settle_robots(world: World, frontier: Frontier, ticket: Ticket, now: float) -> None:
+    asked = host_of(ticket.url)
+    if world.robots_errors[ticket.host]:
+        world.robots_errors[ticket.host] -= 1
+        frontier.defer(ticket, now, retry_after=None)
+    elif asked == ticket.host and ticket.host in world.moved and ticket.url.endswith("/robots.txt"):
+        assert frontier.reroute(ticket, f"http://{world.moved[ticket.host]}/rules-of-{ticket.host}")
+    else:
+        frontier.introduce(ticket, world.rules[ticket.host], now)
+
+
+def crawl(world: World, frontier: Frontier, *, start: float, stop_after: int = 10**9) -> float:
+    """Run until the frontier is exhausted, or so many requests have begun; the time at the end."""
+    now, begun = start, 0
+    under_way: list[tuple[float, int, Ticket]] = []
+    unsettled: list[tuple[float, int, Ticket]] = []
+    for _ in range(100_000):
+        while begun < stop_after and len(under_way) < 6 and (ticket := frontier.next(now)) is not None:
+            begun += 1
+            end = now + world.random.uniform(0.01, 3.0)
+            world.log.append((host_of(ticket.url), now, end, ticket.url))
+            heapq.heappush(under_way, (end, begun, ticket))
+        if begun >= stop_after or frontier.exhausted:
+            return now
+        ripe = frontier.idle_until() if len(under_way) < 6 else None
+        times = [t for t in (ripe, under_way and under_way[0][0], unsettled and unsettled[0][0]) if t]
+        assert times, "something is left, but nothing will bring it"
+        now = max(now, min(times))
+        while under_way and under_way[0][0] <= now:
+            end, number, ticket = heapq.heappop(under_way)
+            frontier.answered(ticket, end)
+            heapq.heappush(unsettled, (end + world.random.choice([0.0, 2.0]), number, ticket))
+        while unsettled and unsettled[0][0] <= now:
+            _, _, ticket = heapq.heappop(unsettled)
+            settle(world, frontier, ticket, now)
+    pytest.fail("the crawl does not come to an end")
+
+
+def audit(world: World, configured: float, *, per_host: int = 4) -> None:
+    """The servers' side: delays kept, robots.txt first, nothing forbidden asked for."""
+    by_host: dict[str, list[tuple[float, float, str]]] = {}
+    for name, begin, end, url in sorted(world.log, key=lambda line: line[1]):
+        by_host.setdefault(name, []).append((begin, end, url))
+    for name, lines in by_host.items():
+        pages = [url for _, _, url in lines if url in world.links]
+        rules = FakeRules(world.rules[name])
+        assert all(rules.allows(url) for url in pages)
+        learned = first_page(lines, world)
+        if pages:
+            last = f"/rules-of-{name}" if name in world.moved else f"//{name}/robots.txt"
+            assert any(end <= learned for _, _, end, url in world.log if url.endswith(last)), f"{name}: rules come first"
+        for (_, before, _), (begin, _, _) in zip(lines, lines[1:], strict=False):
+            delay = world.delay(name, configured) if begin >= learned else configured
+            assert delay == 0 or begin >= before + delay - 1e-9, f"{name} was asked again after {begin - before} s"
+        for begin, _, _ in lines:
+            assert sum(b <= begin < e for b, e, _ in lines) <= per_host
+
+
+def first_page(lines: list[tuple[float, float, str]], world: World) -> float:
+    return min((begin for begin, _, url in lines if url in world.links), default=float("inf"))
+
+
+def reachable(world: World) -> set[str]:
+    """Every URL that a crawl from the home pages must come to know."""
+    found: set[str] = set()
+    todo = [f"http://{name}/0" for name in world.names]
+    while todo:
+        url = todo.pop()
+        if url in found:
+            continue
+        found.add(url)
+        if FakeRules(world.rules[host_of(url)]).allows(url) and url not in world.trouble:
+            todo += [world.redirects[url]] if url in world.redirects else world.links[url]
+    return found
+
+
+def seed(world: World, frontier: Frontier) -> None:
+    links = [Link(url=f"http://{name}/0", source=LinkSource.SEED) for name in world.names]
+    frontier.offer(links, parent=None, entry=None)
+
+
+@pytest.mark.parametrize("delay", [0.0, 2.0])
+@pytest.mark.parametrize("number", range(6))
+def test_a_crawl_is_polite_complete_and_comes_to_an_end(number: int, delay: float) -> None:
+    world = World(number)
+    ledger = MemoryLedger()
+    frontier = frontier_on(ledger, delay=delay, robots=True)
+    seed(world, frontier)
+    crawl(world, frontier, start=1000.0)
+    audit(world, delay)
+    asked = Counter(url for _, _, _, url in world.log if url in world.links)
+    missed = [url for url in reachable(world) if not ledger.known(url)]
+    assert not missed
+    for url, times in asked.items():
+        assert times == 1 or url in world.trouble, f"{url} was fetched {times} times"
+
+
+def test_a_lone_host_is_asked_as_often_as_its_delay_allows() -> None:
+    """Politeness must not become idleness: nine tenths of what the delays allow, and no less."""
+    world = World(1, hosts=1)
+    world.rules = {"h0.example": b""}
+    world.moved, world.trouble, world.redirects = {}, {}, {}
+    world.links = {url: [f"http://h0.example/{n}" for n in range(PAGES)] for url in world.links}
+    frontier = frontier_on(delay=2.0, robots=True)
+    world.robots_errors.clear()
+    seed(world, frontier)
+    end = crawl(world, frontier, start=1000.0)
+    busy = sum(stop - begin for _, begin, stop, _ in world.log)
+    needed = busy + 2.0 * (len(world.log) - 1)
+    assert len(world.log) == PAGES + 1
+    assert end - 1000.0 <= needed / 0.9
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_crawl_killed_many_times_ends_with_the_same_pages(number: int, tmp_path: Path) -> None:
+    def quiet(world: World) -> World:
+        world.trouble.clear()
+        return world
+
+    calm = quiet(World(number))
+    whole: Ledger = MemoryLedger()
+    frontier = frontier_on(whole, delay=0.5, robots=True)
+    seed(calm, frontier)
+    crawl(calm, frontier, start=1000.0)
+
+    world = quiet(World(number))
+    random, now, kills = Random(number), 1000.0, 0
+    while True:
+        ledger = DiskLedger(tmp_path / "f")
+        frontier = frontier_on(ledger, delay=0.5, robots=True)
+        seed(world, frontier)
+        now = crawl(world, frontier, start=now + 0.01, stop_after=random.randrange(1, 12))
+        if frontier.exhausted:
+            break
+        kills += 1
+        if random.random() < 0.7:
+            frontier.commit()
+        ledger.close()
+    assert kills > 3
+    assert frontier.known_urls == len(reachable(world))
+    assert all(ledger.known(url) == whole.known(url) for url in world.links)
+    states = {url: found[1] for url in world.links if (found := ledger.find(url))}
+    assert states == {url: found[1] for url in world.links if (found := whole.find(url))}
+    ledger.close()

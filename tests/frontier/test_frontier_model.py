@@ -1,0 +1,236 @@
+"""The frontier against a model that looks at everything: any order of offers, answers and failures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from motherlode.frontier import Ticket
+from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS
+from motherlode.model import FailureKind, RequestKind
+from motherlode.www.urls import host_of
+
+from .fakes import FakeRules, frontier_on, offer
+
+HOSTS = [f"h{number}.example" for number in range(4)]
+ROBOTS = [b"", b"delay:3", b"no:/1", b"no:/", b"delay:0.5 no:/0"]
+FAILURES = [
+    *(FailureKind.NOT_FOUND, FailureKind.RESET, FailureKind.TIMEOUT, FailureKind.TOO_MANY, FailureKind.REDIRECT),
+    *(FailureKind.GUARD, FailureKind.SERVER_ERROR, FailureKind.CONNECT),
+]
+RETRY_WAIT = 4.0
+PER_HOST = 2
+
+
+@dataclass
+class ModelHost:
+    rules: FakeRules | None = None
+    ready_at: float = 0.0
+    in_flight: int = 0
+    asking: bool = False
+    held: str = ""
+    cleared: bool = False
+    failures: int = 0
+    last_end: float = float("-inf")
+
+
+@dataclass
+class Model:
+    """All that is known, in plain lists; every question is answered by going through all of it."""
+
+    delay: float
+    order: dict[str, int] = field(default_factory=dict)
+    waiting: set[str] = field(default_factory=set)
+    later: dict[str, float] = field(default_factory=dict)
+    under_way: set[str] = field(default_factory=set)
+    attempts: dict[str, int] = field(default_factory=dict)
+    refused: int = 0
+    hosts: dict[str, ModelHost] = field(default_factory=lambda: {name: ModelHost() for name in HOSTS})
+
+    def host(self, url: str) -> ModelHost:
+        return self.hosts[host_of(url)]
+
+    def delay_of(self, host: ModelHost) -> float:
+        return max(self.delay, (host.rules and host.rules.delay) or 0.0)
+
+    def free(self, host: ModelHost) -> bool:
+        limit = 1 if self.delay_of(host) > 0 else PER_HOST
+        return host.in_flight < limit and not host.asking and not host.held
+
+    def next(self, now: float) -> tuple[str, RequestKind] | None:
+        cleared = sorted((host.ready_at, name) for name, host in self.hosts.items() if host.cleared)
+        for ready_at, name in cleared:
+            if ready_at <= now:
+                host = self.hosts[name]
+                url, host.held, host.cleared = host.held, "", False
+                if (issued := self.issue(url)) is not None:
+                    return issued
+        for url in [url for url, time in self.later.items() if time <= now]:
+            del self.later[url]
+            self.waiting.add(url)
+        while True:
+            ripe = [u for u in self.waiting if self.host(u).ready_at <= now and self.free(self.host(u))]
+            if not ripe:
+                return None
+            url = min(ripe, key=lambda url: self.order[url])
+            self.waiting.remove(url)
+            if (issued := self.issue(url)) is not None:
+                return issued
+
+    def issue(self, url: str) -> tuple[str, RequestKind] | None:
+        host = self.host(url)
+        if host.failures >= HOST_GIVEN_UP_AFTER or (host.rules and not host.rules.allows(url)):
+            self.refused += 1
+            return None
+        host.in_flight += 1
+        if host.rules is None:
+            host.asking, host.held = True, url
+            return url, RequestKind.ROBOTS
+        self.under_way.add(url)
+        return url, RequestKind.PAGE
+
+    def next_ripe(self) -> float | None:
+        """When a clock alone brings something."""
+        times = list(self.later.values())
+        times += [self.host(url).ready_at for url in self.waiting if self.free(self.host(url))]
+        times += [host.ready_at for host in self.hosts.values() if host.cleared]
+        return min(times, default=None)
+
+    def ended(self) -> bool:
+        held = any(host.held for host in self.hosts.values())
+        return not (self.waiting or self.later or self.under_way or held)
+
+    def fail(self, url: str, kind: FailureKind, now: float) -> bool:
+        host, treatment = self.host(url), TREATMENTS[kind]
+        self.under_way.discard(url)
+        self.attempts[url] = self.attempts.get(url, 0) + 1
+        host.failures = host.failures + 1 if treatment.against_host else 0
+        wait = treatment.wait * RETRY_WAIT * 2 ** (self.attempts[url] - 1)
+        if treatment.host_rests:
+            host.ready_at = max(host.ready_at, now + wait)
+        again = self.attempts[url] <= treatment.retries
+        if again:
+            self.later[url] = now + wait
+        return again
+
+
+class FrontierMachine(RuleBasedStateMachine):
+    """Every rule does one thing to both and compares what they say."""
+
+    @initialize(delay=st.sampled_from([0.0, 2.0]))
+    def begin(self, delay: float) -> None:
+        self.now = 100.0
+        self.frontier = frontier_on(delay=delay, per_host=PER_HOST, retry_wait=RETRY_WAIT, robots=True)
+        self.model = Model(delay=delay)
+        self.open: list[Ticket] = []
+        self.answered: list[Ticket] = []
+        self.handed_out: dict[str, int] = {}
+
+    @rule(picks=st.lists(st.tuples(st.sampled_from(HOSTS), st.integers(0, 3)), min_size=1, max_size=6))
+    def offer(self, picks: list[tuple[str, int]]) -> None:
+        urls = [f"http://{host}/{number}" for host, number in picks]
+        fresh = [url for url in dict.fromkeys(urls) if url not in self.model.order]
+        for url in fresh:
+            self.model.order[url] = len(self.model.order)
+            self.model.waiting.add(url)
+        assert offer(self.frontier, *urls) == len(fresh)
+
+    @rule(seconds=st.sampled_from([0.25, 1.0, 2.0, 7.0, 60.0]))
+    def time_passes(self, seconds: float) -> None:
+        self.now += seconds
+
+    @rule(most=st.integers(1, 5))
+    def next(self, most: int) -> None:
+        for _ in range(most):
+            expected = self.model.next(self.now)
+            ticket = self.frontier.next(self.now)
+            assert (ticket and (ticket.entry.url, ticket.kind)) == expected
+            if ticket is None:
+                self.check_idle()
+                return
+            self.open.append(ticket)
+            self.check_politeness(ticket)
+            if ticket.kind is RequestKind.PAGE:
+                self.handed_out[ticket.url] = self.handed_out.get(ticket.url, 0) + 1
+                assert self.handed_out[ticket.url] <= 1 + self.model.attempts.get(ticket.url, 0)
+
+    def check_idle(self) -> None:
+        told, ripe = self.frontier.idle_until(), self.model.next_ripe()
+        assert told is None or told > self.now, "the frontier would be asked again at once"
+        assert ripe is None or (told is not None and told <= ripe), "the caller would sleep past something ripe"
+
+    def check_politeness(self, ticket: Ticket) -> None:
+        host = self.model.hosts[ticket.host]
+        delay = self.model.delay_of(host)
+        assert self.now >= host.last_end + delay
+        assert host.in_flight <= (1 if delay else PER_HOST)
+
+    @precondition(lambda self: self.open)
+    @rule(data=st.data())
+    def answer(self, data: st.DataObject) -> None:
+        ticket = self.open.pop(data.draw(st.integers(0, len(self.open) - 1)))
+        self.answered.append(ticket)
+        self.frontier.answered(ticket, self.now)
+        host = self.model.hosts[ticket.host]
+        host.in_flight -= 1
+        host.last_end = self.now
+        host.ready_at = max(host.ready_at, self.now + self.model.delay_of(host))
+
+    @precondition(lambda self: any(ticket.kind is RequestKind.PAGE for ticket in self.answered))
+    @rule(data=st.data(), failure=st.none() | st.sampled_from(FAILURES))
+    def settle_page(self, data: st.DataObject, failure: FailureKind | None) -> None:
+        pages = [ticket for ticket in self.answered if ticket.kind is RequestKind.PAGE]
+        ticket = data.draw(st.sampled_from(pages))
+        self.answered.remove(ticket)
+        if failure is not None:
+            again = self.frontier.failed(ticket, failure, self.now, retry_after=None)
+            assert again == self.model.fail(ticket.url, failure, self.now)
+        else:
+            self.frontier.done(ticket)
+            self.model.under_way.remove(ticket.url)
+            self.model.host(ticket.url).failures = 0
+
+    @precondition(lambda self: any(ticket.kind is RequestKind.ROBOTS for ticket in self.answered))
+    @rule(data=st.data(), robots=st.none() | st.sampled_from([*ROBOTS, FailureKind.CONNECT, FailureKind.GUARD]))
+    def settle_robots(self, data: st.DataObject, robots: bytes | FailureKind | None) -> None:
+        asked = [ticket for ticket in self.answered if ticket.kind is RequestKind.ROBOTS]
+        ticket = data.draw(st.sampled_from(asked))
+        self.answered.remove(ticket)
+        host = self.model.hosts[ticket.host]
+        host.asking = False
+        if isinstance(robots, bytes):
+            self.frontier.introduce(ticket, robots, self.now)
+            host.rules = FakeRules(robots)
+            host.cleared = True
+            if host.rules.delay is not None:
+                host.ready_at = max(host.ready_at, self.now + host.rules.delay)
+            return
+        url, host.held = host.held, ""
+        if isinstance(robots, FailureKind):
+            again = self.frontier.failed(ticket, robots, self.now, retry_after=None)
+            assert again == self.model.fail(url, robots, self.now)
+        else:
+            self.frontier.defer(ticket, self.now, retry_after=None)
+            host.failures += 1
+            host.ready_at = max(host.ready_at, self.now + RETRY_WAIT * 2**host.failures)
+            self.model.waiting.add(url)
+
+    @invariant()
+    def the_counts_agree(self) -> None:
+        assert self.frontier.known_urls == len(self.model.order)
+        assert self.frontier.waiting == len(self.model.waiting)
+        assert self.frontier.in_flight == len(self.open)
+        assert self.frontier.exhausted == self.model.ended()
+        assert sum(self.frontier.refused.values()) == self.model.refused
+
+
+TestFrontierModel = FrontierMachine.TestCase
+TestFrontierModel.settings = settings(
+    max_examples=60,
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
+)

@@ -1,0 +1,256 @@
+"""Robots rules and the frontier: asked for first and once, obeyed, and nothing is lost while they are awaited."""
+
+from __future__ import annotations
+
+import pytest
+
+from motherlode.frontier import Frontier, Ledger, Ticket, UrlState
+from motherlode.frontier.frontier import MAX_RULES_HOPS
+from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER
+from motherlode.model import FailureKind, RequestKind
+
+from .fakes import fetch, frontier_on, offer, take, take_page, wait
+
+A, B = "http://a.example", "http://b.example"
+
+
+def ask(frontier: Frontier, now: float) -> Ticket:
+    """The next ticket, which must be for a robots.txt."""
+    ticket = take(frontier, now)
+    assert ticket.kind is RequestKind.ROBOTS
+    return ticket
+
+
+def introduce(frontier: Frontier, rules: bytes, now: float) -> Ticket:
+    ticket = ask(frontier, now)
+    frontier.answered(ticket, now)
+    frontier.introduce(ticket, rules, now)
+    return ticket
+
+
+def test_rules_are_asked_for_first_and_once_and_the_held_page_goes_first() -> None:
+    frontier = frontier_on(robots=True, delay=1.0)
+    offer(frontier, f"{A}/1", f"{A}/2", "https://a.example/3")
+    ticket = ask(frontier, 0.0)
+    assert (ticket.url, ticket.host, ticket.entry.url) == (f"{A}/robots.txt", "a.example", f"{A}/1")
+    assert frontier.next(50.0) is None, "nobody fetches before the rules are known"
+    frontier.answered(ticket, 50.0)
+    assert frontier.next(60.0) is None, "nor before they have been read"
+    frontier.introduce(ticket, b"", 60.0)
+    assert [fetch(frontier, now) for now in (60.0, 61.0, 62.0)] == [f"{A}/1", f"{A}/2", "https://a.example/3"]
+    assert frontier.exhausted
+
+
+def test_the_held_page_keeps_the_delay_after_the_rules() -> None:
+    frontier = frontier_on(robots=True, delay=3.0)
+    offer(frontier, f"{A}/1", f"{A}/2")
+    introduce(frontier, b"", 10.0)
+    assert frontier.next(12.9) is None
+    assert frontier.idle_until() == 13.0
+    assert fetch(frontier, 13.0) == f"{A}/1"
+
+
+def test_the_held_page_of_one_host_goes_before_better_pages_of_others() -> None:
+    frontier = frontier_on(robots=True, delay=0.0)
+    offer(frontier, f"{A}/1")
+    asked = ask(frontier, 0.0)
+    offer(frontier, f"{B}/1", f"{A}/2")
+    frontier.answered(asked, 0.0)
+    frontier.introduce(asked, b"", 0.0)
+    assert take(frontier, 0.0).url == f"{A}/1"
+
+
+def test_a_host_without_delay_runs_at_full_width_as_soon_as_its_rules_are_known() -> None:
+    frontier = frontier_on(robots=True, delay=0.0, per_host=3)
+    offer(frontier, *(f"{A}/{number}" for number in range(5)))
+    introduce(frontier, b"", 0.0)
+    assert [take(frontier, 0.0).url for _ in range(3)] == [f"{A}/0", f"{A}/1", f"{A}/2"]
+    assert frontier.next(0.0) is None
+
+
+def test_a_crawl_delay_raises_the_delay_and_never_lowers_it() -> None:
+    frontier = frontier_on(robots=True, delay=2.0)
+    offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1", f"{B}/2")
+    introduce(frontier, b"delay:10", 0.0)
+    introduce(frontier, b"delay:0.5", 0.0)
+    assert frontier.next(1.9) is None
+    assert fetch(frontier, 2.0) == f"{B}/1"
+    assert frontier.next(3.9) is None
+    assert fetch(frontier, 4.0) == f"{B}/2"
+    assert frontier.next(9.9) is None
+    assert fetch(frontier, 10.0) == f"{A}/1"
+    assert fetch(frontier, 20.0) == f"{A}/2"
+
+
+def test_a_crawl_delay_ends_parallel_requests_to_a_host() -> None:
+    frontier = frontier_on(robots=True, delay=0.0, per_host=4)
+    offer(frontier, f"{A}/1", f"{A}/2")
+    introduce(frontier, b"delay:5", 0.0)
+    assert frontier.next(4.9) is None
+    take(frontier, 5.0)
+    assert frontier.next(50.0) is None
+
+
+def test_forbidden_urls_are_refused_and_counted(ledger: Ledger) -> None:
+    frontier = frontier_on(ledger, robots=True, delay=0.0)
+    offer(frontier, f"{A}/private/1", f"{A}/open", f"{A}/private/2", f"{B}/private/1")
+    introduce(frontier, b"no:/private", 0.0)
+    assert fetch(frontier, 0.0) == f"{A}/open", "the held page was forbidden, and the next goes in the same moment"
+    assert take_page(frontier, 0.0).url == f"{B}/private/1", "one host's rules are not another's"
+    assert frontier.refused == {"robots": 2}
+    found = ledger.find(f"{A}/private/1")
+    assert found is not None
+    assert found[1:] == (UrlState.REFUSED, "robots")
+
+
+def test_when_everything_is_forbidden_the_end_comes_at_once() -> None:
+    frontier = frontier_on(robots=True, delay=0.0)
+    offer(frontier, f"{A}/1", f"{A}/2")
+    introduce(frontier, b"no:/", 0.0)
+    assert not frontier.exhausted, "the held page is still to be decided on"
+    assert frontier.next(0.0) is None
+    assert frontier.exhausted
+    assert frontier.idle_until() is None
+
+
+def test_next_gives_none_only_where_nothing_may_be_fetched_now() -> None:
+    """Several hosts whose held pages are all forbidden, and one page that is not."""
+    frontier = frontier_on(robots=True, delay=0.0)
+    hosts = [f"http://h{number}.example" for number in range(4)]
+    offer(frontier, *(f"{host}/no" for host in hosts))
+    asked = [ask(frontier, 0.0) for _ in hosts]
+    offer(frontier, f"{hosts[3]}/yes")
+    for ticket in asked:
+        frontier.answered(ticket, 0.0)
+        frontier.introduce(ticket, b"no:/no", 0.0)
+    assert take(frontier, 0.0).url == f"{hosts[3]}/yes"
+
+
+@pytest.mark.parametrize(("retry_after", "ready"), [(None, 20.0), (500.0, 500.0), (0.0, 20.0)])
+def test_rules_that_cannot_be_read_now_defer_the_host(retry_after: float | None, ready: float) -> None:
+    frontier = frontier_on(robots=True, delay=1.0, retry_wait=10.0)
+    offer(frontier, f"{A}/1", f"{A}/2")
+    ticket = ask(frontier, 0.0)
+    frontier.answered(ticket, 0.0)
+    frontier.defer(ticket, 0.0, retry_after=retry_after)
+    assert not frontier.exhausted
+    assert frontier.next(ready - 0.1) is None
+    again = ask(frontier, ready)
+    assert again.entry.url == f"{A}/1"
+    assert again.entry.attempts == 0, "the page itself was never asked for"
+
+
+def test_a_host_whose_rules_never_come_is_given_up() -> None:
+    frontier = frontier_on(robots=True, delay=0.0)
+    offer(frontier, f"{A}/1", f"{A}/2")
+    asked = 0
+    ticket, now = wait(frontier, 0.0)
+    while ticket is not None:
+        asked += 1
+        frontier.answered(ticket, now)
+        frontier.defer(ticket, now, retry_after=None)
+        ticket, now = wait(frontier, now)
+    assert asked == HOST_GIVEN_UP_AFTER
+    assert frontier.refused == {"host given up after failures in a row": 2}
+
+
+@pytest.mark.parametrize("kind", [FailureKind.CONNECT, FailureKind.DNS])
+def test_a_host_that_cannot_be_reached_fails_the_page_and_the_table_decides(kind: FailureKind) -> None:
+    frontier = frontier_on(robots=True, delay=1.0, retry_wait=10.0)
+    offer(frontier, f"{A}/1", f"{A}/2")
+    ticket = ask(frontier, 0.0)
+    frontier.answered(ticket, 0.0)
+    assert frontier.failed(ticket, kind, 0.0, retry_after=None)
+    assert frontier.next(39.9) is None
+    again = ask(frontier, 40.0)
+    assert again.entry.url == f"{A}/1", "the page that failed is back, and still the best"
+    assert again.entry.attempts == 1
+
+
+@pytest.mark.parametrize("look_between", [True, False])
+def test_a_final_failure_at_the_rules_does_not_strand_the_other_pages(*, look_between: bool) -> None:
+    frontier = frontier_on(robots=True, delay=0.0)
+    offer(frontier, f"{A}/1", f"{A}/2")
+    for url in (f"{A}/1", f"{A}/2"):
+        ticket = ask(frontier, 0.0)
+        assert ticket.entry.url == url
+        frontier.answered(ticket, 0.0)
+        if look_between:
+            assert frontier.next(0.0) is None
+        assert not frontier.failed(ticket, FailureKind.GUARD, 0.0, retry_after=None)
+    assert frontier.exhausted
+
+
+def test_rules_on_the_same_host_are_followed_by_its_clock() -> None:
+    frontier = frontier_on(robots=True, delay=2.0)
+    offer(frontier, f"{A}/1")
+    ticket = ask(frontier, 0.0)
+    frontier.answered(ticket, 1.0)
+    assert frontier.reroute(ticket, "https://a.example/robots.txt")
+    assert not frontier.exhausted
+    assert frontier.next(2.9) is None
+    assert frontier.idle_until() == 3.0
+    moved = ask(frontier, 3.0)
+    assert (moved.url, moved.host, moved.entry.url) == ("https://a.example/robots.txt", "a.example", f"{A}/1")
+    frontier.answered(moved, 3.0)
+    frontier.introduce(moved, b"", 3.0)
+    assert fetch(frontier, 5.0) == f"{A}/1"
+    assert frontier.exhausted
+
+
+def test_rules_on_another_host_wait_for_that_hosts_clock_and_move_it() -> None:
+    frontier = frontier_on(robots=True, delay=10.0)
+    offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
+    introduce(frontier, b"", 0.0)
+    asked = ask(frontier, 0.0)
+    busy = take(frontier, 10.0)
+    assert busy.url == f"{B}/1"
+    frontier.answered(asked, 10.0)
+    assert frontier.reroute(asked, f"{B}/robots.txt")
+    assert frontier.next(20.0) is None, "a request to the other host is under way"
+    frontier.answered(busy, 25.0)
+    frontier.done(busy)
+    assert frontier.next(34.9) is None, "and its delay runs from the end"
+    moved = ask(frontier, 35.0)
+    assert (moved.url, moved.host) == (f"{B}/robots.txt", "a.example")
+    assert frontier.next(44.0) is None, "nothing else goes to the other host meanwhile"
+    frontier.answered(moved, 50.0)
+    frontier.introduce(moved, b"", 50.0)
+    assert frontier.next(59.9) is None
+    assert {fetch(frontier, 60.0), fetch(frontier, 60.0)} == {f"{A}/1", f"{B}/2"}
+    assert frontier.exhausted
+
+
+def test_rules_that_lead_from_place_to_place_come_to_an_end() -> None:
+    frontier = frontier_on(robots=True, delay=0.0)
+    offer(frontier, f"{A}/1")
+    ticket = ask(frontier, 0.0)
+    for number in range(MAX_RULES_HOPS):
+        frontier.answered(ticket, 0.0)
+        assert frontier.reroute(ticket, f"http://h{number}.example/robots.txt")
+        ticket = ask(frontier, 0.0)
+    frontier.answered(ticket, 0.0)
+    assert not frontier.reroute(ticket, f"{A}/elsewhere.txt")
+    frontier.introduce(ticket, b"", 0.0)
+    assert fetch(frontier, 0.0) == f"{A}/1"
+
+
+def test_after_a_failure_elsewhere_the_host_itself_is_asked_again() -> None:
+    frontier = frontier_on(robots=True, delay=0.0, retry_wait=10.0)
+    offer(frontier, f"{A}/1")
+    ticket = ask(frontier, 0.0)
+    frontier.answered(ticket, 0.0)
+    frontier.reroute(ticket, f"{B}/robots.txt")
+    moved = ask(frontier, 0.0)
+    frontier.answered(moved, 0.0)
+    frontier.defer(moved, 0.0, retry_after=None)
+    assert ask(frontier, 20.0).url == f"{A}/robots.txt"
+
+
+def test_without_a_reader_of_rules_nobody_asks_and_introducing_is_a_mistake() -> None:
+    frontier = frontier_on()
+    offer(frontier, f"{A}/1")
+    ticket = take(frontier, 0.0)
+    assert ticket.kind is RequestKind.PAGE
+    with pytest.raises(ValueError, match="no rules"):
+        frontier.introduce(ticket, b"", 0.0)

@@ -1,0 +1,41 @@
+"""The table of failures."""
+
+from __future__ import annotations
+
+import pytest
+
+from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS
+from motherlode.model import FailureKind
+
+
+def test_the_table_covers_every_kind() -> None:
+    assert set(TREATMENTS) == set(FailureKind)
+
+
+@pytest.mark.parametrize("kind", FailureKind, ids=lambda kind: kind.value)
+def test_rows_make_sense(kind: FailureKind) -> None:
+    row = TREATMENTS[kind]
+    assert row.retries >= 0
+    assert (row.wait > 0) == (row.retries > 0), "a retry without a wait would hammer the host; a wait needs a retry"
+    assert row.host_rests or not row.against_host, "what counts against a host must let it rest"
+
+
+@pytest.mark.parametrize("kind", [FailureKind.NOT_FOUND, FailureKind.GUARD, FailureKind.REDIRECT, FailureKind.ROBOTS])
+def test_what_will_not_change_is_not_tried_again(kind: FailureKind) -> None:
+    assert TREATMENTS[kind].retries == 0
+
+
+@pytest.mark.parametrize("kind", [FailureKind.TOO_MANY, FailureKind.UNAVAILABLE, FailureKind.TIMEOUT, FailureKind.DNS])
+def test_a_host_in_trouble_rests(kind: FailureKind) -> None:
+    assert TREATMENTS[kind].host_rests
+    assert TREATMENTS[kind].retries > 0
+
+
+def test_being_asked_to_slow_down_does_not_count_against_a_host() -> None:
+    """A long delay slows a host, never drops it."""
+    assert not TREATMENTS[FailureKind.TOO_MANY].against_host
+    assert not TREATMENTS[FailureKind.UNAVAILABLE].against_host
+
+
+def test_one_page_alone_cannot_have_its_host_given_up() -> None:
+    assert all(row.retries + 1 < HOST_GIVEN_UP_AFTER for row in TREATMENTS.values() if row.against_host)

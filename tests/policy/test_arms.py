@@ -1,0 +1,102 @@
+"""The awake arms against a plain dictionary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import inf, nan
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from motherlode.policy.arms import AwakeArms
+
+NAMES = st.sampled_from([f"arm{number}" for number in range(8)])
+VALUES = st.floats(allow_nan=False) | st.integers(-2, 2).map(float)
+STEPS = st.lists(st.tuples(st.just("put"), NAMES, VALUES) | st.tuples(st.just("remove"), NAMES, st.just(0.0)))
+
+
+class PlainArms:
+    """The same by looking at everything: the highest value, and among equals the one that got its value first."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, tuple[float, int]] = {}
+        self._stamp = 0
+
+    def put(self, arm: str, value: float) -> None:
+        if arm not in self.values or self.values[arm][0] != value:
+            self._stamp += 1
+            self.values[arm] = (value, self._stamp)
+
+    def remove(self, arm: str) -> None:
+        self.values.pop(arm, None)
+
+    def best(self) -> str | None:
+        return min(self.values, key=lambda arm: (-self.values[arm][0], self.values[arm][1]), default=None)
+
+
+@given(STEPS)
+def test_the_best_is_what_a_look_at_all_would_find(steps: list[tuple[str, str, float]]) -> None:
+    arms, plain = AwakeArms(), PlainArms()
+    for verb, arm, value in steps:
+        if verb == "put":
+            arms.put(arm, value)
+            plain.put(arm, value)
+        else:
+            arms.remove(arm)
+            plain.remove(arm)
+        assert arms.best() == plain.best()
+        assert arms.best() == plain.best(), "asking changes nothing"
+        assert len(arms) == len(plain.values)
+        assert all(name in arms for name in plain.values)
+
+
+def test_many_changes_of_few_arms_keep_the_heap_small() -> None:
+    arms, random = AwakeArms(), Random(1)
+    for _ in range(10_000):
+        arms.put(f"arm{random.randrange(5)}", random.random())
+    assert len(arms._heap) < 200
+    assert len(arms) == 5
+
+
+def test_a_random_arm_is_any_of_them_equally_often() -> None:
+    arms, random = AwakeArms(), Random(7)
+    for number in range(12):
+        arms.put(f"arm{number}", float(number))
+    for gone in ("arm0", "arm5", "arm11"):
+        arms.remove(gone)
+    counts = Counter(arms.random(random) for _ in range(9_000))
+    assert len(counts) == 9
+    # chi-square with 8 degrees of freedom: 26.1 is the 99.9 % quantile
+    assert sum((count - 1000) ** 2 / 1000 for count in counts.values()) < 26.1
+
+
+@given(STEPS, st.integers(0, 9))
+def test_random_arms_are_awake(steps: list[tuple[str, str, float]], seed: int) -> None:
+    arms, plain = AwakeArms(), PlainArms()
+    for verb, arm, value in steps:
+        (arms.put(arm, value), plain.put(arm, value)) if verb == "put" else (arms.remove(arm), plain.remove(arm))
+    picked = {arms.random(Random(seed + number)) for number in range(5)}
+    assert picked <= (set(plain.values) or {None})
+
+
+def test_infinite_values_have_their_place_and_no_number_comes_last() -> None:
+    arms = AwakeArms()
+    arms.put("lost", nan)
+    assert arms.best() == "lost"
+    arms.put("low", -inf)
+    arms.put("high", inf)
+    arms.put("lost", nan)
+    order = []
+    while (best := arms.best()) is not None:
+        order.append(best)
+        arms.remove(best)
+    assert order == ["high", "lost", "low"]
+
+
+def test_nobody_is_awake() -> None:
+    arms = AwakeArms()
+    assert arms.best() is None
+    assert arms.random(Random(1)) is None
+    arms.remove("nobody")
+    assert len(arms) == 0

@@ -1,0 +1,48 @@
+"""What several test rooms share: where ../shared lies, and small recorded webs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from motherlode.fetch.archive import WarcFile
+from motherlode.sim.web.web import SyntheticWeb
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+def shared(*parts: str) -> Path:
+    """A path below ../shared; the test skips where it is absent, and fails where that must not be (CI=true)."""
+    path = SHARED.joinpath(*parts)
+    if not path.exists():
+        message = f"{path.relative_to(SHARED.parent)} is absent: this test reads third-party data from ../shared"
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+    return path
+
+
+def write_warc(path: Path, responses: Iterable[tuple[str, int, dict[str, str], bytes]]) -> Path:
+    """A WARC file of responses: url, status, headers, body."""
+    file = WarcFile(path)
+    for url, status, headers, body in responses:
+        file.add(url, at=0.0, status=status, headers=headers, body=body)
+    file.close()
+    return path
+
+
+def synthetic_warc(path: Path, *, pages: int, seed: int) -> tuple[Path, list[str]]:
+    """The finite part of a synthetic web, and the home pages of its hosts."""
+    web = SyntheticWeb(pages, seed)
+    hosts = [host for host in web.hosts() if web.habit(host).trap is None]
+
+    def responses() -> Iterable[tuple[str, int, dict[str, str], bytes]]:
+        for host in hosts:
+            for url in web.urls(host):
+                answer = web.answer(url, attempt=1)
+                yield url, answer.status, dict(answer.headers), answer.body
+
+    return write_warc(path, responses()), [web.home(host) for host in hosts]

@@ -1,0 +1,58 @@
+"""What the tests of JSON-LD share."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from motherlode.model import ContentKind, Detected, Evidence, Extraction, Statement, Syntax
+from motherlode.transform import jsonld
+from motherlode.transform.blank import BlankNames
+from motherlode.transform.jsonld.processor import Processed, to_rdf
+from motherlode.transform.jsonld.settings import ProcessorOptions
+from motherlode.transform.options import TransformOptions
+from motherlode.www.document import Document
+
+BASE = "http://example.org/dir/page"
+SCHEMA = "<http://schema.org/{}>"
+TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+
+
+def names() -> BlankNames:
+    return BlankNames(BASE, Syntax.JSON_LD)
+
+
+def process(document: Any, **options: Any) -> Processed:
+    """A decoded document, strictly unless told otherwise."""
+    return to_rdf(document, names(), ProcessorOptions(**{"base": BASE, **options}))
+
+
+def statements(document: Any, **options: Any) -> tuple[Statement, ...]:
+    return process(document, **options).statements
+
+
+def objects(document: Any, **options: Any) -> list[str]:
+    """The objects of the statements, in their order."""
+    return [statement[2] for statement in statements(document, **options)]
+
+
+def page(html: str | bytes, *, url: str = BASE, kind: ContentKind = ContentKind.HTML) -> Document:
+    body = html if isinstance(html, bytes) else html.encode("utf-8", "surrogatepass")
+    return Document(url=url, body=body, detected=Detected(kind=kind, evidence=Evidence.CONTENT))
+
+
+def extract(html: str | bytes, *, contexts: dict[str, bytes] | None = None, most: int = 500_000) -> Extraction:
+    return jsonld.extract(page(html), names(), TransformOptions(contexts=contexts or {}, statements=most))
+
+
+def extract_block(block: str, **options: Any) -> Extraction:
+    """One block in a page; it starts on line 2, column 1."""
+    return extract(f'<script type="application/ld+json">\n{block}</script>', **options)
+
+
+def read(document: Any, *, contexts: dict[str, bytes] | None = None) -> Extraction:
+    """A JSON-LD document of its own."""
+    text = document if isinstance(document, str | bytes) else json.dumps(document)
+    return jsonld.read_document(
+        page(text, kind=ContentKind.JSON_LD), names(), TransformOptions(contexts=contexts or {})
+    )

@@ -1,0 +1,47 @@
+"""Pages for the tests of this folder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from motherlode.model import ContentKind, Detected, Evidence, Extraction, Syntax
+from motherlode.transform.blank import BlankNames
+from motherlode.transform.microformats import extract, parse
+from motherlode.www.document import Document
+
+URL = "http://example.org/page"
+MF = "http://microformats.org/profile/"
+
+
+def document(html: str, url: str = URL) -> Document:
+    detected = Detected(kind=ContentKind.HTML, evidence=Evidence.CONTENT)
+    return Document(url=url, body=html.encode(), detected=detected)
+
+
+def item(html: str) -> dict[str, Any]:
+    """The one item of a page, as canonical JSON."""
+    (found,) = parse(document(html))["items"]
+    assert isinstance(found, dict)
+    return found
+
+
+def properties(html: str) -> dict[str, Any]:
+    found = item(html)["properties"]
+    assert isinstance(found, dict)
+    return found
+
+
+def extracted(html: str, url: str = URL) -> Extraction:
+    return extract(document(html, url), BlankNames(url, Syntax.MICROFORMATS))
+
+
+def facts(html: str) -> set[tuple[str, str, str]]:
+    """Statements with blank nodes as _:1, _:2 … and names of the microformats namespace cut short."""
+    names: dict[str, str] = {}
+
+    def short(term: str) -> str:
+        if term.startswith("_:"):
+            return names.setdefault(term, f"_:{len(names) + 1}")
+        return term.replace(f"<{MF}", "<mf:").replace("<http://www.w3.org/1999/02/22-rdf-syntax-ns#", "<rdf:")
+
+    return {(short(s), short(p), short(o)) for s, p, o, _ in extracted(html).statements}

@@ -1,0 +1,107 @@
+"""The mapping of docs/microformats.md."""
+
+from __future__ import annotations
+
+import pyoxigraph as ox
+import pytest
+
+from motherlode.model import Syntax
+
+from .pages import extracted, facts
+
+
+def test_a_card() -> None:
+    html = """<div class="h-card"><a class="p-name u-url" href="/ann">Ann  B.</a>
+        <img class="u-photo" src="a.jpg" alt="Ann"><time class="dt-bday" datetime="1990-02-03">3 Feb</time>
+        <p class="e-note">likes <b>bees</b></p><data class="p-x" value="1">one</data></div>"""
+    assert facts(html) == {
+        ("_:1", "<rdf:type>", "<mf:h-card>"),
+        ("_:1", "<mf:name>", '"Ann B."'),
+        ("_:1", "<mf:url>", "<http://example.org/ann>"),
+        ("_:1", "<mf:photo>", "<http://example.org/a.jpg>"),
+        ("<http://example.org/a.jpg>", "<mf:alt>", '"Ann"'),
+        ("_:1", "<mf:bday>", '"1990-02-03"^^<http://www.w3.org/2001/XMLSchema#date>'),
+        ("_:1", "<mf:note>", '"likes <b>bees</b>"^^<rdf:HTML>'),
+        ("_:1", "<mf:x>", '"1"'),
+    }
+
+
+def test_items_inside_items() -> None:
+    html = '<div class="h-feed"><p class="h-entry"><b class="p-author h-card">Ann</b></p></div>'
+    assert facts(html) == {
+        ("_:1", "<rdf:type>", "<mf:h-feed>"),
+        ("_:2", "<rdf:type>", "<mf:h-entry>"),
+        ("_:3", "<rdf:type>", "<mf:h-card>"),
+        ("_:3", "<mf:name>", '"Ann"'),
+        ("_:2", "<mf:author>", "_:3"),
+        ("_:1", "<mf:children>", "_:2"),
+    }
+
+
+def test_an_element_with_an_id_is_named_by_it_but_only_the_first() -> None:
+    html = '<p class="h-card" id="a">x</p><p class="h-card" id="a">y</p><p class="h-card" id="not an iri">z</p>'
+    subjects = [s for s, p, _, _ in extracted(html).statements if p.endswith("type>")]
+    assert subjects[0] == "<http://example.org/page#a>"
+    assert all(subject.startswith("_:") for subject in subjects[1:])
+
+
+def test_an_item_met_twice_by_include_is_one_thing() -> None:
+    html = """<p class="vcard" itemref="w"></p><p class="vcard" itemref="w"></p>
+        <div id="w"><p class="adr"><b class="locality">L</b></p></div>"""
+    addresses = {o for _, p, o in facts(html) if p == "<mf:adr>"}
+    assert len(addresses) == 1
+
+
+def test_text_in_the_place_of_an_address_stays_text() -> None:
+    html = (
+        """<p class="vcard"><i class="email">ann@example.org</i><i class="url">/ann</i><i class="uid">urn:x:1</i></p>"""
+    )
+    found = facts(html)
+    assert ("_:1", "<mf:email>", '"ann@example.org"') in found
+    assert ("_:1", "<mf:url>", "<http://example.org/ann>") in found
+    assert ("_:1", "<mf:uid>", "<urn:x:1>") in found
+
+
+def test_an_item_without_properties_keeps_its_text() -> None:
+    assert ("_:2", "<mf:value>", '"51.5;-0.1"') in facts('<p class="vcard"><i class="geo">51.5;-0.1</i></p>')
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<a rel="tag license me" href="/x">x</a>',
+        '<div class="h-full h-screen">text</div>',
+        '<div class="h-hero">text</div>',
+        '<div class="h-hero"><p class="h-title">text</p></div>',
+    ],
+)
+def test_what_makes_no_statements(html: str) -> None:
+    assert extracted(html).statements == ()
+
+
+def test_an_unknown_type_counts_if_a_property_was_written_out() -> None:
+    assert facts('<div class="h-hero"><p class="p-name">x</p></div>') == {
+        ("_:1", "<rdf:type>", "<mf:h-hero>"),
+        ("_:1", "<mf:name>", '"x"'),
+    }
+
+
+def test_addresses_that_are_none_are_problems() -> None:
+    found = extracted(
+        '<p class="h-card"><a class="u-url" href="http://a b/">x</a><a class="u-url" href="/a b">y</a></p>'
+    )
+    assert [o for _, p, o, _ in found.statements if p.endswith("/url>")] == ["<http://example.org/a%20b>"]
+    assert [problem.syntax for problem in found.problems] == [Syntax.MICROFORMATS]
+
+
+def test_the_same_page_gives_the_same_statements() -> None:
+    html = '<p class="h-card">x</p>' * 3
+    assert extracted(html).statements == extracted(html).statements
+
+
+def test_statements_are_n_triples_whatever_the_page_holds() -> None:
+    nasty = "&#xD800; \x00 \\ \" ' \n\r\t <b>é</b> \U0001f600 &#x80; \ufffe"
+    html = f"""<p class="h-card" lang='x"y'>{nasty}<b class="p-name">{nasty}</b><i class="e-note">{nasty}</i>
+        <a class="u-url" href="http://e.org/{nasty.replace('"', "")}">z</a></p>"""
+    lines = "".join(f"{s} {p} {o} .\n" for s, p, o, _ in extracted(html).statements)
+    assert len(list(ox.parse(lines.encode(), ox.RdfFormat.N_TRIPLES))) == len(extracted(html).statements) > 3

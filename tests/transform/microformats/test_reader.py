@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from motherlode.transform.microformats.names import LAYOUT_NAMES
+from motherlode.transform.microformats.reader import read_items
+
+from .pages import document, facts
+
+
+def test_layout_classes_open_no_item_where_they_are_ignored() -> None:
+    page = document('<div class="h-full"><p class="h-entry"><i class="h-full"><b class="p-name">x</b></i></p></div>')
+    assert [item.types for item in read_items(page).items] == [("h-full",)]
+    (entry,) = read_items(page, ignored=LAYOUT_NAMES).items
+    assert (entry.types, [value.text for value in entry.values("name")]) == (("h-entry",), ["x"])
+
+
+def test_language_is_that_of_the_nearest_element_that_has_one() -> None:
+    html = """<html lang="en"><body lang="de"><p class="h-card"><b class="p-a">a</b><b class="p-b" lang="fr">b</b></p>
+        <p class="h-card" lang="nl"><b class="p-c">c</b></p>"""
+    literals = {o for _, _, o in facts(html) if o.startswith('"')}
+    assert literals == {'"a"@de', '"b"@fr', '"c"@nl'}
+
+
+def test_language_of_the_page_holds_everywhere() -> None:
+    assert ("_:1", "<mf:name>", '"x"@pt-br') in facts('<html lang="pt-BR"><p class="h-card">x</p>')

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from .pages import properties
+
+
+def in_entry(html: str) -> dict[str, object]:
+    return properties(f'<div class="h-entry">{html}</div>')
+
+
+def test_text_drops_scripts_and_replaces_images() -> None:
+    html = '<p class="p-a"> x<script>1</script><style>2</style><img alt="y" src="z"><img src="z"> </p>'
+    assert in_entry(html) == {"a": ["xy http://example.org/z"]}
+
+
+def test_url_text_has_no_images() -> None:
+    assert in_entry('<p class="u-a">http://e.org/<img alt="y"></p>')["a"] == ["http://e.org/"]
+
+
+def test_markup_is_made_absolute_but_for_fragments_and_the_tree_stays_as_it_was() -> None:
+    html = '<div class="e-a p-b"><a href="x">1</a><a href="#y">2</a><img src="/z" alt="3"></div>'
+    found = in_entry(html)
+    markup = '<a href="http://example.org/x">1</a><a href="#y">2</a><img src="http://example.org/z" alt="3">'
+    assert found["a"] == [{"value": "123", "html": markup}]
+    assert in_entry(f"{html}{html}")["a"] == found["a"] * 2
+
+
+def test_value_elements_belong_to_the_property_right_around_them() -> None:
+    html = """<p class="p-tel"><i class="type">home</i> <b class="value">+44</b> (0) <b class="value">1223</b>
+        <i class="p-note"><b class="value">inner</b> outer</i></p>"""
+    assert in_entry(html) == {"tel": ["+441223"], "note": ["inner"]}
+
+
+def test_value_title() -> None:
+    assert in_entry('<p class="p-a">x<i class="value-title" title="y"> </i></p>') == {"a": ["y"]}
+
+
+def test_templates_are_not_read() -> None:
+    assert in_entry('<p class="p-a">x<template class="value">y</template></p><template class="p-b">z</template>') == {
+        "a": ["x"]
+    }
+
+
+def test_valueless_attributes_are_empty_not_missing() -> None:
+    assert in_entry("<a class=u-a href>x</a><abbr class=p-b title>y</abbr>") == {
+        "a": ["http://example.org/page"],
+        "b": [""],
+    }
