@@ -6,14 +6,13 @@ case scores the Jaccard index of the two multisets of pairs.
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
 
 from motherlode.model import ContentKind, Detected, Evidence, Extraction, Statement, Syntax
-from motherlode.transform import jsonld
+from motherlode.transform import jsonld, microdata, rdfa
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
@@ -22,6 +21,11 @@ from .runner import Case, Outcome, load_cases, shared
 
 FOLDER = "schemaorg-examples"
 SYNTAXES = {"microdata": Syntax.MICRODATA, "rdfa": Syntax.RDFA, "jsonld": Syntax.JSON_LD}
+EXTRACTORS: dict[str, Callable[[Document, BlankNames], Extraction]] = {
+    "microdata": microdata.extract,
+    "rdfa": rdfa.extract,
+    "jsonld": lambda document, names: jsonld.extract(document, names, TransformOptions()),
+}
 FLOORS = {
     "schema.org microdata and rdfa": 0.841,
     "schema.org microdata and jsonld": 0.785,
@@ -51,15 +55,8 @@ def run(case: Case) -> Outcome:
 
 def _pairs(case: Case, name: str) -> Counter[tuple[str, str]]:
     document = _page(shared(FOLDER, case.data[name]), case.data["base"])
-    extraction = _extract(name)(document, BlankNames(document.url, SYNTAXES[name]))
+    extraction = EXTRACTORS[name](document, BlankNames(document.url, SYNTAXES[name]))
     return Counter(_pair(statement) for statement in set(extraction.statements) if statement[1] != _USES_VOCABULARY)
-
-
-def _extract(name: str) -> Callable[[Document, BlankNames], Extraction]:
-    if name == "jsonld":
-        return lambda document, names: jsonld.extract(document, names, TransformOptions())
-    found: Callable[[Document, BlankNames], Extraction] = importlib.import_module(f"motherlode.transform.{name}").extract
-    return found
 
 
 def _page(path: Path, url: str) -> Document:

@@ -24,6 +24,8 @@ async def server() -> AsyncIterator[RawServer]:
 @pytest.fixture
 async def fetcher() -> AsyncIterator[HttpFetcher]:
     """Loopback allowed, small limits."""
-    made = HttpFetcher(HttpOptions(user_agent="Motherlode/test (+http://ex.org/)", limits=LIMITS, allow=("127.0.0.0/8",)))
+    made = HttpFetcher(
+        HttpOptions(user_agent="Motherlode/test (+http://ex.org/)", limits=LIMITS, allow=("127.0.0.0/8",))
+    )
     yield made
     await made.close()

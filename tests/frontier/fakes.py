@@ -119,3 +119,8 @@ def wait(frontier: Frontier, now: float) -> tuple[Ticket | None, float]:
         assert ripe > now, "the frontier would be asked again at once, for ever"
         now = ripe
     return ticket, now
+
+
+def ended(frontier: Frontier) -> bool:
+    """`exhausted`, asked anew: a type checker takes a property that was true for one that stays true."""
+    return frontier.exhausted

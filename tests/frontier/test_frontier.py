@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from motherlode.frontier import DiskLedger, Frontier, Ledger, MemoryLedger, UrlState
-from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER
+from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS
 from motherlode.model import FailureKind, Link, LinkSource, Rating
 
-from .fakes import BestOf, fetch, frontier_on, offer, take, take_page, wait
+from .fakes import BestOf, ended, fetch, frontier_on, offer, take, take_page, wait
 
 A, B = "http://a.example", "http://b.example"
 
@@ -142,16 +142,17 @@ def test_a_redirect_counts_as_done_and_another_failure_as_failed(ledger: Ledger)
 def test_a_failure_is_retried_after_a_wait_that_doubles() -> None:
     frontier = frontier_on(delay=0.0, retry_wait=10.0)
     offer(frontier, f"{A}/1")
-    now = 0.0
-    for attempt, wait in enumerate([20.0, 40.0]):
+    now, first = 0.0, TREATMENTS[FailureKind.SERVER_ERROR].wait * 10.0
+    assert TREATMENTS[FailureKind.SERVER_ERROR].retries == 2
+    for attempt, pause in enumerate([first, 2 * first]):
         ticket = take(frontier, now)
         assert ticket.entry.attempts == attempt
         frontier.answered(ticket, now)
         assert frontier.failed(ticket, FailureKind.SERVER_ERROR, now, retry_after=None)
         assert not frontier.exhausted, "it comes back later"
-        assert frontier.next(now + wait - 0.1) is None
-        assert frontier.idle_until() == now + wait
-        now += wait
+        assert frontier.next(now + pause - 0.1) is None
+        assert frontier.idle_until() == now + pause
+        now += pause
     ticket = take(frontier, now)
     frontier.answered(ticket, now)
     assert not frontier.failed(ticket, FailureKind.SERVER_ERROR, now, retry_after=None)
@@ -209,18 +210,18 @@ def test_an_answer_of_any_kind_clears_a_hosts_record() -> None:
 
 def test_exhausted_is_not_told_before_the_last_answer_is_settled() -> None:
     frontier = frontier_on(delay=0.0)
-    assert frontier.exhausted
+    assert ended(frontier)
     offer(frontier, f"{A}/1")
-    assert not frontier.exhausted
+    assert not ended(frontier)
     ticket = take(frontier, 0.0)
-    assert not frontier.exhausted
+    assert not ended(frontier)
     frontier.answered(ticket, 1.0)
-    assert not frontier.exhausted, "its links are still to come"
+    assert not ended(frontier), "its links are still to come"
     offer(frontier, f"{A}/2")
     frontier.done(ticket)
-    assert not frontier.exhausted
+    assert not ended(frontier)
     assert fetch(frontier, 1.0) == f"{A}/2"
-    assert frontier.exhausted
+    assert ended(frontier)
 
 
 def kill(ledger: DiskLedger, path: Path) -> DiskLedger:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -116,8 +117,10 @@ def audit(world: World, configured: float, *, per_host: int = 4) -> None:
         learned = first_page(lines, world)
         if pages:
             last = f"/rules-of-{name}" if name in world.moved else f"//{name}/robots.txt"
-            assert any(end <= learned for _, _, end, url in world.log if url.endswith(last)), f"{name}: rules come first"
-        for (_, before, _), (begin, _, _) in zip(lines, lines[1:], strict=False):
+            assert any(end <= learned for _, _, end, url in world.log if url.endswith(last)), (
+                f"{name}: rules come first"
+            )
+        for (_, before, _), (begin, _, _) in pairwise(lines):
             delay = world.delay(name, configured) if begin >= learned else configured
             assert delay == 0 or begin >= before + delay - 1e-9, f"{name} was asked again after {begin - before} s"
         for begin, _, _ in lines:
@@ -207,6 +210,6 @@ def test_a_crawl_killed_many_times_ends_with_the_same_pages(number: int, tmp_pat
     assert kills > 3
     assert frontier.known_urls == len(reachable(world))
     assert all(ledger.known(url) == whole.known(url) for url in world.links)
-    states = {url: found[1] for url in world.links if (found := ledger.find(url))}
-    assert states == {url: found[1] for url in world.links if (found := whole.find(url))}
+    states, expected = ({url: found[1] for url in world.links if (found := book.find(url))} for book in (ledger, whole))
+    assert states == expected
     ledger.close()

@@ -6,10 +6,10 @@ import pytest
 
 from motherlode.frontier import Frontier, Ledger, Ticket, UrlState
 from motherlode.frontier.frontier import MAX_RULES_HOPS
-from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER
+from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS
 from motherlode.model import FailureKind, RequestKind
 
-from .fakes import fetch, frontier_on, offer, take, take_page, wait
+from .fakes import ended, fetch, frontier_on, offer, take, take_page, wait
 
 A, B = "http://a.example", "http://b.example"
 
@@ -38,7 +38,7 @@ def test_rules_are_asked_for_first_and_once_and_the_held_page_goes_first() -> No
     assert frontier.next(60.0) is None, "nor before they have been read"
     frontier.introduce(ticket, b"", 60.0)
     assert [fetch(frontier, now) for now in (60.0, 61.0, 62.0)] == [f"{A}/1", f"{A}/2", "https://a.example/3"]
-    assert frontier.exhausted
+    assert ended(frontier)
 
 
 def test_the_held_page_keeps_the_delay_after_the_rules() -> None:
@@ -107,9 +107,9 @@ def test_when_everything_is_forbidden_the_end_comes_at_once() -> None:
     frontier = frontier_on(robots=True, delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     introduce(frontier, b"no:/", 0.0)
-    assert not frontier.exhausted, "the held page is still to be decided on"
+    assert not ended(frontier), "the held page is still to be decided on"
     assert frontier.next(0.0) is None
-    assert frontier.exhausted
+    assert ended(frontier)
     assert frontier.idle_until() is None
 
 
@@ -133,7 +133,7 @@ def test_rules_that_cannot_be_read_now_defer_the_host(retry_after: float | None,
     ticket = ask(frontier, 0.0)
     frontier.answered(ticket, 0.0)
     frontier.defer(ticket, 0.0, retry_after=retry_after)
-    assert not frontier.exhausted
+    assert not ended(frontier)
     assert frontier.next(ready - 0.1) is None
     again = ask(frontier, ready)
     assert again.entry.url == f"{A}/1"
@@ -161,8 +161,10 @@ def test_a_host_that_cannot_be_reached_fails_the_page_and_the_table_decides(kind
     ticket = ask(frontier, 0.0)
     frontier.answered(ticket, 0.0)
     assert frontier.failed(ticket, kind, 0.0, retry_after=None)
-    assert frontier.next(39.9) is None
-    again = ask(frontier, 40.0)
+    pause = TREATMENTS[kind].wait * 10.0
+    assert pause > 1.0, "longer than the delay, or this shows nothing"
+    assert frontier.next(pause - 0.1) is None
+    again = ask(frontier, pause)
     assert again.entry.url == f"{A}/1", "the page that failed is back, and still the best"
     assert again.entry.attempts == 1
 
@@ -178,7 +180,7 @@ def test_a_final_failure_at_the_rules_does_not_strand_the_other_pages(*, look_be
         if look_between:
             assert frontier.next(0.0) is None
         assert not frontier.failed(ticket, FailureKind.GUARD, 0.0, retry_after=None)
-    assert frontier.exhausted
+    assert ended(frontier)
 
 
 def test_rules_on_the_same_host_are_followed_by_its_clock() -> None:
@@ -187,7 +189,7 @@ def test_rules_on_the_same_host_are_followed_by_its_clock() -> None:
     ticket = ask(frontier, 0.0)
     frontier.answered(ticket, 1.0)
     assert frontier.reroute(ticket, "https://a.example/robots.txt")
-    assert not frontier.exhausted
+    assert not ended(frontier)
     assert frontier.next(2.9) is None
     assert frontier.idle_until() == 3.0
     moved = ask(frontier, 3.0)
@@ -195,7 +197,7 @@ def test_rules_on_the_same_host_are_followed_by_its_clock() -> None:
     frontier.answered(moved, 3.0)
     frontier.introduce(moved, b"", 3.0)
     assert fetch(frontier, 5.0) == f"{A}/1"
-    assert frontier.exhausted
+    assert ended(frontier)
 
 
 def test_rules_on_another_host_wait_for_that_hosts_clock_and_move_it() -> None:
@@ -218,7 +220,7 @@ def test_rules_on_another_host_wait_for_that_hosts_clock_and_move_it() -> None:
     frontier.introduce(moved, b"", 50.0)
     assert frontier.next(59.9) is None
     assert {fetch(frontier, 60.0), fetch(frontier, 60.0)} == {f"{A}/1", f"{B}/2"}
-    assert frontier.exhausted
+    assert ended(frontier)
 
 
 def test_rules_that_lead_from_place_to_place_come_to_an_end() -> None:

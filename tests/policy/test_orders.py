@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -58,7 +59,7 @@ def test_resting_arms_are_not_picked() -> None:
 
 
 @pytest.mark.parametrize("make", [breadth_first, depth_first])
-def test_the_count_goes_on_after_a_load(make: type[OrderPolicy]) -> None:
+def test_the_count_goes_on_after_a_load(make: Callable[[], OrderPolicy]) -> None:
     before, after = make(), make()
     first = before.rate(links(*URLS), None)
     before.learn(feedback("a.example", relevant=True))

@@ -40,7 +40,7 @@ def test_a_name_counts_its_syntax_and_no_other(name: str, syntax: str) -> None:
     if name != "any":
         others = {each.name: 3 for each in Syntax if each.name != syntax}
         if name == "rdf":
-            others = {other: 3 for other in ("JSON_LD", "MICRODATA", "RDFA", "PAGE", "FEED")}
+            others = dict.fromkeys(("JSON_LD", "MICRODATA", "RDFA", "PAGE", "FEED"), 3)
         assert not target_from(name)(facts(**others), HTML)
 
 

@@ -47,4 +47,3 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output has left, as in `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
-

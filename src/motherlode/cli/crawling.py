@@ -14,7 +14,18 @@ import uvloop
 
 from motherlode.cli.output import FAILED, print_json, print_summary, stop, terminal
 from motherlode.cli.progress import Progress
-from motherlode.crawl import CrawlFolder, Job, JobError, assemble, parse_size, parse_time, read_job_file, read_stats
+from motherlode.crawl import (
+    CrawlFolder,
+    CrawlStats,
+    Job,
+    JobError,
+    assemble,
+    check,
+    parse_size,
+    parse_time,
+    read_job_file,
+    read_stats,
+)
 from motherlode.crawl.report import write_report
 from motherlode.crawl.reporting import report_of
 
@@ -93,8 +104,7 @@ def crawl(
             flags["seeds"] = given
         values |= {name: value for name, value in flags.items() if value is not None}
         job = Job(**values)
-        if not job.seeds:
-            raise JobError("no seeds: name URLs to start from, or a file of them with --seeds FILE")
+        check(job)
         folder = CrawlFolder(output)
         folder.create(job)
     except JobError as error:
@@ -192,4 +202,26 @@ def _tell(folder: CrawlFolder, *, as_json: bool) -> None:
         print_json(stats.summary())
         return
     print_summary(stats)
+    _explain_emptiness(stats)
     terminal.print(f"report: {folder.report}\nask it: motherlode query {folder.path} 'SELECT * {{?s ?p ?o}} LIMIT 10'")
+
+
+def _explain_emptiness(stats: CrawlStats) -> None:
+    """Say what to do where not one page came."""
+    totals = stats.totals
+    failed = sum(totals.failures.values())
+    if totals.fetched == 0 and stats.refused:
+        terminal.print("nothing was fetched: everything was refused (see above); are the seeds allowed by robots.txt?")
+    elif totals.fetched and failed == totals.fetched:
+        kind = max(totals.failures, key=lambda name: totals.failures[name])
+        hint = _HINTS.get(kind, "see the failures above")
+        terminal.print(f"not one page came: most requests failed with {kind}; {hint}")
+
+
+_HINTS = {
+    "dns": "is this machine on a network, and are the host names right?",
+    "connect": "is this machine on a network, and do the servers answer?",
+    "timeout": "is this machine on a network, and do the servers answer?",
+    "address-guard": "the addresses are private: --allow RANGE lets you name ranges of your own",
+    "not-found": "are the seeds right? In a recorded web, are they in the file?",
+}

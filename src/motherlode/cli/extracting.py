@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -63,20 +64,34 @@ def extract(
     The exit code is 0 even where some blocks were broken, 1 where nothing could be read at all, 2 on wrong usage.
     """
     wanted = _syntaxes(syntax)
+    tally = _Tally()
     try:
         got = _source(source, base=base, media_type=media_type, allow=tuple(allow or ()))
+        _write(tally.watch(read_source(got, wanted)), got.url, form)
     except JobError as error:
         stop(str(error), code=FAILED)
-    streamed = 0
-    problems = 0
-    for part in read_source(got, wanted):
-        problems += _show(part)
-        streamed += _write(part, got.url, form)
-    if streamed == 0:
-        if problems:
-            terminal.print("nothing could be read")
-            raise typer.Exit(FAILED)
-        terminal.print("no structured data found")
+    if tally.statements:
+        return
+    if tally.problems:
+        terminal.print("nothing could be read")
+        raise typer.Exit(FAILED)
+    terminal.print("no structured data found")
+
+
+class _Tally:
+    """Shows problems as facts pass by, and counts."""
+
+    def __init__(self) -> None:
+        self.statements = 0
+        self.problems = 0
+
+    def watch(self, parts: Iterable[Facts]) -> Iterator[Facts]:
+        for part in parts:
+            for problem in part.all_problems():
+                terminal.print(_sentence(problem))
+                self.problems += not problem.mended
+            self.statements += sum(len(extraction.statements) for extraction in part.extractions)
+            yield part
 
 
 def _syntaxes(names: list[str] | None) -> frozenset[Syntax] | None:
@@ -95,17 +110,7 @@ def _source(source: str, *, base: str | None, media_type: str, allow: tuple[str,
     if source.startswith(("http://", "https://")):
         return asyncio.run(fetch_source(source, base=base, media_type=media_type, allow=allow))
     path = Path(source)
-    try:
-        return Source(url=base or path.resolve().as_uri(), content_type=media_type, path=path, body=b"")
-    except OSError as error:
-        raise JobError(f"{source} cannot be read: {error.strerror}") from error
-
-
-def _show(facts: Facts) -> int:
-    problems = facts.all_problems()
-    for problem in problems:
-        terminal.print(_sentence(problem))
-    return sum(not problem.mended for problem in problems)
+    return Source(url=base or path.resolve().as_uri(), content_type=media_type, path=path)
 
 
 def _sentence(problem: Problem) -> str:
@@ -126,14 +131,23 @@ def _lines(facts: Facts, page: str) -> Iterator[str]:
                 yield f"{subject} {predicate} {object_} {graph or page} .\n"
 
 
-def _write(facts: Facts, url: str, form: FactsFormat) -> int:
-    lines = list(_lines(facts, f"<{url}>"))
+def _write(parts: Iterator[Facts], url: str, form: FactsFormat) -> None:
+    page = f"<{url}>"
     if form is FactsFormat.NQUADS:
-        sys.stdout.write("".join(lines))
-        return len(lines)
-    quads = ox.parse("".join(lines).encode(), ox.RdfFormat.N_QUADS, lenient=True)
+        for part in parts:
+            sys.stdout.write("".join(_lines(part, page)))
+        return
+    first = next(parts, Facts())
+    text = "".join(_lines(first, page))
+    used = {name: namespace for name, namespace in PREFIXES.items() if f"<{namespace}" in text}
+    quads = (quad for part in chain([first], parts) for quad in _quads(part, page))
     if form is FactsFormat.TURTLE:
-        ox.serialize((quad.triple for quad in quads), sys.stdout.buffer, ox.RdfFormat.TURTLE, prefixes=PREFIXES)
+        ox.serialize((quad.triple for quad in quads), sys.stdout.buffer, ox.RdfFormat.TURTLE, prefixes=used)
     else:
-        ox.serialize(quads, sys.stdout.buffer, _SERIALISERS[form], prefixes=PREFIXES)
-    return len(lines)
+        ox.serialize(quads, sys.stdout.buffer, _SERIALISERS[form], prefixes=used)
+    if form is FactsFormat.JSONLD:
+        sys.stdout.buffer.write(b"\n")
+
+
+def _quads(facts: Facts, page: str) -> Iterator[ox.Quad]:
+    return ox.parse("".join(_lines(facts, page)).encode(), ox.RdfFormat.N_QUADS, lenient=True)

@@ -5,7 +5,7 @@ read it first, the whole life of a URL is there. `reading` is what happens to on
 `pool`. `totals` and `stats` keep the account, `report` makes a page of it.
 """
 
-from motherlode.crawl.assemble import Assembled, assemble, canonical_seeds
+from motherlode.crawl.assemble import Assembled, assemble, canonical_seeds, check
 from motherlode.crawl.folder import CrawlFolder
 from motherlode.crawl.job import Job, JobError, parse_size, parse_time, read_job_file
 from motherlode.crawl.loop import Budget, Crawl, Parts
@@ -24,6 +24,7 @@ __all__ = [
     "Totals",
     "assemble",
     "canonical_seeds",
+    "check",
     "parse_size",
     "parse_time",
     "read_job_file",

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from motherlode import __version__
+from motherlode.crawl.errands import Errands
 from motherlode.crawl.folder import CrawlFolder
 from motherlode.crawl.job import Job, JobError
 from motherlode.crawl.loop import Budget, Crawl, Parts
 from motherlode.crawl.pool import ReaderPool
 from motherlode.crawl.reading import Instructions
-from motherlode.fetch import HttpFetcher, HttpLimits, HttpOptions, RecordedWeb, RobotsRules
+from motherlode.fetch import AddressGuard, HttpFetcher, HttpLimits, HttpOptions, RecordedWeb, RobotsRules
 from motherlode.frontier import DiskLedger, Frontier, Politeness, scope_from
 from motherlode.index import QuadStore, Writer
 from motherlode.model import Fetcher
@@ -43,35 +44,50 @@ def canonical_seeds(seeds: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def assemble(job: Job, folder: CrawlFolder) -> Assembled:
-    """Wire the rooms together for a job, in a folder that is locked. Call it inside a running event loop."""
+def check(job: Job) -> None:
+    """Raise JobError for what would keep a job from beginning, before anything is made for it."""
     seeds = canonical_seeds(job.seeds)
     if not seeds:
         raise JobError("no seeds: name URLs to start from, or a file of them with --seeds FILE")
+    job.places()
+    try:
+        _instructions(job)
+        scope_from(job.scope, seeds)
+        AddressGuard(job.allow)
+    except ValueError as error:
+        raise JobError(str(error)) from error
+    if job.web is not None:
+        try:
+            Path(job.web).open("rb").close()
+        except OSError as error:
+            raise JobError(f"the recorded web {job.web} cannot be read: {error.strerror}") from error
+
+
+def assemble(job: Job, folder: CrawlFolder) -> Assembled:
+    """Wire the rooms together for a job, in a folder that is locked. Call it inside a running event loop."""
+    check(job)
+    seeds = canonical_seeds(job.seeds)
     recorded = _recorded(job)
     fetcher: Fetcher = recorded if recorded is not None else HttpFetcher(_http_options(job))
     policy = policy_from(job.policy, job.seed)
     ledger = DiskLedger(folder.frontier)
-    try:
-        scope = scope_from(job.scope, seeds)
-    except ValueError as error:
-        raise JobError(str(error)) from error
     frontier = Frontier(
         ledger=ledger,
         policy=policy,
-        scope=scope,
+        scope=scope_from(job.scope, seeds),
         read_rules=RobotsRules,
         politeness=Politeness(
             delay=job.delay, per_host=job.per_host, retry_wait=job.retry_wait, retries=recorded is None
         ),
     )
-    instructions = Instructions(target=job.target, seconds=_SECONDS_A_SYNTAX)
+    instructions = _instructions(job)
     workers = job.workers or max(1, (os.cpu_count() or 2) - 1)
     parts = Parts(
         ledger=ledger,
         frontier=frontier,
         policy=policy,
         fetcher=fetcher,
+        errands=Errands(frontier, fetcher, services=instructions.services, fetch_contexts=job.contexts == "fetch"),
         readers=ReaderPool(instructions, workers=workers, seconds=_SECONDS_A_PAGE),
         writer=Writer(QuadStore(folder.store)),
         spelling=recorded.spelling if recorded is not None else None,
@@ -80,13 +96,23 @@ def assemble(job: Job, folder: CrawlFolder) -> Assembled:
     return Assembled(Crawl(parts, budget=budget, concurrency=job.concurrency), frontier, seeds)
 
 
+def _instructions(job: Job) -> Instructions:
+    options = job.transform_options()
+    return Instructions(
+        target=job.target,
+        seconds=_SECONDS_A_SYNTAX,
+        stylesheets=options.stylesheets,
+        transformations=dict(options.transformations),
+        services=options.services,
+        transformers=options.transformers,
+    )
+
+
 def _recorded(job: Job) -> RecordedWeb | None:
     if job.web is None:
         return None
     try:
         return RecordedWeb(Path(job.web))
-    except OSError as error:
-        raise JobError(f"the recorded web {job.web} cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise JobError(str(error)) from error
 
@@ -97,5 +123,6 @@ def _http_options(job: Job) -> HttpOptions:
         user_agent=f"Motherlode/{__version__}{contact}",
         limits=HttpLimits(whole=job.timeout, body=job.max_body),
         allow=job.allow,
+        useful=tuple(service.media_type for service in job.transform_options().services),
         hosts=job.places(),
     )

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from motherlode.policy import DEFAULT_POLICY, nearest, policy_from, target_from
+from motherlode.transform.options import TransformOptions
+from motherlode.transform.xslt.settings import BUILTIN, from_table
 
 
 class JobError(ValueError):
@@ -57,6 +59,10 @@ class Job:
     """Of all randomness."""
     hosts: Mapping[str, str] = field(default_factory=dict)
     """Host names that do not go to DNS: "name" = "address:port"."""
+    contexts: str = "bundled"
+    """JSON-LD contexts: "bundled" uses only those that come with Motherlode, "fetch" also loads others, once each."""
+    transform: Mapping[str, Any] = field(default_factory=dict)
+    """Stylesheets, the allow-list of GRDDL, services and transformers of your own: see docs/transforms.md."""
 
     def __post_init__(self) -> None:
         for name in ("pages", "time", "bytes", "concurrency", "per_host", "workers", "max_body", "timeout"):
@@ -66,11 +72,22 @@ class Job:
         for name in ("delay", "retry_wait"):
             if getattr(self, name) < 0:
                 raise JobError(f"{name} cannot be negative; got {getattr(self, name)}")
+        if self.contexts not in ("bundled", "fetch"):
+            raise JobError(f'contexts must be "bundled" or "fetch"; got {self.contexts!r}')
         try:
             policy_from(self.policy)
             target_from(self.target)
         except ValueError as error:
             raise JobError(str(error)) from error
+
+    def transform_options(self) -> TransformOptions:
+        """What the `[transform]` table says, with its stylesheets read."""
+        try:
+            return from_table(self.transform, lambda name: Path(name).read_bytes())
+        except OSError as error:
+            raise JobError(f"the stylesheet {error.filename} cannot be read: {error.strerror}") from error
+        except (ValueError, TypeError) as error:
+            raise JobError(f"the table [transform]: {error}") from error
 
     def places(self) -> dict[str, tuple[str, int]]:
         """The table of hosts in the form that the fetcher wants."""
@@ -136,6 +153,8 @@ def _typed(name: str, value: Any, path: Path) -> Any:
         return parse_time(value)
     if name in ("bytes", "max_body") and isinstance(value, str):
         return parse_size(value)
+    if name == "transform" and isinstance(value, dict):
+        return _absolute(value, path.parent)
     kinds: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "tuple": (list,)}
     wanted = kinds.get(re.split(r"[\[ ]", declared)[0], (dict,))
     if isinstance(value, bool) or not isinstance(value, wanted):
@@ -143,21 +162,40 @@ def _typed(name: str, value: Any, path: Path) -> Any:
     return tuple(str(item) for item in value) if isinstance(value, list) else value
 
 
+def _absolute(table: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """A `[transform]` table whose stylesheets can be found from anywhere."""
+
+    def place(name: Any) -> Any:
+        return name if not isinstance(name, str) or name.startswith(BUILTIN) else str((folder / name).resolve())
+
+    made = dict(table)
+    if isinstance(made.get("stylesheets"), list):
+        made["stylesheets"] = [
+            {**sheet, "xslt": place(sheet["xslt"])} if isinstance(sheet, dict) and "xslt" in sheet else sheet
+            for sheet in made["stylesheets"]
+        ]
+    if isinstance(made.get("grddl"), dict):
+        made["grddl"] = {url: place(name) for url, name in made["grddl"].items()}
+    return made
+
+
 def job_to_toml(job: Job) -> str:
     """The job as a file that gives the same job again."""
     lines = []
     for made in dataclasses.fields(job):
         value = getattr(job, made.name)
-        if value is not None and made.name != "hosts":
+        if value is not None:
             lines.append(f"{made.name} = {_toml(value)}")
-    if job.hosts:
-        lines += ["", "[hosts]", *(f"{_toml(name)} = {_toml(place)}" for name, place in job.hosts.items())]
     return "\n".join(lines) + "\n"
 
 
 def _toml(value: Any) -> str:
-    if isinstance(value, tuple):
+    if isinstance(value, (tuple, list)):
         return "[" + ", ".join(_toml(item) for item in value) + "]"
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_toml(key)} = {_toml(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, str):
         escaped = "".join(
             f"\\u{ord(c):04x}" if ord(c) < 32 or ord(c) == 127 else {"\\": "\\\\", '"': '\\"'}.get(c, c) for c in value

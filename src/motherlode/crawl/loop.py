@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from motherlode.crawl.errands import Errands
 from motherlode.crawl.pool import ReaderPool, UnreadableError
 from motherlode.crawl.reading import Body, Reading, syntaxes
 from motherlode.crawl.settling import PageOutcome, Settler
@@ -54,6 +55,7 @@ class Parts:
     policy: Policy
     fetcher: Fetcher
     readers: ReaderPool
+    errands: Errands
     writer: Writer
     spelling: Callable[[str], str] | None = None
     """How a recorded web spells its URLs; None on the live web."""
@@ -145,6 +147,9 @@ class Crawl:
             try:
                 page = Body(url=fetched.url, content_type=fetched.content_type, body=fetched.body)
                 reading = await self._parts.readers.read(page)
+                supplies = await self._parts.errands.supplies(fetched, reading)
+                if supplies is not None:
+                    reading = await self._parts.readers.read(msgspec.structs.replace(page, supplies=supplies))
                 await self._parts.writer.put(_page_record(ticket, fetched, reading))
             except UnreadableError as error:
                 fetched = Failure(
@@ -189,7 +194,10 @@ class Crawl:
         self.totals.requests += 1
         body = robots_body(fetched)
         now = time.time()
-        if body is not None:
+        if isinstance(fetched, Failure) and fetched.kind is FailureKind.REDIRECT:
+            if not self._frontier.reroute(ticket, fetched.location):
+                self._frontier.introduce(ticket, b"", now)  # RFC 9309, 2.3.1.2: too many redirects mean no rules
+        elif body is not None:
             self._frontier.introduce(ticket, body, now)
         elif isinstance(fetched, Failure) and fetched.kind in _UNREACHABLE:
             visit = self._failed_visit(ticket, self._settler.failure(ticket, fetched, now))

@@ -6,12 +6,12 @@ import hashlib
 
 import msgspec
 
-from motherlode.crawl.understanding import understand
+from motherlode.crawl.understanding import NO_SUPPLIES, Supplies, understand
 from motherlode.extract import links as extract_links
 from motherlode.index import page_lines
 from motherlode.model import Facts, Link, Problem, Syntax
 from motherlode.policy import Target, ntriples, target_from
-from motherlode.transform import TransformOptions
+from motherlode.transform.options import Service, Stylesheet, TransformOptions
 
 
 class Instructions(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,6 +20,10 @@ class Instructions(msgspec.Struct, frozen=True, kw_only=True):
     target: str
     seconds: float = 5.0
     """Time limit of one syntax on one page."""
+    stylesheets: tuple[Stylesheet, ...] = ()
+    transformations: dict[str, bytes] = {}
+    services: tuple[Service, ...] = ()
+    transformers: frozenset[str] | None = None
     keep_ntriples: bool = False
     """Give the statements as N-Triples, too: for recordings."""
 
@@ -30,6 +34,7 @@ class Body(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     url: str
     content_type: str
     body: bytes
+    supplies: Supplies = NO_SUPPLIES
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -45,6 +50,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     links: list[Link]
     problems: tuple[Problem, ...]
     content_hash: str
+    wanted: tuple[str, ...] = ()
+    """JSON-LD contexts that were not there."""
     ntriples: bytes = b""
     """The statements without the page's plain facts, where they were asked for."""
 
@@ -58,11 +65,23 @@ class Reader:
 
     def __init__(self, instructions: Instructions) -> None:
         self._target: Target = target_from(instructions.target)
-        self._options = TransformOptions(seconds=instructions.seconds)
+        self._options = TransformOptions(
+            seconds=instructions.seconds,
+            stylesheets=instructions.stylesheets,
+            transformations=instructions.transformations,
+            services=instructions.services,
+            transformers=instructions.transformers,
+        )
         self._keep_ntriples = instructions.keep_ntriples
 
     def read(self, page: Body) -> Reading:
-        document, facts = understand(page.body, url=page.url, content_type=page.content_type, options=self._options)
+        document, facts = understand(
+            page.body,
+            url=page.url,
+            content_type=page.content_type,
+            options=self._options,
+            supplies=page.supplies,
+        )
         links = extract_links(document, facts)
         lines, quads, graphs = page_lines(page.url, facts)
         return Reading(
@@ -75,6 +94,7 @@ class Reader:
             links=links,
             problems=_kept(facts),
             content_hash="sha256:" + hashlib.sha256(page.body).hexdigest(),
+            wanted=tuple(sorted({url for extraction in facts.extractions for url in extraction.wanted})),
             ntriples=ntriples(facts) if self._keep_ntriples else b"",
         )
 

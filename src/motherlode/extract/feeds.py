@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from lxml import etree
+from collections.abc import Iterator
 
 from motherlode.extract.addresses import Addresses
 from motherlode.extract.options import MAX_TEXT, ExtractOptions
 from motherlode.extract.surroundings import shortened
-from motherlode.extract.xml import local, parse
 from motherlode.model import Link, LinkSource
 from motherlode.www.document import Document
+from motherlode.www.html_references import resolve_iri
+from motherlode.www.xmltree import Element, local_name
 
 _XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _SERVICE_RELS = frozenset({"self", "hub", "edit", "edit-media", "enclosure", "replies"})
@@ -17,7 +18,7 @@ _SERVICE_RELS = frozenset({"self", "hub", "edit", "edit-media", "enclosure", "re
 
 def feed_links(document: Document, options: ExtractOptions) -> list[Link]:
     """The links of a feed's channel and entries; each entry's title is the text of its links."""
-    root = parse(document)
+    root = document.xml.root
     if root is None:
         return []
     found: dict[str, Link] = {}
@@ -29,29 +30,32 @@ def feed_links(document: Document, options: ExtractOptions) -> list[Link]:
     return list(found.values())[: options.page_links]
 
 
-def _links_of(holder: etree._Element, page_url: str) -> list[Link]:
-    addresses = Addresses(holder.base or page_url if holder.get(_XML_BASE) or _inherits_base(holder) else page_url)
+def _links_of(holder: Element, page_url: str) -> Iterator[Link]:
     title = ""
     references: list[tuple[str, str, str]] = []
     for child in holder:
-        name = local(child)
+        name = local_name(child).lower()
         if name == "title":
             title = title or shortened(child.text or "")
         elif name == "link":
             references.append((child.get("href") or child.text or "", _word(child, "rel"), _word(child, "type")))
         elif name == "guid" and (child.get("isPermaLink") or "true").lower() == "true":
             references.append((child.text or "", "", ""))
-    found = []
+    addresses = Addresses(_base(holder, page_url))
     for reference, rel, media_type in references:
         url = addresses.page(reference)
         if url is not None and rel not in _SERVICE_RELS:
-            found.append(Link(url=url, source=LinkSource.FEED, anchor=title, rel=rel, type=media_type))
-    return found
+            yield Link(url=url, source=LinkSource.FEED, anchor=title, rel=rel, type=media_type)
 
 
-def _inherits_base(holder: etree._Element) -> bool:
-    return any(ancestor.get(_XML_BASE) is not None for ancestor in holder.iterancestors())
+def _base(holder: Element, page_url: str) -> str:
+    """What xml:base attributes make of the feed's own address (XML Base, section 4)."""
+    given = [element.get(_XML_BASE) for element in (holder, *holder.iterancestors())]
+    base = page_url
+    for reference in reversed(given):
+        base = resolve_iri(base, reference) if reference else base
+    return base if base.startswith("http") else page_url
 
 
-def _word(element: etree._Element, attribute: str) -> str:
+def _word(element: Element, attribute: str) -> str:
     return (element.get(attribute) or "").lower()[:MAX_TEXT]

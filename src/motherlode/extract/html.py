@@ -15,6 +15,7 @@ from motherlode.extract.robots import PRODUCT_TOKEN, directives_of
 from motherlode.extract.surroundings import Surroundings, shortened
 from motherlode.model import Link, LinkSource
 from motherlode.www.document import Document
+from motherlode.www.html_budget import TextBudget
 
 _SELECTOR = (
     'a[href]:not([href^="#"]), area[href], link[href]:not([rel="stylesheet" i]), iframe[src], frame[src], '
@@ -61,7 +62,7 @@ class _PageLinks:
         self.nofollow = False
         """The page asks that none of its links be followed."""
         self._addresses = Addresses(document.base)
-        self._surroundings = Surroundings(text_budget=4 * len(document.body))
+        self._surroundings = Surroundings(TextBudget(len(document.body)))
 
     def read(self, element: LexborNode) -> None:
         attributes = element.attributes

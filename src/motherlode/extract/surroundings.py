@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from selectolax.lexbor import LexborNode
 
 from motherlode.extract.options import MAX_TEXT
+from motherlode.www.html_budget import TextBudget
 
 _SIDE = MAX_TEXT // 2
 _LONGEST_SCAN = 4 * MAX_TEXT
@@ -27,10 +28,10 @@ def shortened(text: str) -> str:
 class Surroundings:
     """Reads the surroundings of the links of one page; parents are looked at once, whoever hangs below them."""
 
-    def __init__(self, *, text_budget: int) -> None:
+    def __init__(self, budget: TextBudget) -> None:
         self._paths: dict[int, str] = {}
-        self._text_budget = text_budget
-        """Anchors can be nested by tricks, and then the same text is read again and again: this ends it."""
+        self._budget = budget
+        """Anchors can be nested by tricks, and then the same text is read again and again."""
 
     def anchor(self, element: LexborNode, attributes: Mapping[str, str | None]) -> str:
         """The text that a reader clicks on; for images, the text in their place."""
@@ -46,10 +47,10 @@ class Surroundings:
         return shortened(image.attributes.get("alt") or "") if image is not None and image.tag == "img" else ""
 
     def _text_of(self, element: LexborNode) -> str:
-        if self._text_budget <= 0:
+        if self._budget.is_spent:
             return ""
         text = element.text()
-        self._text_budget -= len(text)
+        self._budget.spend(text)
         return text
 
     def context(self, element: LexborNode) -> str:

@@ -18,7 +18,7 @@ from motherlode.fetch.answers import USELESS_AFTER, failure_from_status, is_usel
 from motherlode.fetch.guard import AddressGuard, GuardedResolver, GuardRefusedError, guarded_socket
 from motherlode.fetch.unpack import ACCEPTED, UNPACK_ERRORS, Unpacker, unpacker_for
 from motherlode.model import Failure, FailureKind, Fetched, Page, Request, RequestKind
-from motherlode.www.media import ACCEPT
+from motherlode.www.media import ACCEPT, essence
 
 _HEADER_LIMIT = 1 << 16
 """Bytes of one header: content security policies outgrow aiohttp's 8 KiB."""
@@ -48,6 +48,8 @@ class HttpOptions:
     """Address ranges that the guard lets pass although they are not public."""
     hosts: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """Host names that do not go to DNS: address and port of each."""
+    useful: tuple[str, ...] = ()
+    """Media types (`image/*` is a family) whose bodies are wanted although nothing of ours reads them."""
     proxy: str | None = None
 
 
@@ -85,9 +87,6 @@ class HttpFetcher:
             max_line_size=_HEADER_LIMIT,
             max_field_size=_HEADER_LIMIT,
             headers={"User-Agent": options.user_agent, "Accept-Encoding": ACCEPTED},
-            timeout=aiohttp.ClientTimeout(
-                total=self._limits.whole, sock_connect=self._limits.connect, sock_read=self._limits.first_byte
-            ),
             proxy=options.proxy,
         )
 
@@ -96,8 +95,13 @@ class HttpFetcher:
             return Failure(url=request.url, kind=FailureKind.SCHEME, detail="only http and https are fetched")
         began, clock = time.time(), time.perf_counter()
         try:
-            async with self._session.get(
-                URL(request.url, encoded=True), allow_redirects=False, headers=_headers(request)
+            async with self._session.request(
+                "GET" if request.posting is None else "POST",
+                URL(request.url, encoded=True),
+                allow_redirects=False,
+                headers=_headers(request),
+                data=None if request.posting is None else request.posting.body,
+                timeout=self._timeout(request),
             ) as response:
                 assert isinstance(response, _Response)  # as the session was told
                 return await self._read(request, response, began, clock)
@@ -105,6 +109,15 @@ class HttpFetcher:
             kind, detail = _classify(error)
             elapsed = time.perf_counter() - clock
             return Failure(url=request.url, kind=kind, detail=detail, fetched_at=began, elapsed=elapsed)
+
+    def _is_useful(self, content_type: str) -> bool:
+        media_type = essence(content_type)
+        family = f"{media_type.partition('/')[0]}/*"
+        return any(useful in (media_type, family, "*/*") for useful in self._options.useful)
+
+    def _timeout(self, request: Request) -> aiohttp.ClientTimeout:
+        whole = self._limits.whole if request.posting is None else request.posting.seconds
+        return aiohttp.ClientTimeout(total=whole, sock_connect=self._limits.connect, sock_read=self._limits.first_byte)
 
     async def _read(self, request: Request, response: _Response, began: float, clock: float) -> Fetched:
         headers = _joined(response)
@@ -115,7 +128,7 @@ class HttpFetcher:
             detail = f"unknown Content-Encoding {headers['content-encoding']!r}"
             failure = Failure(url=request.url, kind=FailureKind.PROTOCOL, detail=detail, status=response.status)
         if failure is None and unpacker is not None:
-            wanted = request.kind is RequestKind.ROBOTS
+            wanted = request.kind is not RequestKind.PAGE or self._is_useful(headers.get("content-type", ""))
             useful, wire = await self._fill(body, response, unpacker, "" if wanted else headers.get("content-type", ""))
             if not useful:
                 detail = f"nothing can come of {headers.get('content-type', '')}"
@@ -158,7 +171,9 @@ class HttpFetcher:
 
 
 def _headers(request: Request) -> dict[str, str]:
-    headers = {"Accept": ACCEPT}
+    headers = {"Accept": request.accept or ACCEPT}
+    if request.posting is not None:
+        headers.update(request.posting.headers)
     if request.etag:
         headers["If-None-Match"] = request.etag
     if request.last_modified:

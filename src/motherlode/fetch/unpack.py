@@ -13,8 +13,8 @@ ACCEPTED = "gzip, deflate, br, zstd"
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP_BITS = zlib.MAX_WBITS | 16
-_ZSTD_STEP = 256
-"""Bytes fed to zstd at once: one step can give at most 8 MiB, since a block of 128 KiB needs four bytes."""
+_ZSTD_STEP = 128
+"""Bytes fed to zstd at once: one step can give at most 4 MiB, since a block of 128 KiB needs four bytes."""
 
 
 class Unpacker(Protocol):

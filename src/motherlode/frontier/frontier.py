@@ -234,6 +234,34 @@ class Frontier:
         self._send(host)
         return Ticket(url=entry.url, host=host.record.name, kind=RequestKind.PAGE, entry=entry)
 
+    def errand(self, url: str, now: float, *, by_rules: bool = True) -> Ticket | float | None:
+        """Leave for a request that no policy picked but a page needs; or when to ask again; None where rules forbid it.
+
+        While the rules of the host are unknown, the ticket is for its robots.txt: introduce them and ask again, or
+        `drop` the errand. Without `by_rules` only the clocks count: for what the user names, which is not crawled.
+        """
+        host = self._host(host_of(url))
+        if host.record.ready_at > now:
+            return host.record.ready_at
+        if not self._free(host):
+            return now + 0.05
+        unknown = by_rules and self._read_rules is not None and host.record.robots is None
+        if by_rules and not unknown and not self._allowed(host, url):
+            return None
+        kind = RequestKind.ROBOTS if unknown else RequestKind.ERRAND
+        address = f"{origin_of(url)}/robots.txt" if unknown else url
+        host.asking = unknown
+        self._send(host)
+        return Ticket(
+            url=address, host=host.record.name, kind=kind, entry=Entry(url=url, arm="", score=0.0, sequence=0)
+        )
+
+    def drop(self, ticket: Ticket) -> None:
+        """The rules that an errand needs could not be read."""
+        host = self._hosts[ticket.host]
+        host.stop_asking()
+        self._settle(host)
+
     def _ask_for_rules(self, host: Host, entry: Entry, url: str) -> Ticket:
         host.held = entry
         host.asking = True
@@ -297,6 +325,7 @@ class Frontier:
             host.record.ready_at = max(host.record.ready_at, now + host.rules.delay)
         self._cleared.push(host.record.ready_at, ticket.host)
         self._dirty.add(ticket.host)
+        self._settle(host)
 
     def reroute(self, ticket: Ticket, location: str) -> bool:
         """A host's robots.txt is said to lie elsewhere: ask there once the clocks allow. False after too many hops."""

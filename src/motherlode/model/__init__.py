@@ -8,7 +8,7 @@ frozen data; nothing here opens a socket, reads a clock or imports another room.
 from motherlode.model.facts import DOCUMENT_SYNTAXES, Extraction, Facts, Problem, Statement, Syntax, Term
 from motherlode.model.kinds import ContentKind, Detected, Evidence
 from motherlode.model.links import Link, LinkSource
-from motherlode.model.pages import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind
+from motherlode.model.pages import Failure, FailureKind, Fetched, Fetcher, Page, Posting, Request, RequestKind
 from motherlode.model.selection import Feedback, Parent, Policy, Rating
 from motherlode.model.visits import Visit
 
@@ -29,6 +29,7 @@ __all__ = [
     "Page",
     "Parent",
     "Policy",
+    "Posting",
     "Problem",
     "Rating",
     "Request",

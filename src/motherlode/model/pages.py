@@ -13,6 +13,19 @@ class RequestKind(Enum):
 
     PAGE = "page"
     ROBOTS = "robots"
+    ERRAND = "errand"
+    """What a page needs to be read: a JSON-LD context, a transformation service."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posting:
+    """Content that is sent to a transformation service, and the limits of its answer."""
+
+    body: bytes
+    headers: Mapping[str, str]
+    seconds: float
+    most_received: int
+    """Bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +34,10 @@ class Request:
 
     url: str
     kind: RequestKind = RequestKind.PAGE
+    accept: str = ""
+    """Media types that are wanted; empty for those of a page."""
+    posting: Posting | None = None
+    """What is sent by POST; None for a GET."""
     etag: str = ""
     last_modified: str = ""
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
+
+import msgspec
 
 from motherlode.model import FailureKind, Link, Syntax
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimPage:
-    """The answer to one request, as far as selection can see it."""
+class SimPage(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to one request, as far as selection can see it.
+
+    A struct and not a dataclass: a simulation makes a million.
+    """
 
     url: str
     relevant: bool = False
     kind: str = "html"
     """The value of its ContentKind."""
-    counts: Mapping[Syntax, int] = field(default_factory=dict)
+    counts: Mapping[Syntax, int] = msgspec.field(default_factory=dict)
     links: Sequence[Link] = ()
     failure: FailureKind | None = None
     location: str = ""
@@ -40,10 +43,18 @@ class SimulatedWeb(Protocol):
         """The answer for a URL; a 404 for what the web does not hold."""
         ...
 
+    def spelling(self, url: str) -> str:
+        """The one spelling under which a page of this web is known."""
+        ...
+
     def home_pages(self) -> list[str]:
         """One URL for each host: where a simulation starts if nobody says otherwise."""
         ...
 
     def everything(self) -> Iterator[SimPage]:
-        """Each page and redirect of the web, for the oracle and for statistics."""
+        """Each page and redirect that the web holds, for the oracle."""
+        ...
+
+    def labels(self) -> Iterator[tuple[str, bool]]:
+        """Each page that the web holds, and whether it is relevant."""
         ...

@@ -21,29 +21,39 @@ wires the rooms unpacks `members(document)`, lets detect see each one, and trans
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
-from motherlode.model import Extraction, Facts, Problem
+from motherlode.model import Extraction, Facts, Problem, Syntax
+from motherlode.transform import plugins
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.bounds import OutOfTime, time_limit
 from motherlode.transform.options import TransformOptions
 from motherlode.transform.registry import EXTRACTORS, Extractor
 from motherlode.transform.unpack import member_url, members
 from motherlode.www.document import Document
+from motherlode.www.media import MEDIA
 
 __all__ = ["EXTRACTORS", "Extractor", "TransformOptions", "member_url", "members", "merge", "transform"]
 
 
-def transform(document: Document, options: TransformOptions = TransformOptions()) -> Facts:  # noqa: B008 - it is frozen
-    """All facts of a document, syntax by syntax; an extractor that found nothing leaves no trace."""
+def transform(
+    document: Document,
+    options: TransformOptions = TransformOptions(),  # noqa: B008 - it is frozen
+    *,
+    content_type: str = "",
+) -> Facts:
+    """All facts of a document, syntax by syntax; an extractor that found nothing leaves no trace.
+
+    The Content-Type that the document came with only matters to the user's own transformers.
+    """
+    lower = _searchable(document)
     found: list[Extraction] = []
-    searchable = _searchable(document)
-    for extractor in EXTRACTORS[document.kind]:
-        if options.syntaxes is not None and extractor.syntax not in options.syntaxes:
-            continue
-        extraction = _bounded(_isolated(extractor, document, searchable, options), options.statements)
-        if extraction.statements or extraction.problems or extraction.wanted:
-            found.append(extraction)
-    return Facts(extractions=tuple(found))
+    for extractor in (*EXTRACTORS[document.kind], *_users(document, options, content_type)):
+        if options.syntaxes is None or extractor.syntax in options.syntaxes:
+            extraction = _bounded(_isolated(extractor, document, lower, options), options.statements)
+            if extraction.statements or extraction.problems or extraction.wanted:
+                found.append(extraction)
+    return Facts(extractions=tuple(found), problems=tuple(document.problems))
 
 
 def merge(facts: Iterable[Facts]) -> Facts:
@@ -56,16 +66,24 @@ def merge(facts: Iterable[Facts]) -> Facts:
 
 
 def _searchable(document: Document) -> bytes:
-    """The body in a charset that has ASCII as it is, so that gates may search for bytes."""
+    """The body in lower case, and in an encoding that has ASCII as it is, so that gates may search for bytes."""
     if document.charset.startswith(("utf-16", "utf-32")):
-        return document.text.encode(errors="replace")
-    return document.body
+        return document.text.lower().encode(errors="replace")
+    return document.body.lower() if MEDIA[document.kind].is_html or MEDIA[document.kind].is_xml else document.body
 
 
-def _isolated(extractor: Extractor, document: Document, searchable: bytes, options: TransformOptions) -> Extraction:
+def _users(document: Document, options: TransformOptions, content_type: str) -> tuple[Extractor, ...]:
+    """The transformer that somebody installed for this type of content."""
+    if not plugins.installed() or plugins.transformer_for(document, options, content_type=content_type) is None:
+        return ()
+    extract = partial(plugins.extract, content_type=content_type)
+    return (Extractor(syntax=Syntax.OTHER, gate=lambda *_: True, extract=extract),)
+
+
+def _isolated(extractor: Extractor, document: Document, lower: bytes, options: TransformOptions) -> Extraction:
     syntax = extractor.syntax
     try:
-        if not extractor.gate(searchable):
+        if not extractor.gate(document, lower, options):
             return Extraction(syntax=syntax)
         with time_limit(options.seconds):
             return extractor.extract(document, BlankNames(document.url, syntax), options)

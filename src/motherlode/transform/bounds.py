@@ -35,7 +35,7 @@ class Deadline:
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[Deadline]:
-    """Raises OutOfTime inside the block after so many seconds. An alarm that was set around it rings when it should.
+    """Raises OutOfTime inside the block after so many seconds, or when an alarm that was set around it is due.
 
     >>> try:
     ...     with time_limit(0.01):
@@ -55,8 +55,9 @@ def time_limit(seconds: float) -> Iterator[Deadline]:
             raise OutOfTime
 
     started = time.monotonic()
+    waiting, interval = signal.setitimer(signal.ITIMER_REAL, 0)
     before = signal.signal(signal.SIGALRM, ring)
-    waiting, interval = signal.setitimer(signal.ITIMER_REAL, seconds, _REPEAT_SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, min(seconds, waiting or seconds), _REPEAT_SECONDS)
     try:
         yield Deadline(seconds)
     finally:
@@ -64,4 +65,7 @@ def time_limit(seconds: float) -> Iterator[Deadline]:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before if before is not None else signal.SIG_DFL)
         if waiting:
-            signal.setitimer(signal.ITIMER_REAL, max(waiting - (time.monotonic() - started), 0.001), interval)
+            left = waiting - (time.monotonic() - started)
+            signal.setitimer(signal.ITIMER_REAL, max(left, 0.001), interval)
+            if left <= 0:
+                signal.raise_signal(signal.SIGALRM)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from motherlode.model import ContentKind, Extraction, Syntax
+from motherlode.transform import documents, jsonld, microdata, microformats, page, rdfa, xslt
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
 from motherlode.www.media import MEDIA
 
+Gate = Callable[[Document, bytes, TransformOptions], bool]
 Extract = Callable[[Document, BlankNames, TransformOptions], Extraction]
 
 
@@ -22,51 +21,58 @@ class Extractor:
     """One syntax, how to tell cheaply that a page has none of it, and how to read it."""
 
     syntax: Syntax
-    gate: Callable[[bytes], bool]
-    """False means that the body, searched as bytes, cannot hold anything of the syntax."""
+    gate: Gate
+    """False where the document holds nothing of the syntax. The bytes are its body in lower case and in an encoding
+    that agrees with ASCII: to be searched, not read."""
     extract: Extract
 
 
-def _lazy(module: str, function: str, arguments: int) -> Callable[..., Any]:
-    """Interim: the colleague's module is imported when it is first needed."""
-
-    def call(*given: Any) -> Any:
-        return getattr(importlib.import_module(f"motherlode.transform.{module}"), function)(*given[:arguments])
-
-    return call
-
-
-def _extractor(syntax: Syntax, module: str, *, function: str = "extract", arguments: int = 2) -> tuple[Extractor, ...]:
-    if importlib.util.find_spec(f"motherlode.transform.{module}") is None:
-        return ()
-    return (Extractor(syntax=syntax, gate=_lazy(module, "gate", 1), extract=_lazy(module, function, arguments)),)
-
-
-def _always(_body: bytes) -> bool:
+def _always(_document: Document, _lower: bytes, _options: TransformOptions) -> bool:
     return True
 
 
-_JSON_LD = _extractor(Syntax.JSON_LD, "jsonld", arguments=3)
-_MICRODATA = _extractor(Syntax.MICRODATA, "microdata")
-_RDFA = _extractor(Syntax.RDFA, "rdfa")
-_MICROFORMATS = _extractor(Syntax.MICROFORMATS, "microformats")
-_PAGE = _extractor(Syntax.PAGE, "page")
-_FEED = _extractor(Syntax.FEED, "xslt", arguments=3)
-_GRDDL = _extractor(Syntax.GRDDL, "xslt", arguments=3)
-_HTML = (*_JSON_LD, *_MICRODATA, *_RDFA, *_MICROFORMATS, *_PAGE)
+def _if_found(gate: Callable[[bytes], bool]) -> Gate:
+    return lambda _document, lower, _options: gate(lower)
+
+
+def _without_options(extract: Callable[[Document, BlankNames], Extraction]) -> Extract:
+    return lambda document, names, _options: extract(document, names)
+
+
+def _by_stylesheet(syntax: Syntax) -> Extractor:
+    return Extractor(
+        syntax=syntax,
+        gate=lambda document, _lower, options: xslt.wants(document, options),
+        extract=xslt.extract,
+    )
+
+
+_JSON_LD = Extractor(syntax=Syntax.JSON_LD, gate=_if_found(jsonld.gate), extract=jsonld.extract)
+_MICRODATA = Extractor(
+    syntax=Syntax.MICRODATA, gate=_if_found(microdata.gate), extract=_without_options(microdata.extract)
+)
+_RDFA = Extractor(syntax=Syntax.RDFA, gate=_if_found(rdfa.gate), extract=_without_options(rdfa.extract))
+_MICROFORMATS = Extractor(
+    syntax=Syntax.MICROFORMATS, gate=_if_found(microformats.gate), extract=_without_options(microformats.extract)
+)
+_PAGE = Extractor(syntax=Syntax.PAGE, gate=_if_found(page.gate), extract=_without_options(page.extract))
+_FEED = _by_stylesheet(Syntax.FEED)
+_GRDDL = _by_stylesheet(Syntax.GRDDL)
+_HTML = (_JSON_LD, _MICRODATA, _RDFA, _MICROFORMATS, _PAGE, _GRDDL)
 
 EXTRACTORS: Mapping[ContentKind, tuple[Extractor, ...]] = {
     **dict.fromkeys(ContentKind, ()),
     **{
-        kind: (Extractor(syntax=row.syntax, gate=_always, extract=_lazy("documents", "extract", 3)),)
+        kind: (Extractor(syntax=row.syntax, gate=_always, extract=documents.extract),)
         for kind, row in MEDIA.items()
         if row.syntax is not None
     },
-    ContentKind.JSON_LD: (Extractor(syntax=Syntax.JSON_LD, gate=_always, extract=_lazy("jsonld", "read_document", 3)),),
+    ContentKind.JSON_LD: (Extractor(syntax=Syntax.JSON_LD, gate=_always, extract=jsonld.read_document),),
     ContentKind.HTML: _HTML,
-    ContentKind.XHTML: (*_HTML, *_GRDDL),
-    ContentKind.SVG: _RDFA,
-    ContentKind.XML: (*_RDFA, *_GRDDL),
-    ContentKind.RSS: (*_FEED, *_RDFA),
-    ContentKind.ATOM: (*_FEED, *_RDFA),
+    ContentKind.XHTML: _HTML,
+    ContentKind.SVG: (_RDFA, _GRDDL),
+    ContentKind.XML: (_RDFA, _GRDDL),
+    ContentKind.RSS: (_FEED,),
+    ContentKind.ATOM: (_FEED,),
 }
+"""In the order in which they run. A kind that holds no facts has none; archives are unpacked, not read."""

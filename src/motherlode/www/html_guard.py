@@ -5,6 +5,9 @@ open (each is opened again in every paragraph, so that 30 KB can become a gigaby
 element. Browsers stop at a depth of 512. We look first whether a page could be so at all, which costs one count of a
 byte; only then are its tags read one by one, and what goes past the limits is taken out. A native parser cannot be
 interrupted, so this must come before it.
+
+It is a fence against what occurs and what is easily written, not a proof: tags hidden in attributes can mislead the
+count. Whoever runs the parser on the open web limits the time and memory of its process, too.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ _MUCH_WORK = 6_000_000
 """Open elements times elements: steps of the parser, or in the worst of cases elements of the tree."""
 _MANY_ATTRIBUTES = 2 * MAX_ATTRIBUTES
 """Bytes; with fewer, there cannot be too many."""
+_FAR = 64
+"""So many levels up, an element that was left open is looked for."""
 _LONG_TAG = 16_384
 _CHUNK = 8_192
 
@@ -33,21 +38,40 @@ _VOID = frozenset(
         *(b"keygen", b"link", b"meta", b"param", b"source", b"track", b"wbr"),
     )
 )
-_CLOSING_ITSELF = frozenset(
-    (
-        *(b"dd", b"dt", b"li", b"optgroup", b"option", b"p", b"rb", b"rp", b"rt", b"rtc"),
-        *(b"tbody", b"td", b"tfoot", b"th", b"thead", b"tr", b"a", b"nobr", b"html", b"head", b"body"),
-    )
-)
-"""Elements that end when the next of their kind begins, or of which there is just one: they nest only with others."""
 _FORMATTING = frozenset(
     (b"b", b"big", b"code", b"em", b"font", b"i", b"s", b"small", b"strike", b"strong", b"tt", b"u")
 )
+_NOT_COUNTED = _VOID | _FORMATTING | {b"html", b"head", b"body", b"a", b"nobr"}
+"""Elements that do not add to the depth, or that have a limit of their own. Links end when the next one begins."""
 _CELLS = frozenset((b"td", b"th", b"caption"))
-_FLAT = _VOID | _CLOSING_ITSELF
+_ROWS = _CELLS | {b"tr", b"thead", b"tbody", b"tfoot", b"colgroup"}
+_ENDED_BY = {
+    b"p": frozenset((b"p",)),
+    b"li": frozenset((b"li",)),
+    b"dd": frozenset((b"dd", b"dt")),
+    b"dt": frozenset((b"dd", b"dt")),
+    b"option": frozenset((b"option",)),
+    b"optgroup": frozenset((b"option", b"optgroup")),
+    b"rt": frozenset((b"rt", b"rp")),
+    b"rp": frozenset((b"rt", b"rp")),
+    b"td": _CELLS,
+    b"th": _CELLS,
+    b"tr": _CELLS | {b"tr"},
+    b"thead": _ROWS,
+    b"tbody": _ROWS,
+    b"tfoot": _ROWS,
+}
+"""Elements without an end tag: those that end when one of these begins."""
+_BOUNDARIES = frozenset(
+    (
+        *(b"table", b"ul", b"ol", b"dl", b"menu", b"select", b"ruby", b"button", b"object", b"marquee", b"template"),
+        *(b"article", b"aside", b"blockquote", b"fieldset", b"footer", b"form", b"header", b"main", b"nav", b"section"),
+    )
+)
+"""Elements that keep what is around them from being ended from within."""
 _OF_SVG = frozenset((b"circle", b"g", b"line", b"path", b"polygon", b"rect", b"use"))
 """The most frequent of those that a slash may close."""
-_SPECIAL = _FLAT | _FORMATTING | _CELLS | _OF_SVG | {b"table"}
+_SPECIAL = _NOT_COUNTED | _ENDED_BY.keys() | _ROWS | _OF_SVG | {b"table"}
 
 _TOKEN = re.compile(
     rb"<!--(?:[^-]++|-(?!->))*+"
@@ -149,13 +173,15 @@ class _Limiter:
             self._roots += 1
             if self._roots > _MAX_ROOTS:
                 return self._left_out(f"html and body tags after the first {_MAX_ROOTS} were left out")
-        if name in _FORMATTING and self._formats_too_much(name):
+        elif name in _FORMATTING and self._formats_too_much(name):
             return self._left_out(f"formatting elements that nest more than {MAX_FORMATTING} deep were left out")
-        if name in _CELLS:
+        elif name in _CELLS:
             self._formatting.clear()
         elif name == b"table":
             self._outer_formatting.append(dict(self._formatting))
-        if name not in _FLAT and not (attributes.endswith(b"/") and self._open.get(b"svg")):
+        if name in _ENDED_BY:
+            self._end_open(_ENDED_BY[name])
+        if name not in _NOT_COUNTED and not (attributes.endswith(b"/") and self._open.get(b"svg")):
             self._stack.append(name)
             self._open[name] = self._open.get(name, 0) + 1
             if len(self._stack) > MAX_DEPTH:
@@ -163,6 +189,19 @@ class _Limiter:
         if len(attributes) > _MANY_ATTRIBUTES:
             return self._shortened(markup[match.start(3) : match.end(3)], markup[match.start(4) : match.end(4)])
         return None
+
+    def _end_open(self, names: frozenset[bytes]) -> None:
+        """Closes open elements of these names, up to where something stands between."""
+        stack = self._stack
+        end = len(stack)
+        for place in range(len(stack) - 1, max(-1, len(stack) - 1 - _FAR), -1):
+            if stack[place] in _BOUNDARIES:
+                break
+            if stack[place] in names:
+                end = place
+        for name in stack[end:]:
+            self._open[name] -= 1
+        del stack[end:]
 
     def _left_out(self, message: str) -> bytes:
         self.said[message] = None

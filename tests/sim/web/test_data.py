@@ -11,7 +11,7 @@ def _data(web: SyntheticWeb, habit: str) -> list[str]:
 
 
 def test_foaf_files_lead_to_each_other_across_hosts() -> None:
-    web = SyntheticWeb(pages=20_000, seed=1)
+    web = SyntheticWeb(pages=60_000, seed=1)
     models = [web.facts(url) for url in _data(web, "friends")]
     friends = [link for model in models for link in model.links if link.predicate == RDFS + "seeAlso"]
     assert friends and all(web.facts(link.url).kind is ContentKind.RDF_XML for link in friends)

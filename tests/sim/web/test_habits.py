@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 from motherlode.model import DOCUMENT_SYNTAXES, ContentKind, Syntax
 from motherlode.sim.web.documents import WRITERS, Voice
 from motherlode.sim.web.habits import HABITS, Charset, Design, Family, Shape, Trap
@@ -27,7 +29,7 @@ def test_every_member_of_every_closed_set_is_somebodys_habit() -> None:
 
 
 def test_every_difficulty_is_somebodys_habit() -> None:
-    for name in ("seed", "hub", "every_page", "lies", "robots", "feed", "sitemap"):
+    for name in ("seed", "hub", "featured", "every_page", "lies", "robots", "feed", "sitemap"):
         assert any(getattr(habit, name) for habit in HABITS), name
     for name in ("flawed_permille", "moved_permille", "flaky_permille", "slow_permille", "dead_permille"):
         assert any(getattr(habit, name) for habit in HABITS), name
@@ -49,3 +51,8 @@ def test_the_documents_cover_the_syntaxes_of_rdf() -> None:
     written = {kind for habit in HABITS for section in habit.sections for kind in section.formats}
     assert {kind.value for kind in written} >= {syntax.value for syntax in DOCUMENT_SYNTAXES - {Syntax.N3}}
     assert ContentKind.JSON_LD in written
+
+
+def test_every_habit_is_documented() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "synthetic-web.md").read_text()
+    assert not [habit.name for habit in HABITS if habit.name not in text]

@@ -106,7 +106,7 @@ async def test_answers_go_over_the_wire_as_they_are_meant(small: SyntheticWeb) -
 
 
 async def test_what_failed_once_recovers() -> None:
-    web = SyntheticWeb(20_000, 1)
+    web = SyntheticWeb(60_000, 1, hosts=60)
     urls = (url for host in web.hosts() if web.habit(host).flaky_permille for url in web.urls(host))
     flaky = next(u for u in urls if web.facts(u).status == 503 and not web.facts(u, attempt=1).retry_after)
     async with serving(web) as port:

@@ -33,7 +33,7 @@ def test_hosts_without_rules_have_no_robots_file(web: SyntheticWeb) -> None:
 
 
 def test_sitemaps_name_every_item() -> None:
-    web = SyntheticWeb(pages=60_000, seed=1)
+    web = SyntheticWeb(pages=60_000, seed=1, hosts=60)
     hosts = [host for host in web.hosts() if web.habit(host).sitemap]
     large = max(hosts, key=lambda host: sum(1 for _ in web.urls(host)))
     for host in (hosts[0], large):
@@ -59,7 +59,7 @@ def test_feeds_name_the_latest_items(web: SyntheticWeb) -> None:
 
 @pytest.fixture(scope="module")
 def moved() -> SyntheticWeb:
-    return SyntheticWeb(pages=20_000, seed=1)
+    return SyntheticWeb(pages=60_000, seed=1, hosts=60)
 
 
 def _follow(web: SyntheticWeb, url: str) -> list[int]:

@@ -64,7 +64,16 @@ def test_what_has_no_scheme_is_not_absolute(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["http://a/ b", "http://a/{x}", "http://a/\\", "http://a/#b#c", "rel", "http://a/\ud800", "http://a/" + "x" * 70_000]
+    "text",
+    [
+        "http://a/ b",
+        "http://a/{x}",
+        "http://a/\\",
+        "http://a/#b#c",
+        "rel",
+        "http://a/\ud800",
+        "http://a/" + "x" * 70_000,
+    ],
 )
 def test_ill_formed_iris_have_no_term(text: str) -> None:
     assert well_formed(text) is None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyoxigraph as ox
 import pytest
 
 from motherlode.model import Syntax
 
-from .pages import extracted, facts
+from .pages import MF, extracted, facts
 
 
 def test_a_card() -> None:
@@ -97,6 +99,20 @@ def test_addresses_that_are_none_are_problems() -> None:
 def test_the_same_page_gives_the_same_statements() -> None:
     html = '<p class="h-card">x</p>' * 3
     assert extracted(html).statements == extracted(html).statements
+
+
+def test_the_example_in_the_documentation_is_right() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs" / "microformats.md").read_text()
+    html, turtle = (page.split(f"```{kind}\n")[1].partition("```")[0] for kind in ("html", "turtle"))
+    prefixes = f"@prefix mf: <{MF}> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> ."
+    lines = "".join(f"{s} {p} {o} .\n" for s, p, o, _ in extracted(html).statements)
+    graphs = [
+        ox.Dataset(ox.parse(body.encode(), rdf_format))
+        for body, rdf_format in ((lines, ox.RdfFormat.N_TRIPLES), (prefixes + turtle, ox.RdfFormat.TURTLE))
+    ]
+    for graph in graphs:
+        graph.canonicalize(ox.CanonicalizationAlgorithm.UNSTABLE)
+    assert graphs[0] == graphs[1]
 
 
 def test_statements_are_n_triples_whatever_the_page_holds() -> None:

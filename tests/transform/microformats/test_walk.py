@@ -80,7 +80,6 @@ def test_hostile_pages_end_soon(html: str) -> None:
         "nested markup",
         "many includes",
         "a long class attribute",
-        "a very long line",
     ],
 )
 def test_what_a_limit_costs_is_on_record(name: str) -> None:

@@ -110,6 +110,8 @@ class Habit:
     """What its hosts are called; by default, after what they are about."""
     domain: str = ""
     """Hosts with this habit live under one registered domain of this name."""
+    featured: bool = False
+    """The home page carries the data of one item, as that of the day."""
     every_page: bool = False
     """All templates carry data, lists and home page too."""
     flawed_permille: int = 0
@@ -257,7 +259,7 @@ HABITS: tuple[Habit, ...] = (
     ),
     # -- every item carries data --
     Habit(
-        name="recipes", family=_RICH, weight=5, size=1.4, sitemap=True,
+        name="recipes", family=_RICH, weight=7, size=1.4, sitemap=True, featured=True,
         sections=(Section(kinds=(Kind.RECIPE,), syntax=Syntax.JSON_LD),),
     ),
     Habit(
@@ -273,7 +275,7 @@ HABITS: tuple[Habit, ...] = (
         sections=(Section(kinds=(Kind.ARTICLE,), syntax=Syntax.MICROFORMATS),),
     ),
     Habit(
-        name="festival", family=_RICH, weight=4,
+        name="festival", family=_RICH, weight=4, featured=True,
         sections=(Section(kinds=(Kind.EVENT,), syntax=Syntax.JSON_LD),),
     ),
     Habit(
@@ -285,11 +287,11 @@ HABITS: tuple[Habit, ...] = (
         sections=(Section(kinds=(Kind.PLACE,), syntax=Syntax.RDFA),),
     ),
     Habit(
-        name="marked up throughout", family=_RICH, weight=6, every_page=True, feed=True,
+        name="marked up throughout", family=_RICH, weight=9, every_page=True, feed=True,
         sections=(Section(kinds=(Kind.ARTICLE, Kind.MOVIE), syntax=Syntax.JSON_LD),),
     ),
     Habit(
-        name="marked up by its theme", family=_RICH, weight=8, every_page=True, domain="pages",
+        name="marked up by its theme", family=_RICH, weight=14, every_page=True, domain="pages",
         sections=(Section(kinds=(Kind.ARTICLE,), syntax=Syntax.MICRODATA, carries=995),),
     ),
     Habit(

@@ -62,7 +62,11 @@ class SitePages:
             (Place.OUTSIDE, links.outside + outside),
             (Place.FOOTER, links.footer),
         )
-        return self._page(site.home, Role.HOME, site.title, groups, bits, blocks=self._everywhere(bits))
+        blocks = self._everywhere(bits)
+        if site.habit.featured and site.parts:
+            part = site.parts[0]
+            blocks = self._blocks(part, part.bits(0))
+        return self._page(site.home, Role.HOME, site.title, groups, bits, blocks=blocks)
 
     def fixed(self, number: int) -> PageModel:
         url = self.site.fixed[number]

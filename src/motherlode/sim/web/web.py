@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import overload
 
 from motherlode.sim.web.dispatch import Asked, find
-from motherlode.sim.web.habits import HABITS, Habit
-from motherlode.sim.web.model import Answer, PageModel, Role
+from motherlode.sim.web.habits import HABITS, Habit, Shape
+from motherlode.sim.web.model import Answer, PageModel
 from motherlode.sim.web.pages import SitePages
 from motherlode.sim.web.render import render
 from motherlode.sim.web.site import Site
@@ -121,7 +121,7 @@ class SyntheticWeb:
             headers["Location"] = model.location
         if model.retry_after is not None:
             headers["Retry-After"] = f"{model.retry_after:g}"
-        if model.role is Role.DATA or model.status == 303:
+        if model.status == 303 or any(part.shape is Shape.NEGOTIATED for part in pages.site.parts):
             headers["Vary"] = "Accept"
         body = render(model, pages.links) if model.status == 200 else _apology(model.status)
         return Answer(status=model.status, headers=headers, body=body, encoding=pages.site.encoding, stall=model.stall)

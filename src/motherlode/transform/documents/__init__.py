@@ -23,7 +23,7 @@ from motherlode.transform.documents.lines import read_lines
 from motherlode.transform.documents.n3 import read_n3
 from motherlode.transform.documents.rdfxml import read_rdfxml
 from motherlode.transform.documents.source import Source
-from motherlode.transform.documents.spelling import Batches, Names
+from motherlode.transform.documents.spelling import Batches, Names, valid_base
 from motherlode.transform.documents.turtle import TurtleReader
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
@@ -62,7 +62,7 @@ def _batches(source: BinaryIO | bytes, syntax: Syntax, base: str, names: BlankNa
     stream = io.BytesIO(source) if isinstance(source, bytes) else source
     window = Source(stream, syntax=syntax, charset=charset)
     problems = 0
-    for found in _reader(window, syntax, base, Names(names, window)):
+    for found in _reader(window, syntax, valid_base(base), Names(names, window)):
         if isinstance(found, Problem):
             problems += 1
             if problems > MOST_PROBLEMS:
@@ -73,7 +73,7 @@ def _batches(source: BinaryIO | bytes, syntax: Syntax, base: str, names: BlankNa
         yield Problem(syntax=syntax, message=f"{problems - MOST_PROBLEMS} more problems")
 
 
-def _reader(source: Source, syntax: Syntax, base: str, names: Names) -> Batches:
+def _reader(source: Source, syntax: Syntax, base: str | None, names: Names) -> Batches:
     if syntax in (Syntax.N_TRIPLES, Syntax.N_QUADS):
         return read_lines(source, syntax, _FORMATS[syntax], names)
     if syntax in (Syntax.TURTLE, Syntax.TRIG):

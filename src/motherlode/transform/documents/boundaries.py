@@ -16,12 +16,17 @@ _TOKEN = re.compile(
     rb"|(?P<open>\"\"\"|''')"
     rb'|"(?:[^"\\\n\r]|\\.)*"'
     rb"|'(?:[^'\\\n\r]|\\.)*'"
-    rb'|<[^<>"{}|^`\\\x00-\x20]*>'
+    rb'|<[^<>"\x00-\x20]*>'
     rb"|(?P<comment>\#[^\n\r]*)"
     rb"|(?P<dot>\.(?=[\s<\"'\[(_@}#]|\Z))"
     rb"|(?P<brace>[{}])",
     re.DOTALL,
 )
+
+
+def has_braces(text: bytes) -> bool:
+    """Whether there are braces outside of strings, IRIs and comments."""
+    return any(token.lastgroup == "brace" for token in _TOKEN.finditer(text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

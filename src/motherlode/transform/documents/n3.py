@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyoxigraph as ox
 
 from motherlode.model import Problem, Statement, Syntax
+from motherlode.transform.documents.boundaries import has_braces
 from motherlode.transform.documents.lines import reason
 from motherlode.transform.documents.source import Feed, Source
 from motherlode.transform.documents.spelling import Batches, Names, take
@@ -38,7 +39,7 @@ def read_n3(source: Source, base: str | None, names: Names) -> Batches:
                 continue
             errors += 1
             yield Problem(syntax=Syntax.N3, message=reason(error), line=error.lineno, column=error.offset)
-            if source.start or b"{" in source.get(0, feed.position):
+            if source.start or has_braces(source.get(0, feed.position)):
                 break
     if outside.left_out:
         message = f"{outside.left_out} statements with formulas or variables were left out"

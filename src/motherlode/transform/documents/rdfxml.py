@@ -30,6 +30,7 @@ _EXPANSION = 20
 _FREE_EXPANSION = 1 << 24
 """Entities may make a document so many times longer, and so much may come for free."""
 
+_DECLARATION = b"<!ENTITY"
 _XML_LITERAL = re.compile(rf'"(?:[^"\\]|\\.)*<(?:[^"\\]|\\.)*"\^\^<{re.escape(RDF)}XMLLiteral>')
 _REFERENCE = re.compile(rb"&([^\s;&#]{1,64});")
 
@@ -42,6 +43,7 @@ class _GuardedFeed(Feed):
         self._entities = {name.encode(): len(value) for name, value in head.entities.items()} if head else {}
         self._expanded = 0
         self._equals = 0
+        self._tail = b""
         self._stopped = False
 
     def read(self, size: int) -> bytes:
@@ -53,6 +55,11 @@ class _GuardedFeed(Feed):
         self._equals = given.count(b"=", last) + (0 if last else self._equals)
         if self._entities and b"&" in given:
             self._expanded += sum(self._entities.get(name, 0) for name in _REFERENCE.findall(given))
+        declared = (self._tail + given).find(_DECLARATION)
+        if declared != -1:  # the parser would take it from anywhere, and expand it without limit
+            before = given[: max(declared - len(self._tail), 0)]
+            return self._stop("an entity is declared where none may be; the rest was left out", before)
+        self._tail = given[-len(_DECLARATION) :]
         if self._equals > _MOST_ATTRIBUTES:
             return self._stop("an element with too many attributes; the rest was left out")
         if self._expanded > _FREE_EXPANSION + _EXPANSION * self.position:
@@ -62,12 +69,13 @@ class _GuardedFeed(Feed):
     def _piece(self, size: int) -> bytes:
         return self._source.get(self.position, size)
 
-    def _stop(self, message: str) -> bytes:
+    def _stop(self, message: str, before: bytes = b"") -> bytes:
         self._stopped = True
         self._equals = self._expanded = 0
+        self._tail = b""
         line, column = self._source.place(self.position)
         self._source.problems.append(Problem(syntax=Syntax.RDF_XML, message=message, line=line, column=column))
-        return b""
+        return before
 
 
 class _TagFeed(_GuardedFeed):
@@ -78,9 +86,9 @@ class _TagFeed(_GuardedFeed):
         return self._source.get_through(b">", self.position, size)
 
     def place(self) -> tuple[int, int]:
-        """Line and column of the tag that was handed out last."""
+        """Line and column of the tag that was handed out last, or of the text before it."""
         text = self._source.get(self._tag, self.position - self._tag)
-        return self._source.place(self._tag + max(text.find(b"<"), 0))
+        return self._source.place(self._tag + len(text) - len(text.lstrip()))
 
 
 def _document_type(head: XmlHead | None) -> bytes:
@@ -110,6 +118,8 @@ def read_rdfxml(source: Source, base: str | None, names: Names) -> Batches:
             count += len(batch)
             yield batch
             batch = []
+        if head is None and not count:
+            yield Problem(syntax=Syntax.RDF_XML, message="no element was found")
     except SyntaxError as error:
         recent.extend(_canonicalise(batch))
         yield batch

@@ -10,7 +10,7 @@ from motherlode.model import Problem, Syntax
 
 CHUNK = 1 << 16
 WINDOW = 1 << 25
-"""Bytes that are kept behind the reading point at most; twice the longest token that the parser takes."""
+"""Bytes that are kept behind the reading point: twice the longest token that the parser takes."""
 DEEPEST = 200
 """Levels of triple terms inside triple terms. The parser's stack ends somewhere past ten thousand."""
 
@@ -68,15 +68,17 @@ class Source:
         self._anchor = (offset, line, column)
         return line, column
 
-    def offset(self, start: int, line: int, column: int) -> int:
-        """The offset of a place whose line and column were counted from `start`."""
-        index = start - self.start
-        for _ in range(line - 1):
+    def offset_of(self, line: int, column: int) -> int:
+        """The offset of a place in the window."""
+        offset, known_line, known_column = self._anchor if self._anchor[1:] <= (line, column) else self._origin
+        index = offset - self.start
+        for _ in range(line - known_line):
             found = _LINE_BREAK.search(self._window, index)
             if found is None:
                 break
-            index = found.end()
-        taken = bytes(self._window[index : index + 4 * column]).decode(errors="ignore")[: column - 1]
+            index, known_column = found.end(), 1
+        ahead = max(0, column - known_column)
+        taken = bytes(self._window[index : index + 4 * ahead]).decode(errors="ignore")[:ahead]
         return self.start + index + len(taken.encode())
 
     def _load(self) -> None:
@@ -91,8 +93,8 @@ class Source:
         if not self.has_generated_labels and (b"_:" in chunk or b"nodeID" in chunk):
             self.has_generated_labels = _GENERATED_LABEL.search(chunk) is not None
         self._window += chunk
-        if len(self._window) > 2 * WINDOW:
-            self._forget(WINDOW)
+        if len(self._window) > WINDOW + WINDOW // 2:
+            self._forget(WINDOW // 2)
 
     def _forget(self, size: int) -> None:
         line, column = self.place(self.start + size)

@@ -19,7 +19,7 @@ Batches = Iterator[list[Statement] | Problem]
 BATCH = 512
 
 _DEFAULT = ox.DefaultGraph()
-_LABELS = 200_000
+_LABELS = 50_000
 """Blank nodes that are remembered one by one; a dump with more must not fill the memory."""
 
 _IRI = re.compile(r'<[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>"{}|^`\\�]*>')
@@ -111,6 +111,15 @@ def fault(statement: Statement) -> str:
     if obj[0] == '"' and not _LITERAL_SUFFIX.fullmatch(obj, obj.rindex('"') + 1):
         return f"not a valid language tag or datatype: {obj[obj.rindex(chr(34)) + 1 :][:200]}"
     return ""
+
+
+def valid_base(iri: str | None) -> str | None:
+    """The IRI if a parser takes it for a base, else None."""
+    try:
+        ox.parse(b"", ox.RdfFormat.TURTLE, base_iri=iri)
+    except ValueError:
+        return None
+    return iri
 
 
 def catch_up(parser: ox.QuadParser, recent: Sequence[Statement], count: int, names: Names) -> None:

@@ -15,17 +15,18 @@ from dataclasses import dataclass
 import pyoxigraph as ox
 
 from motherlode.model import Problem, Statement, Syntax
-from motherlode.transform.documents.boundaries import boundary_after
+from motherlode.transform.documents.boundaries import Boundary, boundary_after
 from motherlode.transform.documents.lines import reason as reason_of
 from motherlode.transform.documents.source import Feed, Source
-from motherlode.transform.documents.spelling import Batches, Names, catch_up, fault, statement_of, take
+from motherlode.transform.documents.spelling import Batches, Names, catch_up, fault, statement_of, take, valid_base
 
 _HOPELESS = 1000
 """Problems after which a document that gave fewer statements than that is not what it seems to be."""
 _RECENT = 1000
 """Statements that may share a nameless node with the one that was bad."""
 
-_NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
+_IRI = re.compile(r'[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>"{}|^`\\%\ufffd]*')
+"""IRIs that a strict parser takes for certain, since a prefix with any other would stop it again and again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,8 @@ class _Segment:
     """A part of the document that one strict parser reads, and what holds at its start."""
 
     start: int = 0
+    line: int = 1
+    column: int = 1
     base: str | None = None
     prefixes: str = ""
     graph: str = ""
@@ -41,6 +44,13 @@ class _Segment:
     @property
     def header(self) -> str:
         return self.prefixes + self.graph
+
+    def place(self, error: SyntaxError) -> tuple[int, int]:
+        """Line and column in the document of an error whose place was counted from the header on."""
+        line, column = error.lineno or 1, error.offset or 1
+        if line > 1:
+            return self.line + line - 1, column
+        return self.line, self.column + max(0, column - 1 - len(self.header))
 
 
 Found = Generator[list[Statement] | Problem, None, _Segment | None]
@@ -82,36 +92,44 @@ class TurtleReader:
         except SyntaxError as error:
             recent.extend(batch)
             yield batch
-            return (yield from self._go_on(segment, error, recent, count + len(batch)))
+            return (yield from self._go_on(segment, parser, error, recent, count + len(batch)))
         return None
 
-    def _go_on(self, segment: _Segment, error: SyntaxError, recent: Sequence[Statement], count: int) -> Found:
+    def _go_on(
+        self, segment: _Segment, parser: ox.QuadParser, error: SyntaxError, recent: Sequence[Statement], count: int
+    ) -> Found:
         self._problems += 1
         self._statements += count
-        offset = self._offset_of(segment, error)
-        line, column = self._source.place(offset)
+        line, column = segment.place(error)
         yield Problem(syntax=self._syntax, message=reason_of(error), line=line, column=column)
         if self._problems >= _HOPELESS and self._statements < self._problems:
             yield Problem(syntax=self._syntax, message="too many problems; the rest was left out", line=line)
             return None
-        if segment.start < self._source.start:
-            yield Problem(syntax=self._syntax, message="too far from a known place; the rest was left out", line=line)
+        is_near = segment.start >= self._source.start
+        if not is_near and (
+            self._syntax is Syntax.TRIG or "escape" in error.msg
+        ):  # where a graph or a string may be open
+            yield Problem(syntax=self._syntax, message="no safe place to go on; the rest was left out", line=line)
             return None
-        named_graphs = self._syntax is Syntax.TRIG
-        end = boundary_after(self._source, segment.start, offset, graph=segment.graph, named_graphs=named_graphs)
+        offset = self._source.offset_of(line, column)
+        end = boundary_after(
+            self._source,
+            segment.start if is_near else offset,
+            offset,
+            graph=segment.graph,
+            named_graphs=self._syntax is Syntax.TRIG,
+        )
         if end is None:
             return None
-        lenient = self._parse(segment, end=end.offset, lenient=True)
-        yield from self._salvage(lenient, recent, count, line)
-        return _Segment(
-            start=end.offset, base=lenient.base_iri, prefixes=_declarations(lenient.prefixes), graph=end.graph
-        )
+        if is_near:
+            parser = self._parse(segment, end=end.offset, lenient=True)
+            yield from self._salvage(parser, recent, count, line)
+        return self._segment(end, valid_base(parser.base_iri) or segment.base, parser.prefixes)
 
-    def _offset_of(self, segment: _Segment, error: SyntaxError) -> int:
-        line, column = error.lineno or 1, error.offset or 1
-        if line == 1:
-            column = max(1, column - len(segment.header))
-        return self._source.offset(segment.start, line, column)
+    def _segment(self, start: Boundary, base: str | None, prefixes: dict[str, str]) -> _Segment:
+        line, column = self._source.place(start.offset)
+        declared = "".join(f"PREFIX {name}: <{iri}> " for name, iri in prefixes.items() if _IRI.fullmatch(iri))
+        return _Segment(start=start.offset, line=line, column=column, base=base, prefixes=declared, graph=start.graph)
 
     def _salvage(self, lenient: ox.QuadParser, recent: Sequence[Statement], count: int, line: int) -> Batches:
         """What the statement that stopped the strict parser has beside its invalid terms."""
@@ -127,11 +145,3 @@ class TurtleReader:
                     yield Problem(syntax=self._syntax, message=reason, line=line)
         except SyntaxError:
             pass  # it stopped at the same place, which is on record
-
-
-def _declarations(prefixes: dict[str, str]) -> str:
-    return "".join(f"PREFIX {prefix}: <{_NOT_IN_IRI.sub(_escape, iri)}> " for prefix, iri in prefixes.items())
-
-
-def _escape(match: re.Match[str]) -> str:
-    return f"\\u{ord(match[0]):04X}"

@@ -18,6 +18,8 @@ from motherlode.transform.jsonld.settings import Json
 _MOST_KEYS = 4096
 """Keys that a context remembers the expansion of: enough for honest documents, a bound for the others."""
 
+_LONGEST_KEY = 256
+
 _serials = itertools.count()
 
 
@@ -164,9 +166,11 @@ class ActiveContext:
     def key(self, name: str) -> Key:
         found = self.known.get(name)
         if found is None:
-            if len(self.known) >= _MOST_KEYS:
-                self.known.clear()
-            found = self.known[name] = Key(self, name)
+            found = Key(self, name)
+            if len(name) <= _LONGEST_KEY:
+                if len(self.known) >= _MOST_KEYS:
+                    self.known.clear()
+                self.known[name] = found
         return found
 
     def expand_term(self, value: str) -> str | None:

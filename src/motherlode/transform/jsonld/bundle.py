@@ -81,6 +81,7 @@ class Bundle:
         self.title = table.title
         self.lazy = table.lazy
         self._entries = Entries(table)
+        self._defined: dict[str, TermDefinition] = {}
         self._head = {name: value for name, value in table.entries.items() if name in CONTEXT_ENTRIES}
         if self.lazy and not self._head.keys() <= _HEAD_OF_LAZY:
             raise ValueError(f"{table.title}: a lazy table cannot have {sorted(self._head.keys() - _HEAD_OF_LAZY)}")
@@ -90,19 +91,23 @@ class Bundle:
         """The context as it was published."""
         return dict(self._entries)
 
-    @cached_property
-    def _definer(self) -> TermDefiner:
-        home = ActiveContext()
-        home.vocab = self._head.get("@vocab")
-        return TermDefiner(active=home, local=self._entries, base=None, modern=True, check_scope=_no_scope)
-
     def __contains__(self, name: str) -> bool:
         return name in self._entries and name not in self._head
 
     def define(self, name: str) -> TermDefinition | None:
-        """The definition of a term of a lazy table. Such tables lean on nothing but themselves."""
-        self._definer.define(name)
-        return self._definer.active.terms.get(name)
+        """The definition of a term of a lazy table. Such tables lean on nothing but themselves.
+
+        Each is made in a context of its own, so that neither another thread nor a time limit leaves half of one behind.
+        """
+        found = self._defined.get(name)
+        if found is None:
+            home = ActiveContext()
+            home.vocab = self._head.get("@vocab")
+            TermDefiner(active=home, local=self._entries, base=None, modern=True, check_scope=_no_scope).define(name)
+            found = home.terms.get(name)
+            if found is not None:
+                self._defined[name] = found
+        return found
 
     def applied_to(self, active: ActiveContext) -> ActiveContext | None:
         """What `active` becomes by this context; None where only the whole algorithm can tell."""
@@ -130,7 +135,6 @@ def is_known(url: str) -> bool:
     return normalised(url) in _index()
 
 
-@lru_cache(maxsize=4096)
 def normalised(url: str) -> str:
     """The form under which the index knows an address.
 

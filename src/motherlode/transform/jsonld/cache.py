@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from motherlode.transform.jsonld.active import ActiveContext
@@ -38,7 +39,8 @@ class ContextCache:
     def get(self, key: Hashable) -> Processed | None:
         found = self._kept.get(key)
         if found is not None:
-            self._kept.move_to_end(key)
+            with suppress(KeyError):  # another thread may have dropped it just now
+                self._kept.move_to_end(key)
         return found
 
     def put(self, key: Hashable, processed: Processed) -> None:

@@ -209,7 +209,7 @@ class TermDefiner:
                 return definition.iri + term[colon + 1 :]
             return term
         if "/" in term:
-            iri = self.expand(term)
+            iri = self.active.expand_term(term)
             if iri is None or not is_absolute(iri):
                 raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, term)
             return iri

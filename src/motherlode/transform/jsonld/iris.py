@@ -11,6 +11,8 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:").match
 _PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.\-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*").fullmatch
 _LONGEST = 65_536
+_REMEMBERED = 512
+"""Longer strings are not kept in memory for the next time."""
 
 
 def is_absolute(value: str) -> bool:
@@ -26,19 +28,24 @@ def is_blank(value: str) -> bool:
     return value.startswith("_:")
 
 
-@lru_cache(maxsize=16_384)
 def well_formed(value: str) -> str | None:
     """The term of an IRI, or None where it is not one.
 
     >>> well_formed("http://example.org/a#b"), well_formed("http://example.org/a#b#c"), well_formed("a")
     ('<http://example.org/a#b>', None, None)
     """
+    return _known_term(value) if len(value) <= _REMEMBERED else _term(value)
+
+
+def _term(value: str) -> str | None:
     if value.count("#") > 1 or len(value) > _LONGEST:
         return None
     return terms.iri(value)
 
 
-@lru_cache(maxsize=1024)
+_known_term = lru_cache(maxsize=16_384)(_term)
+
+
 def is_language_tag(value: str) -> bool:
     """Whether a tag is well-formed by BCP 47, section 2.2.9 (its general shape).
 
@@ -57,7 +64,8 @@ def resolve(base: str, reference: str) -> str:
     scheme, authority, path, query, fragment = _split(reference)
     if scheme is not None:
         return _join(scheme, authority, _remove_dots(path), query, fragment)
-    base_scheme, base_authority, base_path, base_query, _ = _split_base(base)
+    split = _split_known if len(base) <= _REMEMBERED else _split
+    base_scheme, base_authority, base_path, base_query, _ = split(base)
     if authority is not None:
         return _join(base_scheme, authority, _remove_dots(path), query, fragment)
     if not path:
@@ -77,7 +85,7 @@ def _split(value: str) -> _Parts:
     return scheme, authority, path or "", query, fragment
 
 
-_split_base = lru_cache(maxsize=256)(_split)
+_split_known = lru_cache(maxsize=256)(_split)
 
 
 def _merge(authority: str | None, base_path: str, path: str) -> str:

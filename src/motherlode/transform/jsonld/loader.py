@@ -13,7 +13,7 @@ from motherlode.transform.jsonld.bundle import Bundle
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError
 from motherlode.transform.jsonld.settings import Json
 
-_LONGEST = 4 * 1024 * 1024
+_LONGEST = 2 * 1024 * 1024
 """Bytes of a remote context; the largest in common use has 0.2 MB."""
 
 
@@ -54,7 +54,7 @@ class ContextLoader:
         return address if bundle.is_known(address) else None
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=4)
 def _parsed(content: bytes) -> ContextDocument:
     if len(content) > _LONGEST:
         raise JsonLdError(ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, "the context is too large")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+_LONGEST_MESSAGE = 300
+
 
 @dataclass(frozen=True, slots=True)
 class Note:
@@ -24,7 +26,7 @@ class Notes:
         self.wanted: dict[str, None] = {}
 
     def add(self, message: str, sample: str = "") -> None:
-        note = Note(message, sample)
+        note = Note(shorten(message, length=_LONGEST_MESSAGE), sample)
         if note in self._found:
             return
         if len(self._found) >= self._limit:
@@ -50,4 +52,5 @@ def shorten(text: str, *, length: int = 120) -> str:
     >>> shorten("abcdef", length=4)
     'abcd…'
     """
-    return text if len(text) <= length else text[:length] + "…"
+    cut = text if len(text) <= length else text[:length] + "…"
+    return cut if cut.isascii() else cut.encode("utf-8", "replace").decode()  # lone surrogates cannot be printed

@@ -6,7 +6,7 @@ import json
 import re
 from functools import cached_property
 
-_SCRIPT = re.compile(r"<script\b(?:[^>\"']|\"[^\"]*\"|'[^']*')*>", re.IGNORECASE)
+_SCRIPT = re.compile(r"<script\b[^>]{0,1000}+>", re.IGNORECASE)
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _JOINTS = re.compile(r"[/#:?]")
 _MOST_JOINTS = 16

@@ -10,7 +10,7 @@ from motherlode.transform.jsonld.bundle import Bundle
 from motherlode.transform.jsonld.cache import ContextCache, Processed
 from motherlode.transform.jsonld.definitions import TermDefiner
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded
-from motherlode.transform.jsonld.iris import is_absolute, resolve
+from motherlode.transform.jsonld.iris import is_absolute, resolve, well_formed
 from motherlode.transform.jsonld.keywords import CONTEXT_ENTRIES
 from motherlode.transform.jsonld.loader import ContextDocument, ContextLoader
 from motherlode.transform.jsonld.notes import Notes, shorten
@@ -19,6 +19,8 @@ from motherlode.transform.jsonld.settings import Json, Mode, ProcessorOptions
 _CACHE = ContextCache(entries=1024, weight=200_000)
 _LONGEST_KEY = 32_768
 """Bytes of a context that is worth remembering."""
+_CHARACTERS_OF_A_TERM = 64
+_COPIES_OF_A_TERM = 32
 _HEAD = ("@version", "@base", "@vocab", "@language", "@direction", "@propagate", "@protected")
 """In the order of the specification."""
 INITIAL = {mode: ActiveContext() for mode in Mode}
@@ -88,9 +90,13 @@ class ContextProcessor:
         self._private, self._sources = False, {}
         context = self.process(active, local, base=base, override_protected=override_protected, propagate=propagate)
         if not self._private and self._notes.count == troubles:
-            weight = 1 + len(context.terms) + len(self._sources)
-            _CACHE.put(whole_key, Processed(context, tuple(self._sources.items()), weight))
+            _CACHE.put(whole_key, Processed(context, tuple(self._sources.items()), self._weight(key, context)))
         return context
+
+    def _weight(self, key: str | bytes | int, context: ActiveContext) -> int:
+        """Terms, and as much for what is kept beside them."""
+        texts = [*self._sources, *filter(None, self._sources.values()), key if isinstance(key, str | bytes) else ""]
+        return 1 + len(context.terms) + sum(map(len, texts)) // _CHARACTERS_OF_A_TERM
 
     # The algorithm ----------------------------------------------------------------------------------------------------
 
@@ -108,7 +114,7 @@ class ContextProcessor:
         if isinstance(local, dict) and isinstance(local.get("@propagate"), bool):
             propagate = local["@propagate"]
         result = active.clone()
-        self._spend(1 + len(active.terms))
+        self._spend(1 + len(active.terms) // _COPIES_OF_A_TERM)
         if not propagate and result.previous is None:
             result.previous = active
         for context in local if isinstance(local, list) else [local]:
@@ -177,7 +183,7 @@ class ContextProcessor:
         if isinstance(found, Bundle):
             lazy = found.applied_to(result)
             if lazy is not None:
-                self._spend(1 + len(result.terms))
+                self._spend(1 + len(result.terms) // _COPIES_OF_A_TERM)
                 return lazy
         return self.process(
             result,
@@ -213,7 +219,7 @@ class ContextProcessor:
             raise JsonLdError(ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, url)
         self._private = True
         self._notes.add(f"context not loaded: {shorten(url)}; the block was read without it", url)
-        if url.startswith(("http://", "https://")):
+        if url.startswith(("http://", "https://")) and well_formed(url):
             self._notes.wanted[url] = None
         result.partial = True
         return result

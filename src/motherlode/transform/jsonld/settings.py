@@ -33,8 +33,8 @@ class Limits:
     """Levels of nested objects and arrays: below Python's own limit on recursion, a few calls a level."""
     term_depth: int = 64
     """Terms of a context that are defined by one another."""
-    context_work: int = 3_000_000
-    """Term definitions made or copied for one document."""
+    context_work: int = 300_000
+    """Term definitions made for one document: about a second of work. Copying some costs like making one."""
     remote_contexts: int = 50
     """Remote contexts that one context may lead to, one inside the other."""
     remote_loads: int = 1000

@@ -22,11 +22,12 @@ _WRAPPER = re.compile(r"(?://|/\*)?\s*(?:<!\[CDATA\[|\]\]>)(?:\s*\*/)?")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _HTML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _HTML_MARK = re.compile("<!--|-->")
+# Possessive, because a string without an end must not be tried in all its divisions.
 _STRINGS = {
-    '"': re.compile(r'((?:[^"\\]+|\\.)*)"', re.DOTALL),
-    "'": re.compile(r"((?:[^'\\]+|\\.)*)'", re.DOTALL),
-    "“": re.compile(r"((?:[^“”\"\\]+|\\.)*)[“”\"]", re.DOTALL),
-    "”": re.compile(r"((?:[^“”\"\\]+|\\.)*)[“”\"]", re.DOTALL),
+    '"': re.compile(r'(?:[^"\\]++|\\.)*+"', re.DOTALL),
+    "'": re.compile(r"(?:[^'\\]++|\\.)*+'", re.DOTALL),
+    "“": re.compile(r"(?:[^“”\"\\]++|\\.)*+[“”\"]", re.DOTALL),
+    "”": re.compile(r"(?:[^“”\"\\]++|\\.)*+[“”\"]", re.DOTALL),
 }
 _WORD = re.compile(r"[^\s,:;{}\[\]\"'“”]+")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")

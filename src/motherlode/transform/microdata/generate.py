@@ -13,8 +13,6 @@ from motherlode.www.html_references import escaped, is_absolute, resolve_iri
 
 _MOST_VALUES = 250_000
 """Property values of one page. An itemref to one big element from many items multiplies them without end."""
-_TEXT_PER_BYTE = 8
-_LEAST_TEXT = 1_000_000
 
 
 class Generator:
@@ -25,7 +23,7 @@ class Generator:
         self._names = names
         self._tree = Tree(document)
         self._vocabularies = Vocabularies(registry, base=document.base)
-        self._values = Values(document, text_budget=_TEXT_PER_BYTE * len(document.body) + _LEAST_TEXT)
+        self._values = Values(document)
         self._subjects: dict[int, str] = {}
         """The note's "memory": items that have a subject, by the identity of their element."""
         self._waiting: list[tuple[Element, str]] = []
@@ -46,7 +44,7 @@ class Generator:
         found = []
         if self._left <= 0:
             found.append(f"more than {_MOST_VALUES} property values; the rest was left out")
-        if self._values.cut:
+        if self._values.budget.was_short:
             found.append("properties nested in properties repeat too much text; the rest was left out")
         return [Problem(syntax=Syntax.MICRODATA, message=message) for message in found]
 
@@ -82,9 +80,10 @@ class Generator:
         value = item or self._values.term(element.node, element.attributes)
         if value is None:
             return
-        if len(element.names) > 1:
-            self._values.repeated(value, len(element.names) - 1)
-        for name in element.names:
+        names = element.names
+        if len(names) > 1:
+            names = names[: self._values.budget.affordable(value, len(names))]
+        for name in names:
             for predicate in self._vocabularies.predicates(vocabulary, name):
                 self._statements.append((subject, predicate, value, ""))
         if element.reverse and not value.startswith('"'):

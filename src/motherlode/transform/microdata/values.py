@@ -10,6 +10,7 @@ from selectolax.lexbor import LexborNode
 from motherlode.model.terms import XSD, literal
 from motherlode.www.document import Document
 from motherlode.www.html_ancestry import languages
+from motherlode.www.html_budget import TextBudget
 from motherlode.www.html_references import is_absolute, resolve_iri
 from motherlode.www.html_times import time_datatype
 
@@ -25,13 +26,11 @@ _NUMBERS = (
 
 
 class Values:
-    """Reads values of one page. Text that is nested in text is read again for each level: a budget ends that."""
+    """Reads values of one page, within a budget."""
 
-    def __init__(self, document: Document, *, text_budget: int) -> None:
+    def __init__(self, document: Document) -> None:
         self._base = document.base
-        self._text_budget = text_budget
-        self.cut = False
-        """Some text was left out, for the budget was spent."""
+        self.budget = TextBudget(len(document.body))
         self._languages = languages(default=_default_language(document))
 
     def term(self, node: LexborNode, attributes: Mapping[str, str | None]) -> str | None:
@@ -53,10 +52,6 @@ class Values:
             return self._typed(node, self._content(node) if value is None else value, _number_datatype)
         return self._text(node, self._content(node))
 
-    def repeated(self, value: str, times: int) -> None:
-        """Charges the budget for a value that several statements repeat."""
-        self._text_budget -= len(value) * times
-
     def _typed(self, node: LexborNode, value: str | None, datatype_of: Callable[[str], str | None]) -> str | None:
         if value is None:
             return None
@@ -69,11 +64,10 @@ class Values:
         return literal(value, language=self._languages.at(node))
 
     def _content(self, node: LexborNode) -> str | None:
-        if self._text_budget <= 0:
-            self.cut = True
+        if self.budget.is_spent:
             return None
         text = node.text()
-        self._text_budget -= len(text)
+        self.budget.spend(text)
         return text
 
 

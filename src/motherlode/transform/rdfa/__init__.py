@@ -20,14 +20,13 @@ from motherlode.transform.rdfa.sequence import MOST_STATEMENTS, Processor
 from motherlode.transform.rdfa.tree import Tree
 from motherlode.transform.rdfa.xml_tree import xml_tree
 from motherlode.www.document import Document
+from motherlode.www.html_budget import TextBudget
 
 __all__ = ["expanded", "extract", "gate", "processor_graph"]
 
 _RELATION = re.compile(rb"re[lv]\s*=\s*[\"']?[^\"'<>:]*(?::|license|describedby|role)")
 _TYPEOF = re.compile(rb"typeof\s*=")
 _VOCAB = re.compile(rb"vocab\s*=")
-_TEXT_PER_BYTE = 8
-_LEAST_TEXT = 1_000_000
 
 
 def gate(body: bytes) -> bool:
@@ -64,12 +63,12 @@ def _processed(document: Document, names: BlankNames, report: Report, *, roles: 
     tree, problems = _tree(document, report, roles=roles)
     if tree is None:
         return Extraction(syntax=Syntax.RDFA, problems=tuple(problems))
-    budget = _TEXT_PER_BYTE * len(document.body) + _LEAST_TEXT
-    processor = Processor(tree, names, report, text_budget=budget, roles=roles)
+    budget = TextBudget(len(document.body))
+    processor = Processor(tree, names, report, budget=budget, roles=roles)
     processor.run()
     if processor.full:
         problems.append(_problem(f"more than {MOST_STATEMENTS} statements; the rest was left out"))
-    if processor.values.cut:
+    if budget.was_short:
         problems.append(_problem("properties nested in properties repeat too much text; the rest was left out"))
     statements = processor.statements
     final = copied(statements, limit=MOST_STATEMENTS) if tree.host.is_html5 else statements

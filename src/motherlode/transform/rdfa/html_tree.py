@@ -159,7 +159,7 @@ def _serialized(node: LexborNode, namespaces: Mapping[str, str]) -> str:
         elif item.is_text_node:
             parts.append(escape(item.text_content or "", quote=False))
         elif item.is_comment_node:
-            parts.append(f"<!--{(item.comment_content or '').replace('--', '- -')}-->")
+            parts.append(f"<!--{(item.html or '')[4:-3].replace('--', '- -')}-->")
         elif item.is_element_node:
             children = _children(item)
             parts.append(f"<{item.tag}{_attributes(item)}{extra}" + (">" if children else "/>"))

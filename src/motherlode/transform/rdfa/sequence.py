@@ -15,6 +15,8 @@ from motherlode.transform.rdfa.report import Report
 from motherlode.transform.rdfa.scope import scoped
 from motherlode.transform.rdfa.tree import ACTIVE, Element, Tree
 from motherlode.transform.rdfa.values import Values
+from motherlode.www.html_budget import TextBudget
+from motherlode.www.html_references import escaped
 
 MOST_STATEMENTS = 500_000
 _WEIGHTY = ACTIVE - {"property"}
@@ -37,14 +39,14 @@ class _Local:
 class Processor:
     """Processes one tree."""
 
-    def __init__(self, tree: Tree, names: BlankNames, report: Report, *, text_budget: int, roles: bool) -> None:
+    def __init__(self, tree: Tree, names: BlankNames, report: Report, *, budget: TextBudget, roles: bool) -> None:
         self._tree = tree
         self._host = tree.host
         self._names = names
         self._report = report
         self._roles = roles
         self._resolver = Resolver(terms=tree.host.terms, names=names, report=report)
-        self.values = Values(host=tree.host, reader=tree.reader, resolver=self._resolver, text_budget=text_budget)
+        self.values = Values(host=tree.host, reader=tree.reader, resolver=self._resolver, budget=budget)
         self.statements: list[Statement] = []
         self._has_lists = any("inlist" in element.attributes for element in tree.elements)
         self._lists: list[Lists] = []
@@ -116,10 +118,10 @@ class Processor:
         value = self.values.term(element, context, typed=None, related=False) if predicates else None
         if value is None:
             return
+        if len(predicates) > 1:
+            predicates = predicates[: self.values.budget.affordable(value, len(predicates))]
         for predicate in predicates:
             self.statements.append((context.object, predicate, value, ""))
-        if len(predicates) > 1:
-            self.values.repeated(value, len(predicates) - 1)
 
     # Steps 5 and 6: subjects and objects -----------------------------------------------------------------------------
 
@@ -217,8 +219,7 @@ class Processor:
         value = self.values.term(element, context, typed=local.typed, related=related)
         if value is None:
             return
-        self.values.repeated(value, len(predicates) - 1)
-        for predicate in predicates:
+        for predicate in predicates[: self.values.budget.affordable(value, len(predicates))]:
             if "inlist" in element.attributes:
                 lists.of(predicate).append(value)
             else:
@@ -271,6 +272,6 @@ class Processor:
         subject = self._resolver.reference(f"#{identifier}", context) if identifier else None
         subject = subject or self._names.fresh()
         for word in element.attributes["role"].split():
-            role = self._resolver.token(word, context) if ":" in word else f"<{XHV}{word}>"
+            role = self._resolver.token(word, context) if ":" in word else f"<{escaped(XHV + word)}>"
             if role is not None:
                 self.statements.append((subject, f"<{XHV}role>", role, ""))

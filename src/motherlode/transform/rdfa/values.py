@@ -7,6 +7,7 @@ from motherlode.transform.rdfa.context import Context
 from motherlode.transform.rdfa.curies import Resolver
 from motherlode.transform.rdfa.hosts import Host
 from motherlode.transform.rdfa.tree import Element, Reader
+from motherlode.www.html_budget import TextBudget
 from motherlode.www.html_times import time_datatype
 
 _XML_LITERAL = f"<{RDF}XMLLiteral>"
@@ -14,15 +15,13 @@ _HTML_LITERAL = f"<{RDF}HTML>"
 
 
 class Values:
-    """Reads values of one document. Text that is nested in text is read again for each level: a budget ends that."""
+    """Reads values of one document, within a budget."""
 
-    def __init__(self, *, host: Host, reader: Reader, resolver: Resolver, text_budget: int) -> None:
+    def __init__(self, *, host: Host, reader: Reader, resolver: Resolver, budget: TextBudget) -> None:
         self._host = host
         self._reader = reader
         self._resolver = resolver
-        self._text_budget = text_budget
-        self.cut = False
-        """Some value was left out, for the budget was spent."""
+        self.budget = budget
 
     def term(self, element: Element, context: Context, *, typed: str | None, related: bool) -> str | None:
         """The object of a property; None where nothing can be said."""
@@ -57,10 +56,6 @@ class Values:
                 return self._resolver.reference(attributes[name], context)
         return None
 
-    def repeated(self, value: str, times: int) -> None:
-        """Charges the budget for a value that several statements repeat."""
-        self._text_budget -= len(value) * times
-
     def _moment(self, element: Element) -> str | None:
         given = element.attributes.get("datetime")
         if given is None and element.tag == "time":
@@ -71,11 +66,9 @@ class Values:
         word = element.attributes["datatype"].strip()
         datatype = self._resolver.token(word, context) if word else None
         if datatype == _XML_LITERAL:
-            markup = self._spend(self._reader.markup(element.node, context.declared))
-            return None if markup is None else f"{literal(markup)}^^{datatype}"
+            return self._markup(element, context, datatype)
         if datatype == _HTML_LITERAL and given is None:
-            markup = self._spend(self._reader.html(element.node))
-            return None if markup is None else f"{literal(markup)}^^{datatype}"
+            return self._markup(element, context, datatype)
         text = self._text(element) if given is None else given
         if text is None:
             return None
@@ -83,15 +76,19 @@ class Values:
             return literal(text, language=context.language)
         return literal(text, datatype=datatype[1:-1])
 
-    def _text(self, element: Element) -> str | None:
-        return None if self._spent() else self._spend(self._reader.text(element.node))
-
-    def _spent(self) -> bool:
-        self.cut = self.cut or self._text_budget <= 0
-        return self._text_budget <= 0
-
-    def _spend(self, text: str) -> str | None:
-        if self._spent():
+    def _markup(self, element: Element, context: Context, datatype: str) -> str | None:
+        if self.budget.is_spent:
             return None
-        self._text_budget -= len(text)
+        if datatype == _XML_LITERAL:
+            markup = self._reader.markup(element.node, context.declared)
+        else:
+            markup = self._reader.html(element.node)
+        self.budget.spend(markup)
+        return f"{literal(markup)}^^{datatype}"
+
+    def _text(self, element: Element) -> str | None:
+        if self.budget.is_spent:
+            return None
+        text = self._reader.text(element.node)
+        self.budget.spend(text)
         return text

@@ -7,7 +7,7 @@ those of others, and large feeds, run in the sandbox. No stylesheet opens a file
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -44,6 +44,7 @@ class Sheet:
     is_ours: bool = False
 
 
+@lru_cache(maxsize=8)
 def builtin(name: str) -> bytes:
     """One of our own stylesheets: `rss`, `atom`, or `xhtml`, which is only used where a user asks for it."""
     return files(__package__).joinpath("sheets", f"{name}.xsl").read_bytes()
@@ -98,17 +99,20 @@ class _Job:
 
     def transform_xml(self) -> None:
         body = _xml_bytes(self._document)
-        root, faults = engine.read_xml(body, self._document.url)
-        self.problems += [
-            Problem(syntax=self._syntax, message=message, line=line, column=column, mended=root is not None)
-            for message, line, column in faults
-        ]
+        if len(body) < _LARGE:
+            root, faults = engine.read_xml(body, self._document.url)
+            tree = root
+            self._record(faults, mended=root is not None)
+        else:
+            root, tree = engine.read_start(body, self._document.url), None
         if root is None:
+            if tree is None and not self.problems:
+                self._problem("there is no XML")
             return
         namespace, name = engine.qualified(root)
         wanted = wanted_by_xml(root, namespace, self._document.url, self._options.transformations)
         own = FEEDS.get(self._document.kind)
-        self._apply(self._sheets(namespace, name, wanted, own), body, root)
+        self._apply(self._sheets(namespace, name, wanted, own), body, tree)
 
     def transform_html(self) -> None:
         wanted = wanted_by_html(self._document, self._document.url, self._options.transformations)
@@ -129,9 +133,12 @@ class _Job:
             found.append(Sheet(name=own, xslt=builtin(own), is_ours=True))
         return found
 
-    def _apply(self, sheets: Iterable[Sheet], body: bytes, root: Any) -> None:
+    def _apply(self, sheets: Sequence[Sheet], body: bytes, tree: Any) -> None:
+        """Applies stylesheets to a document, which has been read already where `tree` is not None."""
         for sheet in sheets:
-            made = self._run(sheet, body, root)
+            made = self._run(sheet, body, tree, self._options.seconds * _SHARE / len(sheets))
+            if tree is None:
+                self._record(made.faults, mended=not made.failure)
             if made.failure:
                 self._problem(f"{sheet.name}: {made.failure}")
                 continue
@@ -146,10 +153,10 @@ class _Job:
             self.statements.update(dict.fromkeys(found.statements))
             self.problems += found.problems
 
-    def _run(self, sheet: Sheet, body: bytes, root: Any) -> Made:
-        if sheet.is_ours and len(body) < _LARGE:
+    def _run(self, sheet: Sheet, body: bytes, tree: Any, seconds: float) -> Made:
+        if sheet.is_ours and tree is not None:
             try:
-                kind, made = engine.apply_sheet(_compiled(sheet.name), root, self._document.url)
+                kind, made = engine.apply_sheet(_compiled(sheet.name), tree, self._document.url)
             except ValueError as error:
                 return Made(failure=str(error))
             return Made(body=made, is_text=kind == engine.TEXT)
@@ -157,9 +164,15 @@ class _Job:
             sheet.xslt,
             body,
             self._document.url,
-            seconds=self._options.seconds * _SHARE,
+            seconds=seconds,
             most_bytes=self._options.made_bytes,
         )
+
+    def _record(self, faults: Iterable[engine.Located], *, mended: bool) -> None:
+        self.problems += [
+            Problem(syntax=self._syntax, message=message, line=line, column=column, mended=mended)
+            for message, line, column in faults
+        ]
 
     def _problem(self, message: str) -> None:
         self.problems.append(Problem(syntax=self._syntax, message=message))

@@ -8,6 +8,7 @@ bounded processor time.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import resource
@@ -25,8 +26,8 @@ FUNCTIONS = "urn:motherlode:functions"
 """Namespace of the functions that stylesheets may call."""
 JOB = struct.Struct("!dQQQQ")
 """Seconds; sizes of stylesheet, document and base URL; most bytes of the answer."""
-ANSWER = struct.Struct("!cQ")
-"""RDF_XML, TEXT or FAILED; size of what follows."""
+ANSWER = struct.Struct("!cQQ")
+"""RDF_XML, TEXT or FAILED; sizes of what was made (or why not) and of the faults in the document, as JSON."""
 RDF_XML, TEXT, FAILED = b"X", b"T", b"F"
 _MEMORY = 2 << 30
 _XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
@@ -65,6 +66,18 @@ def read_xml(body: bytes, base: str) -> tuple[Any, list[Located]]:
         _make_bases_absolute(root)
         _drop_rss_namespace(root)
     return root, problems[:_MOST_PROBLEMS]
+
+
+def read_start(body: bytes, base: str) -> Any:
+    """The root element of a large document, as far as its first 64 KB tell; None where they do not."""
+    parser = etree.XMLPullParser(
+        events=("start",), resolve_entities=False, no_network=True, load_dtd=False, recover=True, base_url=base
+    )
+    try:
+        parser.feed(body[:65536].lstrip(b" \t\r\n"))
+    except etree.XMLSyntaxError:
+        return None
+    return next((element for _, element in parser.read_events()), None)
 
 
 def _replace_entities(root: Any) -> list[Located]:
@@ -124,8 +137,8 @@ def apply_sheet(transform: Any, root: Any, base: str) -> tuple[bytes, bytes]:
         kind = RDF_XML if result.getroot() is not None else TEXT
         return kind, bytes(result)
     except etree.XSLTError as error:
-        reasons = [entry.message for entry in transform.error_log] or [str(error)]
-        raise ValueError(f"the stylesheet failed: {reasons[0][:300]}") from error
+        logged = [entry.message for entry in transform.error_log if not entry.message.startswith("runtime error")]
+        raise ValueError(f"the stylesheet failed: {(logged or [str(error)])[0][:300]}") from error
 
 
 # Functions for stylesheets --------------------------------------------------------------------------------------------
@@ -160,18 +173,19 @@ def _date(_context: object, written: str) -> str:
 _compiled = lru_cache(maxsize=32)(compile_sheet)
 
 
-def _work(sheet: bytes, body: bytes, base: str, most: int) -> tuple[bytes, bytes]:
+def _work(sheet: bytes, body: bytes, base: str, most: int) -> tuple[bytes, bytes, list[Located]]:
+    faults: list[Located] = []
     try:
         transform = _compiled(sheet)
-        root, problems = read_xml(body, base)
+        root, faults = read_xml(body, base)
         if root is None:
-            raise ValueError(problems[0][0] if problems else "there is no XML")
+            raise ValueError("there is no XML")
         kind, made = apply_sheet(transform, root, base)
     except (ValueError, MemoryError) as error:
-        return FAILED, (str(error) or "out of memory").encode()
+        return FAILED, (str(error) or "out of memory").encode(), faults
     if len(made) > most:
-        return FAILED, f"the stylesheet made {len(made)} bytes, more than the limit".encode()
-    return kind, made
+        return FAILED, f"the stylesheet made {len(made)} bytes, more than the limit".encode(), faults
+    return kind, made, faults
 
 
 def _confine() -> None:
@@ -197,8 +211,9 @@ def serve() -> None:
         seconds, sheet_size, body_size, base_size, most = JOB.unpack(head)
         _allow(seconds)
         sheet, body, base = jobs.read(sheet_size), jobs.read(body_size), jobs.read(base_size).decode()
-        kind, made = _work(sheet, body, base, most)
-        answers.write(ANSWER.pack(kind, len(made)) + made)
+        kind, made, faults = _work(sheet, body, base, most)
+        located = json.dumps(faults).encode()
+        answers.write(ANSWER.pack(kind, len(made), len(located)) + made + located)
         answers.flush()
 
 

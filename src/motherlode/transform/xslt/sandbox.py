@@ -8,6 +8,7 @@ after the other, and ends with us.
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import select
 import subprocess
@@ -20,6 +21,7 @@ from motherlode.transform.bounds import Deadline, OutOfTime
 from motherlode.transform.xslt import engine
 
 _ENGINE = Path(engine.__file__)
+_LONGEST_REASON = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,8 @@ class Made:
     is_text: bool = False
     """The stylesheet wrote text (Turtle), not XML."""
     failure: str = ""
+    faults: tuple[engine.Located, ...] = ()
+    """What was wrong with the document, and was mended."""
 
 
 class Sandbox:
@@ -64,12 +68,15 @@ class Sandbox:
         deadline = Deadline(seconds)
         process.stdin.write(job)
         process.stdin.flush()
-        kind, size = engine.ANSWER.unpack(_read(process.stdout.fileno(), engine.ANSWER.size, deadline))
-        if kind == engine.FAILED:
-            return Made(failure=_read(process.stdout.fileno(), size, deadline).decode(errors="replace"))
-        if size > most_bytes:
+        pipe = process.stdout.fileno()
+        kind, size, located = engine.ANSWER.unpack(_read(pipe, engine.ANSWER.size, deadline))
+        if size > most_bytes + _LONGEST_REASON:
             raise EOFError
-        return Made(body=_read(process.stdout.fileno(), size, deadline), is_text=kind == engine.TEXT)
+        made = _read(pipe, size, deadline)
+        faults = tuple((message, line, column) for message, line, column in json.loads(_read(pipe, located, deadline)))
+        if kind == engine.FAILED:
+            return Made(failure=made.decode(errors="replace"), faults=faults)
+        return Made(body=made, is_text=kind == engine.TEXT, faults=faults)
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._owner != os.getpid():

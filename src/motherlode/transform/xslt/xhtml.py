@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html import escape
+from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborNode
 
@@ -27,11 +28,11 @@ def to_xhtml(document: Document) -> bytes:
     parts: list[str] = []
     root = document.html.root
     if root is not None:
-        _write(root, parts)
+        _write(root, document.url, parts)
     return "".join(parts).encode(errors="replace")
 
 
-def _write(root: LexborNode, parts: list[str]) -> None:
+def _write(root: LexborNode, url: str, parts: list[str]) -> None:
     """Walks the tree without recursion, for it may be very deep."""
     open_tags: list[str] = []
     node: LexborNode | None = root
@@ -42,7 +43,10 @@ def _write(root: LexborNode, parts: list[str]) -> None:
         if tag == "-text":
             parts.append(_text(node.text_content or ""))
         elif node.is_element_node:
-            open_tags.append(_start(node, tag, len(open_tags), parts))
+            attributes = node.attributes
+            if tag == "base" and attributes.get("href"):
+                attributes["href"] = _absolute(url, attributes["href"] or "")
+            open_tags.append(_start(tag, attributes, len(open_tags), parts))
             inside = node.child if tag not in ("script", "style") else None
             if inside is None:
                 parts.append(open_tags.pop())
@@ -57,18 +61,26 @@ def _write(root: LexborNode, parts: list[str]) -> None:
         node = node.next if node is not None else None
 
 
-def _start(node: LexborNode, tag: str, depth: int, parts: list[str]) -> str:
+def _start(tag: str, attributes: dict[str, str | None], depth: int, parts: list[str]) -> str:
     """Writes a start tag; gives the end tag that it wants, or "" where the element is left out."""
     if depth >= _DEEPEST or not _NAME.fullmatch(tag):
         return ""
-    attributes = [
+    written = [
         f' {name}="{_text(value or "")}"'
-        for name, value in node.attributes.items()
+        for name, value in attributes.items()
         if _NAME.fullmatch(name) and name != "xmlns"
     ]
     namespace = f' xmlns="{XHTML_NAMESPACE}"' if depth == 0 else ""
-    parts.append(f"<{tag}{namespace}{''.join(attributes)}>")
+    parts.append(f"<{tag}{namespace}{''.join(written)}>")
     return f"</{tag}>"
+
+
+def _absolute(url: str, reference: str) -> str:
+    """A stylesheet cannot resolve the base of a page against the page's own address."""
+    try:
+        return urljoin(url, reference.strip())
+    except ValueError:
+        return url
 
 
 def _text(text: str) -> str:

@@ -1,0 +1,105 @@
+"""Errands: what a page needs from elsewhere before it can be read whole. Each request passes the frontier's clocks."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from motherlode.crawl.reading import Reading
+from motherlode.crawl.understanding import ServiceAnswer, Supplies
+from motherlode.fetch import robots_body
+from motherlode.frontier import Frontier
+from motherlode.model import Failure, FailureKind, Fetcher, Page, Posting, Request, RequestKind
+from motherlode.transform.options import Service
+from motherlode.transform.services import ACCEPT as RDF_ANSWERS
+from motherlode.transform.services import fits
+from motherlode.www.media import essence
+from motherlode.www.urls import canonical
+
+MOST_CONTEXTS = 8
+"""Contexts that are fetched for one page."""
+_CACHED = 1000
+_MOST_CONTEXT_BYTES = 1 << 20
+
+
+class Errands:
+    """Fetches JSON-LD contexts, once each, and asks transformation services."""
+
+    def __init__(
+        self, frontier: Frontier, fetcher: Fetcher, *, services: Sequence[Service], fetch_contexts: bool
+    ) -> None:
+        self._frontier = frontier
+        self._fetcher = fetcher
+        self._services = services
+        self._fetch_contexts = fetch_contexts
+        self._contexts: OrderedDict[str, asyncio.Task[bytes | None]] = OrderedDict()
+        self.requests = 0
+
+    async def supplies(self, page: Page, reading: Reading) -> Supplies | None:
+        """All that the page needs and can have; None where reading it again would change nothing."""
+        contexts: dict[str, bytes] = {}
+        if self._fetch_contexts:
+            for url in reading.wanted[:MOST_CONTEXTS]:
+                found = await self._context(url)
+                if found is not None:
+                    contexts[url] = found
+        service = self._service(page)
+        answer = await self._ask(service, page) if service is not None else None
+        return Supplies(contexts=contexts, service=answer) if contexts or answer is not None else None
+
+    async def _context(self, url: str) -> bytes | None:
+        """A context by its URL, fetched once and kept; None where it could not be had, for a while."""
+        if url not in self._contexts:
+            self._contexts[url] = asyncio.create_task(self._fetch_context(url))
+            if len(self._contexts) > _CACHED:
+                self._contexts.popitem(last=False)
+        return await asyncio.shield(self._contexts[url])
+
+    async def _fetch_context(self, url: str) -> bytes | None:
+        address = canonical(url)
+        for _ in range(6):
+            if address is None:
+                return None
+            fetched = await self._fetch(Request(url=address, kind=RequestKind.ERRAND, accept="application/ld+json"))
+            if isinstance(fetched, Page):
+                return fetched.body if len(fetched.body) <= _MOST_CONTEXT_BYTES else None
+            address = fetched.location if fetched.kind is FailureKind.REDIRECT else None
+        return None
+
+    def _service(self, page: Page) -> Service | None:
+        media_type = essence(page.content_type)
+        return next((service for service in self._services if fits(service.media_type, media_type)), None)
+
+    async def _ask(self, service: Service, page: Page) -> ServiceAnswer:
+        if len(page.body) > service.most_sent:
+            return ServiceAnswer(failure=f"{len(page.body)} bytes are more than the service is given")
+        headers = {"Content-Type": page.content_type, "Content-Location": page.url}
+        posting = Posting(body=page.body, headers=headers, seconds=service.seconds, most_received=service.most_received)
+        request = Request(url=service.url, kind=RequestKind.ERRAND, accept=RDF_ANSWERS, posting=posting)
+        fetched = await self._fetch(request)
+        if isinstance(fetched, Failure):
+            return ServiceAnswer(failure=f"{fetched.kind.value}: {fetched.detail}")
+        return ServiceAnswer(content_type=fetched.content_type, body=fetched.body)
+
+    async def _fetch(self, request: Request) -> Page | Failure:
+        """One request, when its host's clock and rules allow."""
+        while True:
+            leave = self._frontier.errand(request.url, time.time(), by_rules=request.posting is None)
+            if leave is None:
+                return Failure(url=request.url, kind=FailureKind.ROBOTS, detail="disallowed by robots.txt")
+            if isinstance(leave, float):
+                await asyncio.sleep(max(0.005, leave - time.time()))
+                continue
+            self.requests += 1
+            asked = request if leave.kind is RequestKind.ERRAND else Request(url=leave.url, kind=RequestKind.ROBOTS)
+            fetched = await self._fetcher.fetch(asked)
+            self._frontier.answered(leave, time.time())
+            if leave.kind is RequestKind.ERRAND:
+                return fetched
+            body = robots_body(fetched)
+            if body is None:  # what cannot be read now allows nothing now, and an errand is not worth a long wait
+                self._frontier.drop(leave)
+                return Failure(url=request.url, kind=FailureKind.ROBOTS, detail="robots.txt could not be read")
+            self._frontier.introduce(leave, body, time.time())

@@ -1,0 +1,144 @@
+"""Links of HTML."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from motherlode.extract import ExtractOptions, html_links
+from motherlode.model import Link, LinkSource
+from tests.www.pages import document
+
+
+def links(markup: str, **options: int) -> list[Link]:
+    return html_links(document(markup), ExtractOptions(**options))  # type: ignore[arg-type]
+
+
+def urls(markup: str) -> list[str]:
+    return [link.url for link in links(markup)]
+
+
+def test_an_anchor_with_everything() -> None:
+    (link,) = links(
+        "<html><body><main class='list wide'><p>See <a href='../a?b=c#d' rel=' Next  NOFOLLOW' type='Text/Turtle' "
+        "title=' the  title '>the\n data</a> of today</p></main>"
+    )
+    assert link == Link(
+        url="http://example.org/a?b=c",
+        source=LinkSource.ANCHOR,
+        anchor="the data",
+        rel="next nofollow",
+        type="text/turtle",
+        title="the title",
+        context="See of today",
+        tag_path="html body main.list.wide p a",
+        nofollow=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("markup", "source"),
+    [
+        ("<a href=/x>x</a>", LinkSource.ANCHOR),
+        ("<map><area href=/x alt=there></map>", LinkSource.ANCHOR),
+        ("<link rel=alternate type=application/rdf+xml href=/x>", LinkSource.LINK_ELEMENT),
+        ("<iframe src=/x></iframe>", LinkSource.FRAME),
+        ("<frameset><frame src=/x></frameset>", LinkSource.FRAME),
+        ("<meta http-equiv=Refresh content='3; URL=/x'>", LinkSource.REFRESH),
+        ("<meta http-equiv=refresh content=\"0;url='/x'\">", LinkSource.REFRESH),
+    ],
+)
+def test_every_source(markup: str, source: LinkSource) -> None:
+    assert [(link.url, link.source) for link in links(markup)] == [("http://example.org/x", source)]
+
+
+def test_the_base_element_counts() -> None:
+    assert urls("<base href=/deep/er/><a href=x>x</a><a href='?y'>y</a>") == [
+        "http://example.org/deep/er/x",
+        "http://example.org/deep/er/?y",
+    ]
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<a href='#top'>top</a>",
+        "<a href='mailto:ann@example.org'>mail</a>",
+        "<a href='javascript:void(0)'>no</a>",
+        "<a href='http://[broken'>no</a>",
+        "<a href=''>no</a>",
+        "<a>no</a>",
+        "<a href=/picture.PNG>no</a>",
+        "<link rel='stylesheet' href=/x>",
+        "<link rel='alternate stylesheet' href=/x>",
+        "<link rel='shortcut icon' href=/x>",
+        "<link rel='preload' href=/x>",
+        "<link rel='dns-prefetch' href='//cdn.example'>",
+        "<meta http-equiv=refresh content=30>",
+    ],
+)
+def test_what_leads_to_no_page(markup: str) -> None:
+    assert urls(markup) == []
+
+
+def test_data_and_pages_about_files_stay() -> None:
+    markup = "<a href=/data.ttl>a</a><a href=/item123?x=1>b</a><a href=/File:Cat.jpg>c</a><a href=/x.json>d</a>"
+    assert len(urls(markup)) == 4
+
+
+def test_one_link_for_each_address_and_the_most_telling_one() -> None:
+    first, second = links("<a href=/x><img src=i.png></a> <a href=/y>y</a> <a href=/x#a rel=nofollow>The X</a>")
+    assert (first.url, first.anchor, first.nofollow) == ("http://example.org/x", "The X", False)
+    assert second.anchor == "y"
+
+
+def test_an_image_speaks_by_its_alt() -> None:
+    (link,) = links("<a href=/x>\n<img src=i.png alt='A  cat'></a>")
+    assert link.anchor == "A cat"
+
+
+def test_a_lonely_link_takes_the_text_beside_its_parent() -> None:
+    (link,) = links("<p>before <b><a href=/x>x</a></b> after</p>")
+    assert link.context == "before after"
+
+
+def test_meta_robots_forbid_all_links() -> None:
+    assert [link.nofollow for link in links("<meta name=ROBOTS content='NoIndex,NOFOLLOW'><a href=/x>x</a>")] == [True]
+    assert [link.nofollow for link in links("<meta name=robots content=none><a href=/x>x</a>")] == [True]
+    assert [link.nofollow for link in links("<meta name=googlebot content=nofollow><a href=/x>x</a>")] == [False]
+
+
+def test_texts_are_cut() -> None:
+    long = "word " * 1_000
+    (link,) = links(
+        f"<div class='{long}'>{long}<a href=/x title='{long}' rel='{long}' type='{long}'>{long}</a>{long}</div>"
+    )
+    for text in (link.anchor, link.title, link.rel, link.type, link.context):
+        assert len(text) <= 120
+    assert len(link.tag_path) < 400
+
+
+def test_the_number_of_links_is_bounded() -> None:
+    markup = "".join(f"<a href=/{i}>x</a>" for i in range(9_000))
+    assert len(links(markup)) == 5_000
+    assert len(links(markup, page_links=10)) == 10
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<div class=x>" * 400 + "<a href=/x>x</a>" * 50_000,
+        "".join(f"<a href=/{i}><object>" for i in range(20_000)) + "text " * 100_000,
+        "<p>" + "text " * 200_000 + "".join(f"<a href=/{i}>x</a>" for i in range(20_000)),
+        "<a href='" + "x" * 2_000_000 + "'>x</a>",
+        "<a href=/x>" + "x" * 50_000_000,
+    ],
+    ids=["repeated", "nested", "one long text", "long address", "50 MB"],
+)
+def test_traps_end_in_time(markup: str) -> None:
+    page = document(markup)
+    assert page.html.root is not None
+    started = time.monotonic()
+    html_links(page, ExtractOptions())
+    assert time.monotonic() - started < 3

@@ -1,0 +1,123 @@
+"""The address guard: which addresses are public, and that names cannot get around it."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from motherlode.fetch import AddressGuard
+from motherlode.fetch.guard import GuardedResolver, GuardRefusedError, guarded_socket
+
+PUBLIC = ["93.184.215.14", "1.1.1.1", "2606:4700:4700::1111", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "192.0.0.9"]
+INSIDE = [
+    *("127.0.0.1", "127.255.255.254", "0.0.0.0", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1"),
+    *("169.254.169.254", "100.64.0.1", "192.0.0.1", "192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1"),
+    *("224.0.0.1", "239.255.255.255", "224.0.1.1", "240.0.0.1", "255.255.255.255"),
+    *("::", "::1", "fe80::1", "fe80::1%eth0", "fc00::1", "fd12:3456::1", "fec0::1", "ff02::1", "ff0e::1"),
+    *("2001:db8::1", "100::1", "3fff::1", "5f00::1", "64:ff9b:1::1"),
+    *("::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::ffff:c0a8:101", "::127.0.0.1"),
+    *("2002:0a00:0001::1", "2002:7f00:1::", "2001:0:5ef5:79fb:0:0:f5ff:fffe", "64:ff9b::10.0.0.1", "64:ff9b::7f00:1"),
+]
+
+
+@pytest.mark.parametrize("address", PUBLIC)
+def test_public_addresses_pass(address: str) -> None:
+    assert AddressGuard().refusal(address) == ""
+
+
+@pytest.mark.parametrize("address", INSIDE)
+def test_addresses_inside_somebodys_network_are_refused(address: str) -> None:
+    assert AddressGuard().refusal(address) == f"{address} is not a public address"
+
+
+@pytest.mark.parametrize("address", ["", "example.org", "127.1", "0x7f000001", "127.0.0.1:80", "[::1]", "010.0.0.1"])
+def test_what_is_no_address_is_refused(address: str) -> None:
+    assert "is not an address" in AddressGuard().refusal(address)
+
+
+@pytest.mark.parametrize(
+    ("allow", "address", "passes"),
+    [
+        ("127.0.0.0/8", "127.0.0.1", True),
+        ("127.0.0.0/8", "::ffff:127.0.0.1", True),
+        ("127.0.0.0/8", "::1", False),
+        ("127.0.0.0/8", "10.0.0.1", False),
+        ("127.0.0.1", "127.0.0.1", True),
+        ("127.0.0.1", "127.0.0.2", False),
+        ("10.1.2.3/16", "10.1.99.99", True),
+        ("::1/128", "::1", True),
+        ("fd00::/8", "fd00::5%eth1", True),
+        ("fd00::/8", "8.8.8.8", True),
+    ],
+)
+def test_the_user_may_name_ranges(allow: str, address: str, *, passes: bool) -> None:
+    assert (AddressGuard(allow=[allow]).refusal(address) == "") == passes
+
+
+def test_a_range_that_is_none_is_explained() -> None:
+    with pytest.raises(ValueError, match=r"'localhost' is not an address range such as 127\.0\.0\.0/8"):
+        AddressGuard(allow=["localhost"])
+
+
+async def test_names_in_the_table_do_not_go_to_dns() -> None:
+    table = {"a.example": ("93.184.215.14", 8080), "b.example": ("2606:4700:4700::1111", 443)}
+    resolver = GuardedResolver(AddressGuard(), table)
+    (found,) = await resolver.resolve("a.example", 80)
+    assert (found["hostname"], found["host"], found["port"]) == ("a.example", "93.184.215.14", 8080)
+    assert found["family"] == socket.AF_INET
+    (found,) = await resolver.resolve("b.example", 443)
+    assert found["family"] == socket.AF_INET6
+    await resolver.close()
+
+
+async def test_a_private_address_in_the_table_is_refused_too() -> None:
+    with pytest.raises(GuardRefusedError, match=r"10\.0\.0\.1 is not a public address"):
+        await GuardedResolver(AddressGuard(), {"a.example": ("10.0.0.1", 80)}).resolve("a.example", 80)
+
+
+class FakeDns:
+    """In the place of the event loop's resolver: one answer after the other."""
+
+    def __init__(self, *answers: list[str]) -> None:
+        self._answers = list(answers)
+
+    async def __call__(self, host: str, port: int, **_: object) -> list[tuple[object, ...]]:
+        return [(None, None, None, "", (address, port)) for address in self._answers.pop(0)]
+
+
+async def resolved(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> list[str]:
+    import asyncio
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", FakeDns(*answers), raising=False)
+    return [found["host"] for found in await GuardedResolver(AddressGuard()).resolve("a.example", 80)]
+
+
+async def test_refused_addresses_of_a_name_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert await resolved(monkeypatch, ["10.0.0.1", "93.184.215.14", "::1"]) == ["93.184.215.14"]
+
+
+async def test_a_name_with_only_private_addresses_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(GuardRefusedError, match=r"10\.0\.0\.1 is not .*; ::1 is not"):
+        await resolved(monkeypatch, ["10.0.0.1", "::1"])
+
+
+async def test_a_name_without_addresses_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(GuardRefusedError, match="no address"):
+        await resolved(monkeypatch, [])
+
+
+@pytest.mark.parametrize("host", ["nobody.invalid", "a" * 64 + ".org", "a..b"])
+async def test_names_that_do_not_resolve_are_dns_errors(host: str) -> None:
+    with pytest.raises(socket.gaierror):
+        await GuardedResolver(AddressGuard()).resolve(host, 80)
+
+
+def test_the_socket_looks_at_the_address_again() -> None:
+    """However the address got there: it was literal, or DNS changed its answer."""
+    inside = (socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", 80))
+    with pytest.raises(GuardRefusedError, match=r"127\.0\.0\.1"):
+        guarded_socket(AddressGuard(), inside)
+    made = guarded_socket(AddressGuard(allow=["127.0.0.0/8"]), inside)
+    assert made.gettimeout() == 0.0
+    made.close()

@@ -1,0 +1,57 @@
+"""Short ways to make pages for the index."""
+
+from __future__ import annotations
+
+import pyoxigraph as ox
+
+from motherlode.index import PageRecord, QuadStore, page_lines
+from motherlode.model import Extraction, Facts, Statement, Syntax
+
+A, B = "http://a.example/", "http://b.example/"
+P, Q = "<http://ex.org/p>", "<http://ex.org/q>"
+
+
+def facts(*statements: Statement, syntax: Syntax = Syntax.JSON_LD) -> Facts:
+    return Facts(extractions=(Extraction(syntax=syntax, statements=statements),))
+
+
+def says(name: str, value: str, *, predicate: str = P, graph: str = "") -> Statement:
+    return (f"<http://ex.org/{name}>", predicate, f'"{value}"', graph)
+
+
+def record(url: str, *statements: Statement, at: float = 1_000_000.0, status: int = 200) -> PageRecord:
+    lines, quads, graphs = page_lines(url, facts(*statements))
+    return PageRecord(
+        url=url,
+        fetched_at=at,
+        status=status,
+        lines=lines,
+        quads=quads,
+        graphs=graphs,
+        media_type="text/html",
+        kind="html",
+        syntaxes=("jsonld",),
+        content_hash=f"sha256:{len(lines)}",
+        size=len(lines),
+    )
+
+
+def everything(store: QuadStore) -> set[str]:
+    """Every quad, the union's too."""
+    found = {str(quad) for quad in store.quads()}
+    return found | {f"{row} <urn:union>" for row in union(store)}
+
+
+def rows(store: QuadStore, sparql: str) -> list[ox.QuerySolution]:
+    found = store.query(sparql)
+    assert isinstance(found, ox.QuerySolutions)
+    return list(found)
+
+
+def union(store: QuadStore) -> list[str]:
+    return sorted(f"{row['s']} {row['p']} {row['o']}" for row in rows(store, "SELECT ?s ?p ?o { ?s ?p ?o }"))
+
+
+def graph(store: QuadStore, name: str) -> list[str]:
+    sparql = f"SELECT ?s ?p ?o {{ GRAPH <{name}> {{ ?s ?p ?o }} }}"
+    return sorted(f"{row['s']} {row['p']} {row['o']}" for row in rows(store, sparql))

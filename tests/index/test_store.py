@@ -1,0 +1,207 @@
+"""The quad store on disk."""
+
+from __future__ import annotations
+
+import gc
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from motherlode.index import PROVENANCE, PageRecord, QuadStore
+from motherlode.model import Statement, Syntax
+from motherlode.transform.blank import BlankNames
+
+from .fakes import A, B, Q, everything, graph, record, rows, says, union
+
+ROWS = [says(name, value) for name, value in (("x", "1"), ("y", "2"), ("z", "3"))]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> QuadStore:
+    return QuadStore(tmp_path / "store")
+
+
+def test_a_page_written_twice_is_the_same_store(store: QuadStore) -> None:
+    store.write([record(A, *ROWS), record(B, *ROWS)])
+    once = everything(store)
+    store.write([record(A, *ROWS)])
+    assert everything(store) == once
+    store.write([record(A, *ROWS), record(A, *ROWS)])
+    assert everything(store) == once
+
+
+def test_a_page_written_again_says_only_what_it_says_now(store: QuadStore) -> None:
+    store.write([record(A, *ROWS[:2])])
+    store.write([record(A, *ROWS[1:])])
+    assert graph(store, A) == union(store) == [f"{s} {p} {o}" for s, p, o, _ in ROWS[1:]]
+
+
+def test_of_a_page_twice_in_one_batch_the_last_counts(store: QuadStore) -> None:
+    store.write([record(A, ROWS[0]), record(A, ROWS[1])])
+    assert union(store) == [" ".join(ROWS[1][:3])]
+
+
+def test_what_another_page_says_too_stays_in_the_union(store: QuadStore) -> None:
+    store.write([record(A, ROWS[0], ROWS[1]), record(B, ROWS[1])])
+    store.write([record(A)])
+    assert graph(store, A) == []
+    assert union(store) == [" ".join(ROWS[1][:3])]
+    store.write([record(B)])
+    assert union(store) == []
+
+
+def test_graphs_that_a_page_names_are_replaced_with_it(store: QuadStore) -> None:
+    inner = says("x", "1", graph="<http://ex.org/g>")
+    store.write([record(A, inner, says("x", "1")), record(B, says("y", "2", graph="<http://ex.org/g>"))])
+    assert len(graph(store, f"{A}#graph=http://ex.org/g")) == 1
+    store.write([record(A, says("z", "3"))])
+    assert graph(store, f"{A}#graph=http://ex.org/g") == []
+    assert len(graph(store, f"{B}#graph=http://ex.org/g")) == 1
+    assert len(union(store)) == 2
+
+
+def test_provenance_is_replaced(store: QuadStore) -> None:
+    store.write([record(A, at=1.0, status=200)])
+    before = graph(store, PROVENANCE)
+    store.write([record(A, at=2.0, status=203)])
+    after = graph(store, PROVENANCE)
+    assert len(before) == len(after)
+    assert any('"203"' in row for row in after)
+    assert not any('"200"' in row for row in after)
+    store.write([PageRecord(url=A, fetched_at=3.0, status=301, redirects_to=B)])
+    assert len(graph(store, PROVENANCE)) == 4
+
+
+def test_a_page_that_repeats_its_own_provenance_leaves_nothing_behind(store: QuadStore) -> None:
+    claim = (f"<{A}>", "<urn:motherlode:vocabulary:kind>", '"html"', "")
+    store.write([record(A, claim)])
+    store.write([record(A)])
+    assert union(store) == []
+    assert any('"html"' in row for row in graph(store, PROVENANCE))
+
+
+def test_the_default_graph_is_the_union_without_provenance_and_without_duplicates(store: QuadStore) -> None:
+    store.write([record(A, *ROWS), record(B, *ROWS), record("http://c.example/", ROWS[0])])
+    assert union(store) == sorted(" ".join(row[:3]) for row in ROWS)
+
+
+@pytest.mark.parametrize("pattern", list(product([True, False], repeat=4)))
+def test_every_access_pattern(store: QuadStore, pattern: tuple[bool, ...]) -> None:
+    pages = {A: [*ROWS, says("x", "1", predicate=Q)], B: [ROWS[0], says("x", "9")]}
+    store.write([record(url, *statements) for url, statements in pages.items()])
+    wanted = (*says("x", "1")[:3], f"<{A}>")
+    spelled = [term if bound else f"?v{place}" for place, (term, bound) in enumerate(zip(wanted, pattern, strict=True))]
+    inside = f"GRAPH {spelled[3]} {{ {spelled[0]} {spelled[1]} {spelled[2]} }}"
+    found = len(rows(store, f"SELECT * {{ {inside} FILTER(!STRSTARTS(STR({spelled[3]}), 'urn:')) }}"))
+    quads = [(*row[:3], f"<{url}>") for url, statements in pages.items() for row in statements]
+    matches = [
+        quad for quad in quads if all(a == b for a, b, bound in zip(quad, wanted, pattern, strict=True) if bound)
+    ]
+    assert found == len(matches)
+
+
+def test_blank_nodes_are_the_same_on_every_writing(store: QuadStore) -> None:
+    def page(url: str) -> PageRecord:
+        names = BlankNames(url, Syntax.RDFA)
+        first, second = names.fresh(), names.fresh()
+        return record(url, (first, "<http://ex.org/p>", second, ""), (second, "<http://ex.org/p>", '"x"', ""))
+
+    store.write([page(A), page(B)])
+    once = everything(store)
+    store.write([page(A)])
+    assert everything(store) == once
+    assert len(union(store)) == 4, "blank nodes of two pages are not one"
+
+
+def test_all_is_there_after_reopening(tmp_path: Path) -> None:
+    store = QuadStore(tmp_path / "store")
+    store.write([record(A, *ROWS)])
+    store.flush()
+    once = everything(store)
+    del store
+    gc.collect()
+    again = QuadStore(tmp_path / "store")
+    assert everything(again) == once
+    again.write([record(A, ROWS[0])])
+    assert union(again) == [" ".join(ROWS[0][:3])]
+
+
+def test_a_reader_beside_the_writer(tmp_path: Path) -> None:
+    writer = QuadStore(tmp_path / "store")
+    writer.write([record(A, *ROWS)])
+    writer.flush()
+    reader = QuadStore(tmp_path / "store", read_only=True)
+    assert union(reader) == union(writer)
+    with pytest.raises((OSError, ValueError, RuntimeError)):
+        reader.write([record(B, *ROWS)])
+    assert len(union(writer)) == 3
+
+
+def test_what_cannot_be_opened_is_an_error_that_names_the_place(tmp_path: Path) -> None:
+    (tmp_path / "store").write_bytes(b"a file, not a folder")
+    with pytest.raises(OSError, match=r"the quad store in .*store cannot be opened"):
+        QuadStore(tmp_path / "store")
+    with pytest.raises(OSError, match="cannot be opened"):
+        QuadStore(tmp_path / "nothing" / "here", read_only=True)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://a.example/?q[0]=1", "http://a.example/100%", "http://[::1]/x", "http://a.example/{x}"]
+)
+def test_pages_of_any_url_can_be_written_again(store: QuadStore, url: str) -> None:
+    store.write([record(url, *ROWS)])
+    store.write([record(url, ROWS[0])])
+    assert union(store) == [" ".join(ROWS[0][:3])]
+
+
+@pytest.mark.parametrize("many", [1, 5000])
+def test_one_broken_statement_costs_itself_alone(store: QuadStore, many: int) -> None:
+    rows = [says(str(number), "fine") for number in range(many)]
+    broken: Statement = ("<http://ex.org/broken", "not a term", "at all", "")
+    store.write([record(A, rows[0], broken, *rows[1:]), record(B, rows[0])])
+    assert len(union(store)) == many
+    assert graph(store, B)
+    assert store.broken_lines == 2, "once in the page's graph, once in the union"
+    store.write([record(A, rows[0])])
+    assert len(union(store)) == 1
+
+
+def test_many_quads_go_in_as_a_bulk_and_are_replaced_like_few(store: QuadStore) -> None:
+    rows = [says(str(number), "x") for number in range(6000)]
+    store.write([record(A, *rows), record(B, *rows[:10])])
+    assert len(union(store)) == 6000
+    store.write([record(A, *rows[:5])])
+    assert len(union(store)) == 10
+    assert len(graph(store, A)) == 5
+
+
+PAGES = st.lists(
+    st.tuples(
+        st.sampled_from([A, B, "http://c.example/?x[]=%"]),
+        st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["", "<http://ex.org/g>", "_:g"])), max_size=4),
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(pages=PAGES, size=st.integers(1, 4))
+def test_the_store_holds_what_the_last_writing_of_each_page_said(
+    store: QuadStore, pages: list[tuple[str, list[tuple[int, str]]]], size: int
+) -> None:
+    store.write([record(url) for url in (A, B, "http://c.example/?x[]=%")])  # as empty as at first
+    last: dict[str, set[Statement]] = {}
+    records = []
+    for url, said in pages:
+        statements = [says(str(number), "v", graph=name) for number, name in said]
+        records.append(record(url, *statements))
+        last[url] = set(statements)
+    for start in range(0, len(records), size):
+        store.write(records[start : start + size])
+    expected = {" ".join(row[:3]) for rows in last.values() for row in rows}
+    assert union(store) == sorted(expected)
+    in_graphs = [quad for quad in store.quads() if str(quad.graph_name) != f"<{PROVENANCE}>"]
+    assert len(in_graphs) == sum(len(rows) for rows in last.values())

@@ -1,0 +1,126 @@
+"""Terms: what is written can be read by others, and means the same."""
+
+from __future__ import annotations
+
+import pyoxigraph as ox
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from motherlode.model.terms import RDF_TYPE, XSD, iri, iri_value, is_iri, literal, page_iri
+from motherlode.www.urls import canonical
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)  # lone surrogates too
+
+
+def read(term: str) -> object:
+    """The object of a statement, as a strict enough reader of N-Triples takes it; exactly one comes out."""
+    line = f"<http://ex.org/s> <http://ex.org/p> {term} .\n".encode()
+    (quad,) = ox.parse(line, ox.RdfFormat.N_TRIPLES, lenient=True)
+    assert isinstance(quad, ox.Quad)
+    return quad.object
+
+
+def as_kept(text: str) -> str:
+    """Lone surrogates are no characters; each becomes U+FFFD."""
+    return "".join("�" if 0xD800 <= ord(character) <= 0xDFFF else character for character in text)
+
+
+@given(ANY_TEXT)
+@example('" . <http://evil.example/> <http://evil.example/> "')
+@example("\\")
+@example('\\"')
+@example("a\r\nb\tc\0\x85\u2028")
+def test_any_text_makes_a_literal_that_reads_back(text: str) -> None:
+    assert read(literal(text)) == ox.Literal(as_kept(text))
+
+
+@given(ANY_TEXT, st.from_regex(r"\A[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8}){0,2}\Z"))
+def test_a_literal_with_a_language(text: str, language: str) -> None:
+    found = read(literal(text, language=language))
+    assert isinstance(found, ox.Literal)
+    assert (found.value, found.language) == (as_kept(text), language.lower())
+
+
+@given(st.text(max_size=20), ANY_TEXT)
+@example("x", "en us")
+@example("x", "en-")
+@example("x", "12")
+@example("x", 'en"@de')
+def test_a_language_that_is_none_never_breaks_the_line(text: str, language: str) -> None:
+    found = read(literal(text, language=language))
+    assert isinstance(found, ox.Literal)
+    assert found.value == text
+
+
+@given(st.text(max_size=20), ANY_TEXT | ANY_TEXT.map(lambda text: f"http://ex.org/{text}"))
+@example("x", "http://ex.org/a> <b")
+@example("x", "http://ex.org/a b")
+@example("x", "relative")
+def test_a_datatype_that_is_none_never_breaks_the_line(text: str, datatype: str) -> None:
+    found = read(literal(text, datatype=datatype))
+    assert isinstance(found, ox.Literal)
+    assert found.value == text
+    assert found.datatype.value in (datatype, XSD + "string")
+
+
+def test_datatypes() -> None:
+    assert read(literal("1", datatype=XSD + "integer")) == ox.Literal("1", datatype=ox.NamedNode(XSD + "integer"))
+    assert literal("x", datatype=XSD + "string") == '"x"'
+    assert literal("x", language="de", datatype=XSD + "integer") == '"x"@de', "a language leaves no room for a type"
+
+
+@given(ANY_TEXT | ANY_TEXT.map(lambda text: f"http://ex.org/{text}"))
+@example("http://ex.org/a> <http://evil.example/")
+@example("urn:x")
+@example("http://ex.org/ä%zz[1]")
+def test_an_iri_reads_back_or_is_none(value: str) -> None:
+    term = iri(value)
+    if term is not None:
+        found = read(term)
+        assert isinstance(found, ox.NamedNode)
+        assert found.value == value == iri_value(term)
+        assert is_iri(term)
+
+
+@pytest.mark.parametrize(
+    "value", ["", "relative", "/path", "a b:c", "http://ex.org/<", 'http://ex.org/"', "http://a\n/", ":x"]
+)
+def test_what_is_no_iri(value: str) -> None:
+    assert iri(value) is None
+
+
+@pytest.mark.parametrize(
+    "value", ["http://ex.org/", "urn:isbn:1", "mailto:a@b.example", "x-y+z.1:a", "http://ex.org/ü"]
+)
+def test_what_is_an_iri(value: str) -> None:
+    assert iri(value) == f"<{value}>"
+
+
+def test_kinds_are_told_by_their_first_character() -> None:
+    assert is_iri(RDF_TYPE)
+    assert not is_iri(literal("<x>"))
+    assert not is_iri("_:b0")
+
+
+@given(st.from_regex(r"\A[!-~é ]{0,30}\Z"))
+@example("a[0]=%zz&b={|}^`\\'\"<>")
+def test_every_page_has_a_name_that_strict_readers_take(rest: str) -> None:
+    for start in ("http://ex.org/", "http://ex.org/?", "https://[2001:db8::1]:8080/"):
+        url = canonical(start + rest)
+        if url is None:
+            continue
+        term = page_iri(url)
+        name = ox.NamedNode(term[1:-1])  # the strict reader
+        assert read(term) == name
+        assert page_iri(name.value) == term, "a name has nothing left to escape"
+
+
+@given(st.from_regex(r"\A[a-zA-Z0-9/._~:?&=+,;@!$()*-]{0,40}\Z"))
+def test_a_plain_url_is_its_own_name(rest: str) -> None:
+    assert page_iri(f"http://ex.org/{rest}") == f"<http://ex.org/{rest}>"
+
+
+def test_each_character_is_escaped_as_itself() -> None:
+    urls = [f"http://ex.org/?{character}" for character in "[]{}|^`\\%"]
+    assert len({page_iri(url) for url in urls}) == len(urls)

@@ -1,0 +1,167 @@
+"""Pages and documents from end to end: what is found, what is lost, and where the page is told to look."""
+
+from __future__ import annotations
+
+import json
+
+from motherlode.model import ContentKind, Detected, Evidence, Syntax
+from motherlode.transform import jsonld
+from motherlode.transform.options import TransformOptions
+from motherlode.www.document import Document
+
+from .helpers import SCHEMA, TYPE, extract, extract_block, names, page, read
+
+PERSON = '{"@context":"https://schema.org","@id":"#ann","@type":"Person","name":"Ann"}'
+
+
+def script(content: str) -> str:
+    return f'<script type="application/ld+json">{content}</script>'
+
+
+def test_a_block_gives_its_statements() -> None:
+    found = extract(script(PERSON))
+    assert found.syntax is Syntax.JSON_LD
+    assert found.statements == (
+        ("<http://example.org/dir/page#ann>", TYPE, SCHEMA.format("Person"), ""),
+        ("<http://example.org/dir/page#ann>", SCHEMA.format("name"), '"Ann"', ""),
+    )
+    assert not found.problems
+
+
+def test_one_broken_block_costs_no_other() -> None:
+    found = extract(script("{{{") + script("not json") + script(PERSON) + script("[") + script(""))
+    assert len(found.statements) == 2
+    assert [problem.mended for problem in found.problems].count(False) == 1
+    assert all(problem.syntax is Syntax.JSON_LD for problem in found.problems)
+
+
+def test_problems_have_their_place_in_the_page() -> None:
+    html = f"<html>\n<p>\n{script('{}')}\n{script(chr(10) + PERSON.replace('}', ',}'))}"
+    found = extract(html)
+    assert [(p.message, p.line, p.column, p.mended) for p in found.problems] == [
+        ("trailing comma", 5, len(PERSON) + 1, True)
+    ]
+    assert len(found.statements) == 2
+
+
+def test_a_lost_iri_has_its_place() -> None:
+    block = '{\n "@context": "https://schema.org",\n "@id": "http://a/",\n "url": "http:\\/\\/x\\/{q}"\n}'
+    problem = extract_block(block).problems[0]
+    assert (problem.line, problem.column, problem.mended) == (5, 10, False)
+    assert problem.message == "bad IRI, its statements are lost: http://x/{q}"
+
+
+def test_a_template_that_is_a_text_is_kept() -> None:
+    block = {
+        "@context": "https://schema.org",
+        "@type": "WebSite",
+        "potentialAction": {
+            "@type": "SearchAction",
+            "target": {"@type": "EntryPoint", "urlTemplate": "https://x.example/?q={q}"},
+            "query-input": "required name=q",
+        },
+    }
+    found = extract_block(json.dumps(block))
+    assert (SCHEMA.format("urlTemplate"), '"https://x.example/?q={q}"') in {s[1:3] for s in found.statements}
+    assert not found.problems
+
+
+def test_the_base_element_counts() -> None:
+    html = '<base href="/other/"><base href="/third/">' + script('{"@id":"x","http://p/":"y"}')
+    assert extract(html).statements[0][0] == "<http://example.org/other/x>"
+
+
+def test_blank_labels_are_shared_by_the_blocks_of_a_page() -> None:
+    blocks = script('{"@id":"_:a","http://p/":1}') + script('{"@id":"_:a","http://p/":2}') + script('{"http://p/":3}')
+    found = extract(blocks).statements
+    assert found[0][0] == found[1][0] != found[2][0]
+
+
+def test_the_same_page_gives_the_same_blank_nodes() -> None:
+    html = script('{"http://p/":{"http://q/":{"@list":[1,2]}}}')
+    assert extract(html).statements == extract(html).statements
+
+
+def test_several_values_in_a_block_are_all_read() -> None:
+    found = extract_block(PERSON + "\n" + PERSON.replace("ann", "bob"))
+    assert len({statement[0] for statement in found.statements}) == 2
+    assert [(p.line, p.mended) for p in found.problems] == [(3, True)]
+
+
+def test_a_missing_context_is_wanted_and_then_used() -> None:
+    url = "https://example.net/context.jsonld"
+    block = json.dumps({"@context": url, "@id": "http://a/", "title": "x"})
+    first = extract_block(block)
+    assert first.wanted == (url,)
+    assert not first.statements
+    assert (first.problems[0].line, first.problems[0].column) == (2, block.index(url) + 1)
+    second = extract_block(block, contexts={url: b'{"@context": {"title": "http://t/"}}'})
+    assert second.statements == (("<http://a/>", "<http://t/>", '"x"', ""),)
+    assert not second.wanted
+    assert not second.problems
+
+
+def test_a_block_that_says_nothing_is_told() -> None:
+    assert [p.message for p in extract_block('{"name": "Ann"}').problems] == ["no statement comes of the block"]
+    assert not extract_block('{"@context": {"a": "http://a/"}}').problems
+    assert not extract_block("{}").problems
+    assert not extract_block("[]").problems
+
+
+def test_the_statements_of_a_page_are_bounded_over_its_blocks() -> None:
+    found = extract(script(PERSON) + script(PERSON.replace("ann", "bob")), most=3)
+    assert len(found.statements) == 3
+    assert "more than" in found.problems[-1].message
+
+
+def test_pages_in_other_charsets() -> None:
+    body = script('{"@id":"http://a/","http://p/":"caf\xe9"}').encode("latin-1")
+    document = Document(
+        url="http://a/",
+        body=body,
+        detected=Detected(kind=ContentKind.HTML, evidence=Evidence.HEADER, charset="latin-1"),
+    )
+    assert jsonld.extract(document, names(), TransformOptions()).statements[0][2] == '"café"'
+
+
+def test_xhtml_wrappers_and_entities() -> None:
+    for content in (
+        f"//<![CDATA[\n{PERSON}\n//]]>",
+        f"/*<![CDATA[*/{PERSON}/*]]>*/",
+        f"<!--\n{PERSON}\n-->",
+        PERSON.replace('"', "&quot;"),
+    ):
+        found = extract(script(content))
+        assert len(found.statements) == 2
+        assert all(problem.mended for problem in found.problems)
+        assert found.problems
+
+
+def test_documents() -> None:
+    found = read({"@context": {"p": "http://p/"}, "@id": "", "p": [1, {"@id": "b"}]})
+    assert [statement[2] for statement in found.statements] == [
+        '"1"^^<http://www.w3.org/2001/XMLSchema#integer>',
+        "<http://example.org/dir/b>",
+    ]
+    assert not found.problems
+
+
+def test_documents_with_marks_and_faults() -> None:
+    assert len(read("\ufeff" + PERSON).statements) == 2
+    assert not read("\ufeff" + PERSON).problems
+    broken = read(PERSON[:-1] + ",\n")
+    assert len(broken.statements) == 2
+    assert [problem.line for problem in broken.problems] == [2]
+    assert read(b"\xff\xfe{").problems
+    assert [p.message for p in read("").problems] == ["empty block"]
+
+
+def test_a_document_does_not_listen_to_base_elements() -> None:
+    document = page('{"@id":"x","http://p/":"<base href=\'/other/\'>"}', kind=ContentKind.JSON_LD)
+    found = jsonld.read_document(document, names(), TransformOptions())
+    assert found.statements[0][0] == "<http://example.org/dir/x>"
+
+
+def test_equal_problems_in_equal_blocks_have_their_own_places() -> None:
+    found = extract(script("{,}") + "\n" + script("{,}"))
+    assert [problem.line for problem in found.problems] == [1, 2]

@@ -1,0 +1,31 @@
+"""Microdata of a few lines of markup."""
+
+from __future__ import annotations
+
+from motherlode.model import Extraction, Syntax
+from motherlode.transform.blank import BlankNames
+from motherlode.transform.microdata import extract
+from tests.www.pages import URL, document
+
+SCHEMA = "http://schema.org/"
+
+
+def microdata(markup: str) -> Extraction:
+    return extract(document(markup), BlankNames(URL, Syntax.MICRODATA))
+
+
+def facts(markup: str) -> set[tuple[str, str]]:
+    """Predicates (the last part) and objects; blank nodes are all alike."""
+    return {
+        (predicate[1:-1].replace(SCHEMA, ""), "_" if value.startswith("_:") else value)
+        for _, predicate, value, _ in microdata(markup).statements
+        if not predicate.endswith("#type>")
+    }
+
+
+def value(attributes: str, tag: str = "span", content: str = "text") -> str:
+    """The one value of a property on such an element."""
+    ((_, found),) = facts(
+        f"<div itemscope itemtype='{SCHEMA}Thing'><{tag} itemprop=p {attributes}>{content}</{tag}></div>"
+    )
+    return found

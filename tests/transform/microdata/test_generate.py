@@ -1,0 +1,35 @@
+"""Items, subjects and statements."""
+
+from __future__ import annotations
+
+from tests.transform.microdata.pages import SCHEMA, facts, microdata
+
+
+def test_an_identifier_is_the_subject() -> None:
+    found = microdata(f"<div itemscope itemid='#me' itemtype={SCHEMA}Person></div>").statements
+    assert [subject for subject, *_ in found] == ["<http://example.org/folder/page#me>"]
+
+
+def test_an_item_without_a_type_inherits_the_vocabulary() -> None:
+    assert facts(
+        f"<div itemscope itemtype={SCHEMA}Person><p itemprop=knows itemscope><b itemprop=name>x</b></p></div>"
+    ) == {("knows", "_"), ("name", '"x"')}
+
+
+def test_reverse_properties_point_back_and_never_at_text() -> None:
+    found = microdata(
+        f"<div itemscope itemid=a itemtype={SCHEMA}A><a itemprop-reverse=partOf href=b>b</a>"
+        "<b itemprop-reverse=name>text</b></div>"
+    ).statements
+    assert [s for s in found if not s[1].endswith("#type>")] == [
+        ("<http://example.org/folder/b>", "<http://schema.org/partOf>", "<http://example.org/folder/a>", "")
+    ]
+
+
+def test_a_shared_item_is_described_once() -> None:
+    found = microdata(
+        "<div itemscope itemref=x></div><div itemscope itemref=x></div>"
+        "<div id=x itemprop=p itemscope><b itemprop=name>n</b></div>"
+    ).statements
+    assert sum(1 for s in found if s[2] == '"n"') == 1
+    assert len({s[2] for s in found if s[1].endswith("#p>")}) == 1

@@ -1,0 +1,61 @@
+"""The sparse tree of HTML: what it leaves out must not matter."""
+
+from __future__ import annotations
+
+from motherlode.transform.rdfa.html_tree import html_tree
+from tests.transform.rdfa.pages import triples
+from tests.www.pages import document
+
+DC = "http://purl.org/dc/terms/"
+
+
+def tags(markup: str) -> list[str]:
+    tree = html_tree(document(markup), roles=False)
+    assert tree is not None
+    return [element.tag for element in tree.elements]
+
+
+def test_only_what_matters_is_in_it() -> None:
+    assert tags(
+        "<body class=x><main><a href=x>y</a><section lang=de><p id=q><b property=dc:title>z</b></p></section>"
+    ) == [
+        "html",
+        "section",
+        "b",
+    ]
+
+
+def test_idle_relations_are_left_out_unless_a_vocabulary_is_set() -> None:
+    assert tags("<link rel=icon href=x><p property=dc:title>y") == ["html", "p"]
+    assert tags("<link rel=icon href=x><p vocab='http://v/' property=title>y") == ["html", "link", "p"]
+
+
+def test_ancestors_with_addresses_are_found() -> None:
+    assert triples("<a href='http://x/'><div><b property=dc:title>y</b></div></a>") == [
+        ("<http://x/>", f"<{DC}title>", '"y"')
+    ]
+
+
+def test_descendants_complete_a_relation_that_waits() -> None:
+    found = triples("<div about=#s rel=dc:relation><p><a href='http://x/'>y</a><img src='http://z/'></p></div>")
+    assert found == [("<#s>", f"<{DC}relation>", "<http://x/>"), ("<#s>", f"<{DC}relation>", "<http://z/>")]
+
+
+def test_old_declarations_of_namespaces_count() -> None:
+    assert triples("<html xmlns:EX='http://ex/'><p property=ex:a>b") == [("<>", "<http://ex/a>", '"b"')]
+
+
+def test_markup_of_a_literal() -> None:
+    ((_, _, found),) = triples(
+        "<div prefix='ex: http://ex/'>"
+        "<p property=ex:a datatype=rdf:XMLLiteral>1 &lt; 2<b c='\"&amp;'>x<br>y</b><!-- z --></p>"
+    )
+    inner = found.removesuffix("^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#XMLLiteral>")[1:-1].replace('\\"', '"')
+    assert inner == (
+        '1 &lt; 2<b c="&quot;&amp;" xmlns="http://www.w3.org/1999/xhtml" xmlns:ex="http://ex/">x<br/>y</b><!-- z -->'
+    )
+
+
+def test_html_literals() -> None:
+    ((_, _, found),) = triples("<p property=dc:title datatype=rdf:HTML>a<b>c</b>")
+    assert found == '"a<b>c</b>"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#HTML>'

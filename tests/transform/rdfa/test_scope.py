@@ -1,0 +1,29 @@
+"""Vocabularies, prefixes and languages in force."""
+
+from __future__ import annotations
+
+from tests.transform.rdfa.pages import triples
+
+USES = "<http://www.w3.org/ns/rdfa#usesVocabulary>"
+
+
+def test_a_vocabulary_is_said_and_can_be_taken_back() -> None:
+    found = triples("<div vocab='http://v/'><b property=a>x</b><p vocab=''><b property=a>y</b></p></div>")
+    assert found == [("<>", USES, "<http://v/>"), ("<>", "<http://v/a>", '"x"')]
+
+
+def test_prefixes_end_with_their_element() -> None:
+    markup = "<p prefix='e: http://e/'><b property=e:a>x</b></p><b property=e:a>y</b>"
+    assert [predicate for _, predicate, _ in triples(markup)] == ["<http://e/a>", "<e:a>"]
+
+
+def test_prefix_wins_over_xmlns_on_the_same_element_and_inner_over_outer() -> None:
+    assert triples("<p xmlns:e='http://x/' prefix='e: http://p/' property=e:a>x</p>")[0][1] == "<http://p/a>"
+    assert triples("<p prefix='e: http://p/'><b xmlns:e='http://x/' property=e:a>x</b></p>")[0][1] == "<http://x/a>"
+
+
+def test_languages() -> None:
+    markup = (
+        "<html lang=en><p property=dc:title>a<p lang='' property=dc:title>b<p xml:lang=fr lang=de property=dc:title>c"
+    )
+    assert [value for *_, value in triples(markup)] == ['"a"@en', '"b"', '"c"@fr']

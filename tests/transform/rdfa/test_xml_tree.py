@@ -1,0 +1,53 @@
+"""The sparse tree of XML."""
+
+from __future__ import annotations
+
+from motherlode.model import ContentKind
+from tests.transform.rdfa.pages import triples
+
+XHTML = "xmlns='http://www.w3.org/1999/xhtml'"
+DC = "http://purl.org/dc/terms/"
+
+
+def test_svg_with_a_base_of_its_own() -> None:
+    found = triples(
+        "<svg xmlns='http://www.w3.org/2000/svg' xml:base='http://b/'>"
+        "<g xml:base='c/'><a rel='dc:source' resource='d'/></g></svg>",
+        kind=ContentKind.SVG,
+    )
+    assert found == [("<http://b/>", f"<{DC}source>", "<http://b/c/d>")]
+
+
+def test_xhtml_has_a_base_element_and_languages() -> None:
+    found = triples(
+        f"<html {XHTML} lang='en'><head><base href='http://b/#f'/></head><body><p xml:lang='de' lang='fr' "
+        "property='dc:title'>x</p><p property='dc:title'>y</p></body></html>",
+        kind=ContentKind.XHTML,
+    )
+    assert found == [("<http://b/>", f"<{DC}title>", '"x"@de'), ("<http://b/>", f"<{DC}title>", '"y"@en')]
+
+
+def test_words_of_xhtml_depend_on_the_document_type() -> None:
+    body = f"<html {XHTML}><head><link rel='next' href='http://n/'/></head></html>"
+    doctype = '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML+RDFa 1.1//EN" "http://www.w3.org/MarkUp/DTD/xhtml-rdfa-2.dtd">'
+    assert triples(body, kind=ContentKind.XHTML) == []
+    assert triples(doctype + body, kind=ContentKind.XHTML) == [
+        ("<>", "<http://www.w3.org/1999/xhtml/vocab#next>", "<http://n/>")
+    ]
+
+
+def test_plain_xml_has_no_lang_and_no_heads() -> None:
+    found = triples(
+        "<root lang='en'><head typeof='dc:Agent'><p property='dc:title'>x</p></head></root>", kind=ContentKind.XML
+    )
+    assert found[1] == ("_:0", f"<{DC}title>", '"x"')
+
+
+def test_markup_of_a_literal_keeps_namespaces_and_comments() -> None:
+    ((_, _, found),) = triples(
+        "<r xmlns='urn:d' xmlns:e='urn:e'><p property='dc:title' datatype='rdf:XMLLiteral'>"
+        "a<e:b e:c='&lt;'><f xmlns='urn:f'/><!-- g --><?h i?>j</e:b>k</p></r>",
+        kind=ContentKind.XML,
+    )
+    inner = found.rpartition("^^")[0][1:-1].replace('\\"', '"')
+    assert inner == ('a<e:b e:c="&lt;" xmlns="urn:d" xmlns:e="urn:e"><f xmlns="urn:f"/><!-- g --><?h i?>j</e:b>k')

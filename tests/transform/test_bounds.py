@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import pytest
+
+from motherlode.transform.bounds import Deadline, OutOfTime, time_limit
+
+
+def test_a_loop_is_stopped_in_time() -> None:
+    started = time.monotonic()
+    with pytest.raises(OutOfTime), time_limit(0.05):
+        while True:
+            pass
+    assert time.monotonic() - started < 1
+
+
+def test_code_that_catches_exceptions_is_stopped_too() -> None:
+    with pytest.raises(OutOfTime), time_limit(0.05):
+        while True:
+            try:
+                int("x")
+            except Exception:  # noqa: BLE001 - what a careless extractor would do
+                continue
+
+
+def test_an_alarm_that_is_lost_rings_again() -> None:
+    lost = 0
+    with pytest.raises(OutOfTime), time_limit(0.02):
+        while True:
+            try:
+                while True:
+                    pass
+            except OutOfTime:
+                lost += 1
+                if lost > 1:
+                    raise
+    assert lost == 2
+
+
+def test_work_that_ends_in_time_leaves_nothing_behind() -> None:
+    before = signal.getsignal(signal.SIGALRM)
+    with time_limit(5):
+        pass
+    assert signal.getsignal(signal.SIGALRM) is before
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_an_alarm_around_it_still_rings() -> None:
+    with pytest.raises(OutOfTime), time_limit(0.1):
+        for _ in range(1000):
+            with time_limit(5):
+                time.sleep(0.01)
+
+
+def test_the_inner_limit_may_be_the_shorter() -> None:
+    inner = 0
+    with time_limit(5):
+        try:
+            with time_limit(0.02):
+                time.sleep(1)
+        except OutOfTime:
+            inner += 1
+    assert inner == 1
+
+
+def test_other_threads_ask_their_deadline() -> None:
+    outcomes: list[str] = []
+
+    def work() -> None:
+        try:
+            with time_limit(0.02) as deadline:
+                time.sleep(0.05)
+                outcomes.append("not interrupted")
+                deadline.check()
+        except OutOfTime:
+            outcomes.append("stopped")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert outcomes == ["not interrupted", "stopped"]
+
+
+def test_a_deadline_that_lies_ahead_says_nothing() -> None:
+    Deadline(60).check()

@@ -1,0 +1,67 @@
+"""Random tag soup: whatever a page holds, no extractor of markup raises, and every term can be written down."""
+
+from __future__ import annotations
+
+import pyoxigraph as ox
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from motherlode.extract import links
+from motherlode.model import ContentKind, Facts, Syntax
+from motherlode.transform import microdata, page, rdfa
+from motherlode.transform.blank import BlankNames
+from tests.www.pages import URL, document
+
+_NAMES = """
+html head body base title meta link a area img time data meter div p span ul li table tr td svg script template b i
+form object iframe
+"""
+_ATTRIBUTES = """
+itemscope itemprop itemprop-reverse itemref itemid itemtype id property typeof rel rev about resource href src vocab
+prefix inlist datatype content datetime value lang xml:lang xmlns:e xml:base role name http-equiv class title
+"""
+_WORDS = """
+a b #a ../x http://example.org/ e:x dc:title og:title _:a [_:a] [e:x] [] license e: http://e/ : // _ xsd:integer
+rdf:XMLLiteral rdf:HTML rdfa:copy rdfa:Pattern refresh robots keywords DC.title 2026 en
+"""
+NAMES = st.sampled_from(_NAMES.split())
+ATTRIBUTES = st.sampled_from(_ATTRIBUTES.split())
+WORDS = st.sampled_from(_WORDS.split())
+TEXT = st.text(max_size=12) | WORDS
+VALUES = st.lists(TEXT, max_size=3).map(" ".join)
+ATTRIBUTE = st.tuples(ATTRIBUTES, VALUES).map(lambda pair: f' {pair[0]}="{pair[1]}"')
+START = st.tuples(NAMES, st.lists(ATTRIBUTE, max_size=5).map("".join), st.sampled_from(["", "/"])).map(
+    lambda parts: f"<{parts[0]}{parts[1]}{parts[2]}>"
+)
+SOUP = st.lists(START | NAMES.map(lambda name: f"</{name}>") | TEXT, max_size=30).map("".join)
+BODIES = SOUP.map(lambda soup: soup.encode(errors="replace")) | st.binary(max_size=200)
+KINDS = st.sampled_from([ContentKind.HTML, ContentKind.XHTML, ContentKind.XML, ContentKind.SVG])
+
+
+@settings(max_examples=8000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(body=BODIES, kind=KINDS)
+def test_no_markup_makes_an_extractor_raise(body: bytes, kind: ContentKind) -> None:
+    source = document(body, kind=kind)
+    found = [
+        rdfa.extract(source, BlankNames(URL, Syntax.RDFA), roles=True),
+        microdata.extract(source, BlankNames(URL, Syntax.MICRODATA)),
+        page.extract(source, BlankNames(URL, Syntax.PAGE)),
+    ]
+    lines = "".join(f"{s} {p} {o} .\n" for extraction in found for s, p, o, _ in extraction.statements)
+    read = list(ox.parse(lines.encode(), ox.RdfFormat.N_TRIPLES, lenient=True))
+    assert len(read) == lines.count(" .\n")
+    rdfa.processor_graph(source, BlankNames(URL, Syntax.RDFA))
+    for link in links(source, Facts(extractions=tuple(found))):
+        assert link.url.startswith("http")
+
+
+@settings(max_examples=4000, deadline=None)
+@given(body=BODIES)
+def test_the_gates_shut_nothing_out(body: bytes) -> None:
+    """A gate may let a page through in vain, but where it says no there is nothing."""
+    source = document(body)
+    lowered = body.lower()
+    if not microdata.gate(lowered):
+        assert not microdata.extract(source, BlankNames(URL, Syntax.MICRODATA)).statements
+    if not rdfa.gate(lowered):
+        assert not rdfa.extract(source, BlankNames(URL, Syntax.RDFA)).statements

@@ -1,0 +1,72 @@
+"""Page facts."""
+
+from __future__ import annotations
+
+import pytest
+
+from motherlode.model import Syntax
+from motherlode.transform.blank import BlankNames
+from motherlode.transform.page import extract
+from tests.www.pages import URL, document
+
+TERMS = "http://purl.org/dc/terms/"
+ELEMENTS = "http://purl.org/dc/elements/1.1/"
+RELATION = "http://www.iana.org/assignments/relation/"
+
+
+def facts(markup: str) -> list[tuple[str, str]]:
+    found = extract(document(markup), BlankNames(URL, Syntax.PAGE))
+    assert all(subject == f"<{URL}>" for subject, *_ in found.statements)
+    return [(predicate[1:-1], value) for _, predicate, value, _ in found.statements]
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ("<title> A \n page </title><svg><title>no</title></svg>", [(f"{TERMS}title", '"A page"')]),
+        ("<meta name=Description content=' d '>", [(f"{TERMS}description", '"d"')]),
+        ("<meta name=keywords content='a, b,,a'>", [(f"{TERMS}subject", '"a"'), (f"{TERMS}subject", '"b"')]),
+        ("<meta name=author content=Ann>", [(f"{TERMS}creator", '"Ann"')]),
+        ("<link rel=canonical href=/c>", [(f"{RELATION}canonical", "<http://example.org/c>")]),
+        (
+            "<link rel='alternate next' href=a>",
+            [
+                (f"{RELATION}alternate", "<http://example.org/folder/a>"),
+                (f"{RELATION}next", "<http://example.org/folder/a>"),
+            ],
+        ),
+        ("<meta name=DC.Title content=t lang=de>", [(f"{ELEMENTS}title", '"t"@de')]),
+        ("<meta name=dcterms.rightsHolder content=r>", [(f"{TERMS}rightsHolder", '"r"')]),
+        ("<meta name=DC.Date.issued content=2026>", [(f"{TERMS}issued", '"2026"')]),
+        ("<link rel=schema.X href='http://x/'><meta name=X.a content=b>", [("http://x/a", '"b"')]),
+        ("<link rel=DC.relation href='http://r/'>", [(f"{ELEMENTS}relation", "<http://r/>")]),
+    ],
+)
+def test_facts(markup: str, expected: list[tuple[str, str]]) -> None:
+    assert facts(markup) == expected
+
+
+def test_the_language_of_the_page() -> None:
+    assert facts("<html lang=en><title>t</title>") == [(f"{TERMS}language", '"en"'), (f"{TERMS}title", '"t"@en')]
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "",
+        "<title></title>",
+        "<meta name=viewport content=x>",
+        "<meta name=description>",
+        "<meta name=other.x content=y>",
+        "<meta name=DC. content=y>",
+        "<link rel=stylesheet href=x>",
+        "<link rel=canonical>",
+    ],
+)
+def test_nothing_worth_saying(markup: str) -> None:
+    assert facts(markup) == []
+
+
+def test_bounded() -> None:
+    assert len(facts("<head>" + "".join(f"<meta name=author content=a{i}>" for i in range(5_000)))) == 1_000
+    assert len(facts(f"<meta name=keywords content='{','.join(str(i) for i in range(5_000))}'>")) == 100

@@ -1,0 +1,189 @@
+"""URLs: the WHATWG cases, canonical forms, hosts and registrable domains."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from motherlode.www.urls import MAX_URL_LENGTH, canonical, host_of, origin_of, registrable_domain, resolve
+
+from ..support import shared
+
+WEB = ("http:", "https:")
+
+
+def cases(name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(shared("conformance", "url", name).read_bytes())
+    return found
+
+
+def without_user_and_fragment(href: str) -> str:
+    """Our canonical form differs from the standard's in these two only."""
+    scheme, _, rest = href.partition("#")[0].partition("//")
+    authority, slash, path = rest.partition("/")
+    return f"{scheme}//{authority.rpartition('@')[2]}{slash}{path}"
+
+
+def parsed(case: dict[str, Any]) -> str | None:
+    return canonical(case["input"]) if case["base"] is None else resolve(case["base"], case["input"])
+
+
+def test_whatwg_cases_of_the_web() -> None:
+    wrong, right = [], 0
+    for case in cases("whatwg-urltestdata.json"):
+        href = case.get("href", "")
+        if not href.startswith(WEB):
+            continue
+        found = parsed(case)
+        if found == without_user_and_fragment(href):
+            right += 1
+        else:
+            wrong.append((case["id"], case["input"], href, found))
+    assert not wrong
+    assert right == 247
+
+
+def test_whatwg_failures_and_other_schemes_are_no_urls_of_ours() -> None:
+    wrong = [
+        (case["id"], case["input"], found)
+        for case in cases("whatwg-urltestdata.json")
+        if not case.get("href", "").startswith(WEB) and (found := parsed(case)) is not None
+    ]
+    assert not wrong
+
+
+def test_resolve_cases() -> None:
+    """Of the 22, one leads to a `file:` URL, which is right by the standard and must be nothing to us."""
+    chosen = cases("crawler-commons-resolve.json")
+    wrong, refused = [], []
+    for case in chosen:
+        found = resolve(case["base"], case["input"]) if case["base"] else canonical(case["input"])
+        if not case["href"].startswith(WEB):
+            refused.append(found)
+        elif found != without_user_and_fragment(case["href"]):
+            wrong.append((case["id"], case["href"], found))
+    assert not wrong
+    assert refused == [None]
+    assert len(chosen) == 22
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("HTTP://EXAMPLE.org:80/a/../b/./c", "http://example.org/b/c"),
+        ("https://example.org:443", "https://example.org/"),
+        ("https://example.org:80/", "https://example.org:80/"),
+        ("http://example.org?x", "http://example.org/?x"),
+        ("http://user:secret@example.org/", "http://example.org/"),
+        ("http://user@example.org:8080/@/x?y=@", "http://example.org:8080/@/x?y=@"),
+        ("http://a@b@c/", "http://c/"),
+        ("http://example.org/#a@b/c", "http://example.org/"),
+        ("http://example.org/a#", "http://example.org/a"),
+        ("http://bücher.example/ä b", "http://xn--bcher-kva.example/%C3%A4%20b"),
+        ("http://0x7f.1/", "http://127.0.0.1/"),
+        ("http://2130706433/", "http://127.0.0.1/"),
+        ("http://[0:0::1]:80/", "http://[::1]/"),
+        ("  http://example.org/\n", "http://example.org/"),
+        ("http://exa\tmple.org/", "http://example.org/"),
+        ("http:\\\\example.org\\a", "http://example.org/a"),
+        ("http://example.org/%7Ea%2f", "http://example.org/%7Ea%2f"),
+    ],
+)
+def test_canonical(url: str, expected: str) -> None:
+    assert canonical(url) == expected
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("", "example.org", "/path", "//example.org/", "mailto:a@b.example", "ftp://example.org/", "javascript:x"),
+        *("data:,x", "file:///etc/passwd", "http://", "http://:80/", "http://a b/", "http://[::1/", "http://x:99999/"),
+        *(
+            "http://exa%00mple.org/",
+            "http://256.256.256.256/",
+            "urn:x",
+            "\ud800",
+            "http://\ud800/",
+            "view-source:http://x/",
+        ),
+    ],
+)
+def test_what_is_no_address_on_the_web(url: str) -> None:
+    assert canonical(url) is None
+
+
+def test_the_base_may_be_anything() -> None:
+    assert resolve("not a url", "x") is None
+    assert resolve("not a url", "http://example.org/") in ("http://example.org/", None)
+    assert resolve("mailto:a@b.example", "#x") is None
+    assert resolve("http://user:pass@example.org/a", "b") == "http://example.org/b"
+
+
+def test_addresses_without_end_are_no_pages() -> None:
+    fits = "http://example.org/".ljust(MAX_URL_LENGTH, "x")
+    assert canonical(fits) == fits
+    assert canonical(fits + "x") is None
+    assert resolve("http://example.org/", "x" * 1_000_000) is None
+    assert canonical("http://example.org/" + "é" * 2000) is None, "escaped, it is longer than it looks"
+    assert resolve("http://example.org/", "é" * 2000) is None
+
+
+ANYTHING = st.text(max_size=40) | st.from_regex(r"[a-z/.?#@:\[\]%\\ ]{0,40}")
+
+
+@given(ANYTHING)
+@example("//\\@x")
+@example("http:@/www.example.com")
+def test_whatever_a_page_holds_the_result_is_canonical_or_nothing(reference: str) -> None:
+    found = resolve("http://example.org/dir/page?q", reference)
+    if found is None:
+        return
+    assert canonical(found) == found, "the canonical form of a canonical form is itself"
+    assert found.startswith(("http://", "https://"))
+    assert "#" not in found
+    assert found.isascii()
+    assert "@" not in host_of(found)
+    assert origin_of(found) + "/" in found
+    assert found[len(origin_of(found))] == "/"
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "origin"),
+    [
+        ("http://example.org/", "example.org", "http://example.org"),
+        ("https://example.org:8443/a/b", "example.org:8443", "https://example.org:8443"),
+        ("http://[::1]:8080/x//y", "[::1]:8080", "http://[::1]:8080"),
+        ("http://example.org", "example.org", "http://example.org"),
+    ],
+)
+def test_host_and_origin(url: str, host: str, origin: str) -> None:
+    assert (host_of(url), origin_of(url)) == (host, origin)
+
+
+@pytest.mark.parametrize(
+    ("host", "domain"),
+    [
+        ("example.org", "example.org"),
+        ("a.b.example.org", "example.org"),
+        ("www.example.co.uk", "example.co.uk"),
+        ("www.example.co.uk:8080", "example.co.uk"),
+        ("ann.github.io", "ann.github.io"),
+        ("co.uk", "co.uk"),
+        ("localhost", "localhost"),
+        ("localhost:8080", "localhost"),
+        ("www.example.org.", "example.org"),
+        ("127.0.0.1", "127.0.0.1"),
+        ("127.0.0.1:80", "127.0.0.1"),
+        ("[::1]", "[::1]"),
+        ("[2001:db8::1]:443", "[2001:db8::1]"),
+        ("shop.xn--bcher-kva.example", "xn--bcher-kva.example"),
+        ("a.city.kawasaki.jp", "city.kawasaki.jp"),
+        ("x.y.kawasaki.jp", "x.y.kawasaki.jp"),
+    ],
+)
+def test_registrable_domain(host: str, domain: str) -> None:
+    assert registrable_domain(host) == domain
