@@ -159,8 +159,9 @@ def test_a_failure_is_retried_after_a_wait_that_doubles() -> None:
     assert frontier.exhausted
 
 
-def test_retry_after_rests_the_whole_host() -> None:
-    frontier = frontier_on(delay=0.0, per_host=2)
+@pytest.mark.parametrize("per_host", [2, 9])
+def test_retry_after_rests_the_whole_host(per_host: int) -> None:
+    frontier = frontier_on(delay=0.0, per_host=per_host)
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3", f"{B}/1")
     first, second = take(frontier, 0.0), take(frontier, 0.0)
     frontier.answered(first, 1.0)

@@ -63,7 +63,10 @@ def test_the_held_page_of_one_host_goes_before_better_pages_of_others() -> None:
 def test_a_host_without_delay_runs_at_full_width_as_soon_as_its_rules_are_known() -> None:
     frontier = frontier_on(robots=True, delay=0.0, per_host=3)
     offer(frontier, *(f"{A}/{number}" for number in range(5)))
-    introduce(frontier, b"", 0.0)
+    ticket = ask(frontier, 0.0)
+    frontier.answered(ticket, 0.0)
+    assert frontier.next(0.0) is None, "its time comes while the rules are being read, and must come again"
+    frontier.introduce(ticket, b"", 0.0)
     assert [take(frontier, 0.0).url for _ in range(3)] == [f"{A}/0", f"{A}/1", f"{A}/2"]
     assert frontier.next(0.0) is None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pyoxigraph as ox
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -11,6 +13,9 @@ from motherlode.model import ContentKind, Facts, Syntax
 from motherlode.transform import microdata, page, rdfa
 from motherlode.transform.blank import BlankNames
 from tests.www.pages import URL, document
+
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "1000"))
+"""More of them on demand."""
 
 _NAMES = """
 html head body base title meta link a area img time data meter div p span ul li table tr td svg script template b i
@@ -38,7 +43,7 @@ BODIES = SOUP.map(lambda soup: soup.encode(errors="replace")) | st.binary(max_si
 KINDS = st.sampled_from([ContentKind.HTML, ContentKind.XHTML, ContentKind.XML, ContentKind.SVG])
 
 
-@settings(max_examples=8000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(body=BODIES, kind=KINDS)
 def test_no_markup_makes_an_extractor_raise(body: bytes, kind: ContentKind) -> None:
     source = document(body, kind=kind)
@@ -55,7 +60,7 @@ def test_no_markup_makes_an_extractor_raise(body: bytes, kind: ContentKind) -> N
         assert link.url.startswith("http")
 
 
-@settings(max_examples=4000, deadline=None)
+@settings(max_examples=EXAMPLES // 2, deadline=None)
 @given(body=BODIES)
 def test_the_gates_shut_nothing_out(body: bytes) -> None:
     """A gate may let a page through in vain, but where it says no there is nothing."""

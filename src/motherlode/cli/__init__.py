@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
+from importlib import import_module
 
 import typer
 
 from motherlode import __version__
-from motherlode.cli.crawling import crawl, resume
-from motherlode.cli.demo import demo
-from motherlode.cli.extracting import extract
-from motherlode.cli.looking import export, query, stats
-from motherlode.cli.simulating import record, simulate
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Motherlode: a focused crawler for the Web of Data. It learns while it crawls which links lead to structured "
-    "data, spends its requests there, and leaves a quad store that you can query, search, explain and export.",
-)
+COMMANDS = {
+    "crawl": "crawling",
+    "resume": "crawling",
+    "stats": "looking",
+    "query": "looking",
+    "export": "looking",
+    "extract": "extracting",
+    "record": "simulating",
+    "simulate": "simulating",
+    "demo": "demo",
+}
+"""Each command and the module of this room that holds it."""
 
 
 def _show_version(value: bool) -> None:  # noqa: FBT001 - typer calls it so
@@ -30,18 +31,32 @@ def _show_version(value: bool) -> None:  # noqa: FBT001 - typer calls it so
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Print the version."),  # noqa: FBT001
 ) -> None:
     pass
 
 
-for _command in (crawl, resume, stats, query, export, extract, record, simulate, demo):
-    app.command()(_command)
+def application(names: Iterable[str]) -> typer.Typer:
+    """The application with these commands; only their modules are loaded, so that `stats` need not wait for Arrow."""
+    app = typer.Typer(
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        help="Motherlode: a focused crawler for the Web of Data. It learns while it crawls which links lead to "
+        "structured data, spends its requests there, and leaves a quad store that you can query and export.",
+    )
+    app.callback()(_options)
+    for name in names:
+        module = import_module(f"motherlode.cli.{COMMANDS[name]}")
+        app.command()(getattr(module, name))
+    return app
 
 
 def main() -> None:
+    asked = sys.argv[1] if len(sys.argv) > 1 else ""
+    app = application([asked] if asked in COMMANDS else COMMANDS)
     try:
         app()
     except BrokenPipeError:  # the reader of our output has left, as in `| head`

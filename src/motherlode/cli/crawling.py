@@ -67,6 +67,7 @@ def crawl(
     contact: Annotated[
         str | None, typer.Option(metavar="URL", help="Where site owners reach you; part of the User-Agent.")
     ] = None,
+    warc: Annotated[bool, typer.Option("--warc", help="Keep all answers as WARC files in DIR/warc.")] = False,
     config: Annotated[
         Path | None, typer.Option(metavar="job.toml", help="A job file; flags go before what it says.")
     ] = None,
@@ -94,6 +95,7 @@ def crawl(
         "allow": tuple(allow) if allow else None,
         "contact": contact,
         "seed": seed,
+        "warc": True if warc else None,
     }
     try:
         flags["time"] = None if time is None else parse_time(time)

@@ -11,7 +11,7 @@ import typer
 
 from motherlode.cli.crawling import run
 from motherlode.cli.looking import answer_table
-from motherlode.cli.output import print_table, stop, terminal
+from motherlode.cli.output import FAILED, print_table, stop, terminal
 from motherlode.crawl import CrawlFolder, CrawlStats, Job, JobError, read_stats
 from motherlode.crawl.plot import Curve
 from motherlode.crawl.report import write_report
@@ -34,27 +34,23 @@ def demo(
         typer.Option("-o", "--output", metavar="DIR", help="Where the two crawls go; an earlier demo is replaced."),
     ] = Path("demo"),
     pages: Annotated[int, typer.Option(metavar="N", help="Budget of each crawl.")] = 1000,
+    port: Annotated[int, typer.Option(metavar="PORT", help="Where the web is served; 0 takes a free port.")] = 0,
     seed: Annotated[int, typer.Option(metavar="S", help="Another seed gives another web.")] = 1,
 ) -> None:
     """Show what the crawler does: generate a web of data, serve it on loopback, crawl it twice on the same budget."""
     _clear(folder)
-    with WebServer(pages=5000, seed=seed) as web:
-        terminal.print(
-            f"a web of about 5,000 pages on {web.host_count} hosts is served on this machine; most pages hold no data"
-        )
-        job = Job(
-            seeds=tuple(web.seeds),
-            pages=pages,
-            delay=0.0,
-            allow=("127.0.0.0/8",),
-            hosts={name: f"{address}:{port}" for name, (address, port) in web.hosts.items()},
-            retry_wait=0.05,
-            seed=seed,
-        )
-        found = {}
-        for policy in ("bfs", FOCUSED):
-            terminal.print(f"crawling {pages:,} pages with --policy {policy}")
-            found[policy] = _crawl(dataclasses.replace(job, policy=policy), folder / policy.partition(":")[0])
+    try:
+        with WebServer(pages=5000, seed=seed, port=port) as web:
+            terminal.print(
+                f"a web of 5,000 pages on {web.host_count} hosts is served on this machine; most pages hold no data"
+            )
+            job = _job(web, pages=pages, seed=seed)
+            found = {}
+            for policy in ("bfs", FOCUSED):
+                terminal.print(f"crawling {pages:,} pages with --policy {policy}")
+                found[policy] = _crawl(dataclasses.replace(job, policy=policy), folder / policy.partition(":")[0])
+    except OSError as error:
+        stop(f"{error}; --port 0 takes a free port", code=FAILED)
     _compare(found)
     focused = folder / FOCUSED.partition(":")[0]
     curves = [Curve(name=name, points=tuple(stats.totals.curve)) for name, stats in found.items()]
@@ -62,6 +58,18 @@ def demo(
     terminal.print(f"\nmotherlode query {focused} '{QUESTION}'")
     answer_table(QuadStore(CrawlFolder(focused).store, read_only=True).query(QUESTION))
     terminal.print(f"report with the harvest curves: {CrawlFolder(focused).report}")
+
+
+def _job(web: WebServer, *, pages: int, seed: int) -> Job:
+    return Job(
+        seeds=tuple(web.seeds),
+        pages=pages,
+        delay=0.0,
+        allow=("127.0.0.0/8",),
+        hosts={name: f"{address}:{port}" for name, (address, port) in web.hosts.items()},
+        retry_wait=0.05,
+        seed=seed,
+    )
 
 
 def _clear(folder: Path) -> None:

@@ -13,7 +13,7 @@ from motherlode.crawl.job import Job, JobError
 from motherlode.crawl.loop import Budget, Crawl, Parts
 from motherlode.crawl.pool import ReaderPool
 from motherlode.crawl.reading import Instructions
-from motherlode.fetch import AddressGuard, HttpFetcher, HttpLimits, HttpOptions, RecordedWeb, RobotsRules
+from motherlode.fetch import AddressGuard, Archive, HttpFetcher, HttpLimits, HttpOptions, RecordedWeb, RobotsRules
 from motherlode.frontier import DiskLedger, Frontier, Politeness, scope_from
 from motherlode.index import QuadStore, Writer
 from motherlode.model import Fetcher
@@ -89,6 +89,8 @@ def assemble(job: Job, folder: CrawlFolder) -> Assembled:
         fetcher=fetcher,
         errands=Errands(frontier, fetcher, services=instructions.services, fetch_contexts=job.contexts == "fetch"),
         readers=ReaderPool(instructions, workers=workers, seconds=_SECONDS_A_PAGE),
+        archive=Archive(folder.warc) if job.warc else None,
+        sitemaps=job.sitemaps,
         writer=Writer(QuadStore(folder.store)),
         spelling=recorded.spelling if recorded is not None else None,
     )

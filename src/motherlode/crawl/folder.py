@@ -19,6 +19,7 @@ class CrawlFolder:
         self.frontier = path / "frontier"
         self.store = path / "store"
         self.report = path / "report.html"
+        self.warc = path / "warc"
         self._lock: BinaryIO | None = None
 
     @property

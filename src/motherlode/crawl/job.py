@@ -39,6 +39,10 @@ class Job:
     """A WARC file in the place of the network."""
     delay: float = 1.0
     """Seconds between two requests to one host."""
+    warc: bool = False
+    """Keep all answers as WARC files in the crawl's folder."""
+    sitemaps: bool = True
+    """Take up the sitemaps that robots.txt files name."""
     concurrency: int = 64
     """Requests under way at the same time."""
     per_host: int = 4
@@ -145,6 +149,15 @@ def read_job_file(path: Path) -> dict[str, Any]:
 _FIELDS = {made.name: str(made.type) for made in dataclasses.fields(Job)}
 
 
+_TOML_TYPES: dict[str, tuple[type, ...]] = {
+    "bool": (bool,),
+    "int": (int,),
+    "float": (int, float),
+    "str": (str,),
+    "tuple": (list,),
+}
+
+
 def _typed(name: str, value: Any, path: Path) -> Any:
     declared = _FIELDS.get(name)
     if declared is None:
@@ -155,9 +168,8 @@ def _typed(name: str, value: Any, path: Path) -> Any:
         return parse_size(value)
     if name == "transform" and isinstance(value, dict):
         return _absolute(value, path.parent)
-    kinds: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "tuple": (list,)}
-    wanted = kinds.get(re.split(r"[\[ ]", declared)[0], (dict,))
-    if isinstance(value, bool) or not isinstance(value, wanted):
+    wanted = _TOML_TYPES.get(re.split(r"[\[ ]", declared)[0], (dict,))
+    if isinstance(value, bool) != (declared == "bool") or not isinstance(value, wanted):
         raise JobError(f"{path}: {name} should be {declared}, not {value!r}")
     return tuple(str(item) for item in value) if isinstance(value, list) else value
 

@@ -21,10 +21,10 @@ import msgspec
 
 from motherlode.crawl.errands import Errands
 from motherlode.crawl.pool import ReaderPool, UnreadableError
-from motherlode.crawl.reading import Body, Reading, syntaxes
+from motherlode.crawl.reading import READ_HEADERS, Body, Reading, syntaxes
 from motherlode.crawl.settling import PageOutcome, Settler
 from motherlode.crawl.totals import Totals
-from motherlode.fetch import robots_body
+from motherlode.fetch import Archive, RobotsRules, robots_body
 from motherlode.frontier import Frontier, Ledger, Ticket
 from motherlode.index import PageRecord, Writer
 from motherlode.model import Failure, FailureKind, Fetcher, Page, Policy, Request, RequestKind, Syntax, Visit
@@ -57,6 +57,10 @@ class Parts:
     readers: ReaderPool
     errands: Errands
     writer: Writer
+    archive: Archive | None = None
+    """Where all answers are kept as WARC, if the user wants them."""
+    sitemaps: bool = True
+    """Offer the sitemaps that robots.txt files name."""
     spelling: Callable[[str], str] | None = None
     """How a recorded web spells its URLs; None on the live web."""
 
@@ -142,10 +146,12 @@ class Crawl:
         """Fetch, read and hand to the writer: what can be done for many URLs at a time."""
         fetched = await self._parts.fetcher.fetch(Request(url=ticket.url, kind=ticket.kind))
         self._frontier.answered(ticket, time.time())
+        if self._parts.archive is not None:
+            await self._parts.archive.add(fetched)
         reading = None
         if isinstance(fetched, Page) and ticket.kind is RequestKind.PAGE:
             try:
-                page = Body(url=fetched.url, content_type=fetched.content_type, body=fetched.body)
+                page = _body(fetched)
                 reading = await self._parts.readers.read(page)
                 supplies = await self._parts.errands.supplies(fetched, reading)
                 if supplies is not None:
@@ -199,6 +205,8 @@ class Crawl:
                 self._frontier.introduce(ticket, b"", now)  # RFC 9309, 2.3.1.2: too many redirects mean no rules
         elif body is not None:
             self._frontier.introduce(ticket, body, now)
+            if self._parts.sitemaps:
+                self._settler.sitemaps(RobotsRules(body).sitemaps, base=ticket.url)
         elif isinstance(fetched, Failure) and fetched.kind in _UNREACHABLE:
             visit = self._failed_visit(ticket, self._settler.failure(ticket, fetched, now))
             self._account(visit)
@@ -212,6 +220,8 @@ class Crawl:
         counts = {Syntax(name): count for name, count in reading.counts.items()}
         outcome = PageOutcome(relevant=reading.relevant, kind=reading.kind, counts=counts, links=reading.links)
         new = self._settler.page(ticket, outcome)
+        if reading.not_followed:
+            self._frontier.refused["nofollow"] += reading.not_followed
         return Visit(
             number=self.totals.fetched + 1,
             url=entry.url,
@@ -302,6 +312,8 @@ class Crawl:
         await asyncio.gather(*self._running, return_exceptions=True)
         await self._parts.readers.close()
         await self._parts.fetcher.close()
+        if self._parts.archive is not None:
+            self._parts.archive.close()
         try:
             await self._parts.writer.close()  # raises where quads could not be stored: then nothing is committed
             self._save_model()
@@ -309,6 +321,11 @@ class Crawl:
             self._frontier.commit()
         finally:
             self._parts.ledger.close()
+
+
+def _body(page: Page) -> Body:
+    headers = {name: page.headers[name] for name in READ_HEADERS if name in page.headers}
+    return Body(url=page.url, content_type=page.content_type, body=page.body, headers=headers)
 
 
 def _page_record(ticket: Ticket, page: Page, reading: Reading) -> PageRecord:

@@ -7,11 +7,14 @@ import hashlib
 import msgspec
 
 from motherlode.crawl.understanding import NO_SUPPLIES, Supplies, understand
+from motherlode.extract import header_directives, header_links, robots_directives
 from motherlode.extract import links as extract_links
 from motherlode.index import page_lines
 from motherlode.model import Facts, Link, Problem, Syntax
 from motherlode.policy import Target, ntriples, target_from
 from motherlode.transform.options import Service, Stylesheet, TransformOptions
+from motherlode.www.document import Document
+from motherlode.www.media import MEDIA
 
 
 class Instructions(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,7 +37,13 @@ class Body(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     url: str
     content_type: str
     body: bytes
+    headers: dict[str, str] = {}
+    """Those of `READ_HEADERS` that the answer had."""
     supplies: Supplies = NO_SUPPLIES
+
+
+READ_HEADERS = ("link", "content-location", "x-robots-tag")
+"""Headers that a reading takes into account, beside the content type."""
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -50,12 +59,15 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     links: list[Link]
     problems: tuple[Problem, ...]
     content_hash: str
+    not_followed: int = 0
+    """Links that the page asks not to follow."""
     wanted: tuple[str, ...] = ()
     """JSON-LD contexts that were not there."""
     ntriples: bytes = b""
     """The statements without the page's plain facts, where they were asked for."""
 
 
+NO_INDEX, NO_FOLLOW = "noindex", "nofollow"
 MAX_PROBLEMS = 50
 """Kept for one page; a hostile page could have millions."""
 
@@ -83,6 +95,11 @@ class Reader:
             supplies=page.supplies,
         )
         links = extract_links(document, facts)
+        if page.headers:
+            links += header_links(page.headers, page_url=page.url)
+        asked = self._asked(document, page)
+        if NO_INDEX in asked:
+            facts = _left_out(facts)
         lines, quads, graphs = page_lines(page.url, facts)
         return Reading(
             kind=document.kind.value,
@@ -91,12 +108,26 @@ class Reader:
             quads=quads,
             lines=lines,
             graphs=graphs,
-            links=links,
+            links=[] if NO_FOLLOW in asked else links,
             problems=_kept(facts),
             content_hash="sha256:" + hashlib.sha256(page.body).hexdigest(),
+            not_followed=len(links) if NO_FOLLOW in asked else 0,
             wanted=tuple(sorted({url for extraction in facts.extractions for url in extraction.wanted})),
             ntriples=ntriples(facts) if self._keep_ntriples else b"",
         )
+
+    @staticmethod
+    def _asked(document: Document, page: Body) -> frozenset[str]:
+        """What the page asks of crawlers, in its head and in its header."""
+        asked = header_directives(page.headers.get("x-robots-tag", ""))
+        return asked | robots_directives(document) if MEDIA[document.kind].is_html else asked
+
+
+def _left_out(facts: Facts) -> Facts:
+    """Facts that a page asks not to be kept, which leaves the note that there were some."""
+    count = sum(facts.counts.values())
+    note = Problem(syntax=None, message=f"noindex: the page asks not to be kept; {count} statements were left out")
+    return Facts(problems=(note,)) if count else Facts()
 
 
 def _kept(facts: Facts) -> tuple[Problem, ...]:

@@ -9,7 +9,10 @@ import msgspec
 
 from motherlode.frontier import MAX_REDIRECTS, Entry, Frontier, Ticket
 from motherlode.model import Failure, FailureKind, Feedback, Link, LinkSource, Parent, Policy, Syntax
+from motherlode.www.urls import resolve
 
+MOST_SITEMAPS = 20
+"""Sitemaps that one robots.txt may name."""
 _NOTHING: Mapping[Syntax, int] = {}
 
 
@@ -34,6 +37,12 @@ class Settler:
 
     def seeds(self, urls: Sequence[str]) -> int:
         links = [Link(url=url, source=LinkSource.SEED) for url in urls]
+        return self._frontier.offer(self._spelled(links), parent=None, entry=None)
+
+    def sitemaps(self, urls: Sequence[str], *, base: str) -> int:
+        """Offer the sitemaps that a robots.txt names."""
+        found = (resolve(base, url) for url in urls[:MOST_SITEMAPS])
+        links = [Link(url=url, source=LinkSource.SITEMAP) for url in found if url is not None]
         return self._frontier.offer(self._spelled(links), parent=None, entry=None)
 
     def page(self, ticket: Ticket, outcome: PageOutcome) -> int:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from motherlode.extract.facts import fact_links
 from motherlode.extract.feeds import feed_links
+from motherlode.extract.headers import header_links
 from motherlode.extract.html import html_links
 from motherlode.extract.merging import merged
 from motherlode.extract.options import ExtractOptions
-from motherlode.extract.robots import robots_directives
+from motherlode.extract.robots import header_directives, robots_directives
 from motherlode.extract.sitemap import sitemap_links
 from motherlode.model import ContentKind, Facts, Link
 from motherlode.www.document import Document
@@ -22,6 +23,8 @@ __all__ = [
     "ExtractOptions",
     "fact_links",
     "feed_links",
+    "header_directives",
+    "header_links",
     "html_links",
     "links",
     "robots_directives",

@@ -8,6 +8,8 @@ from motherlode.www.document import Document
 
 PRODUCT_TOKEN = "motherlode"
 _KNOWN = frozenset({"noindex", "nofollow", "none"})
+_WITH_VALUES = frozenset({"max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"})
+"""Directives of X-Robots-Tag that have a colon of their own, which names no crawler."""
 
 
 def robots_directives(document: Document, *, product: str = PRODUCT_TOKEN) -> frozenset[str]:
@@ -26,6 +28,26 @@ def robots_directives(document: Document, *, product: str = PRODUCT_TOKEN) -> fr
     for element in document.html.css("meta[name][content]"):
         found |= directives_of(element.attributes, product)
     return found
+
+
+def header_directives(value: str, *, product: str = PRODUCT_TOKEN) -> frozenset[str]:
+    """The same from an X-Robots-Tag header, in which directives may be addressed to one crawler by its name.
+
+    >>> sorted(header_directives("noarchive, nofollow")), sorted(header_directives("otherbot: noindex, none"))
+    (['nofollow'], [])
+    >>> sorted(header_directives("otherbot: nofollow, motherlode: noindex"))
+    ['noindex']
+    """
+    found: set[str] = set()
+    ours = True
+    for part in value.lower().split(","):
+        agent, colon, rest = part.partition(":")
+        if colon and agent.strip() not in _WITH_VALUES:
+            ours = agent.strip() in (product, "*")
+            part = rest
+        if ours:
+            found |= _KNOWN.intersection(part.split())
+    return frozenset(found | {"noindex", "nofollow"} if "none" in found else found)
 
 
 def directives_of(attributes: Mapping[str, str | None], product: str) -> frozenset[str]:

@@ -6,6 +6,7 @@ the frontier as data, so that their targets pass the same clocks, rules and scop
 frontier's: whoever holds a ticket may fetch at once.
 """
 
+from motherlode.fetch.archive import Archive
 from motherlode.fetch.guard import AddressGuard
 from motherlode.fetch.http import HttpFetcher, HttpLimits, HttpOptions
 from motherlode.fetch.recorded import RecordedWeb
@@ -15,6 +16,7 @@ from motherlode.fetch.warc import WarcResponses
 __all__ = [
     "PRODUCT_TOKEN",
     "AddressGuard",
+    "Archive",
     "HttpFetcher",
     "HttpLimits",
     "HttpOptions",

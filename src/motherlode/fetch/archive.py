@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import gzip
 import hashlib
+import time
 import uuid
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
+
+from motherlode.model import Fetched, Page
 
 _UNDONE = frozenset({"content-encoding", "transfer-encoding", "content-length", "connection", "keep-alive"})
 """Headers that speak of the transfer and not of the body as it is kept."""
@@ -61,3 +66,42 @@ class WarcFile:
 
     def close(self) -> None:
         self._file.close()
+
+
+class Archive:
+    """All answers of a crawl, in files of a bounded size; each run begins a new one, as a kill may cut the last."""
+
+    def __init__(self, folder: Path, *, most_bytes: int = 1_000_000_000) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._most = most_bytes
+        self._number = len(list(folder.glob("*.warc.gz")))
+        self._file: WarcFile | None = None
+        self._written = 0
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="warc")
+
+    async def add(self, fetched: Fetched) -> None:
+        """Keep an answer; what never came as an answer (time-outs and the like) is none."""
+        if fetched.status is not None:
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._write, fetched)
+
+    def _write(self, fetched: Fetched) -> None:
+        if self._file is None or self._written > self._most:
+            self._next_file()
+        body = fetched.body if isinstance(fetched, Page) else b""
+        if self._file is not None and fetched.status is not None:
+            at = fetched.fetched_at or time.time()
+            self._file.add(fetched.url, at=at, status=fetched.status, headers=fetched.headers, body=body)
+        self._written += len(body)
+
+    def _next_file(self) -> None:
+        if self._file is not None:
+            self._file.close()
+        self._number += 1
+        self._written = 0
+        self._file = WarcFile(self._folder / f"crawl-{self._number:05d}.warc.gz")
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=True)
+        if self._file is not None:
+            self._file.close()

@@ -193,16 +193,12 @@ class Frontier:
 
     def _clear(self, host: Host, now: float) -> bool:
         """Whether the held page, or the question for its rules, may go now; if not, it has been put off."""
-        name = host.record.name
-        if host.record.ready_at > now:
-            self._cleared.push(host.record.ready_at, name)
+        asked = self._host(host_of(host.rules_url)) if host.rules_url else host
+        if asked.record.ready_at > now:
+            self._cleared.push(asked.record.ready_at, host.record.name)
             return False
-        other = self._host(host_of(host.rules_url)) if host.rules_url else host
-        if other.record.ready_at > now:
-            self._cleared.push(other.record.ready_at, name)
-            return False
-        if other.in_flight >= self._limit(other):
-            other.guests.append(name)
+        if asked.in_flight >= self._limit(asked):
+            asked.guests.append(host.record.name)
             return False
         return True
 

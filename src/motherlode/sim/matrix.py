@@ -1,4 +1,4 @@
-"""Policies × repetitions on one web, side by side on the cores, and the scores that compare them."""
+"""Policies × repetitions on one web, side by side on the cores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from motherlode.model import Policy
 from motherlode.policy import policy_from, target_from
-from motherlode.sim.oracle import OraclePolicy
+from motherlode.sim.oracle import LinkGraph, OraclePolicy
 from motherlode.sim.recorded import TraceWeb
 from motherlode.sim.run import IN_ORDER, SimResult, Simulation, Timing
 from motherlode.sim.synthetic import SyntheticSimWeb
@@ -20,6 +20,7 @@ from motherlode.sim.webs import SimulatedWeb
 
 ORACLE = "oracle"
 SYNTHETIC = "synthetic:"
+_LEAST_SYNTHETIC = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,24 +64,33 @@ def open_web(spec: WebSpec) -> SimulatedWeb:
     return TraceWeb(Path(spec.web), target, keep_missing=spec.keep_missing)
 
 
+@lru_cache(maxsize=1)
+def _graph(spec: WebSpec) -> LinkGraph:
+    return LinkGraph(open_web(spec))
+
+
 def synthetic_pages(name: str) -> int:
-    """How many pages `synthetic:PAGES` asks for."""
+    """How many pages `synthetic:PAGES` asks for.
+
+    >>> synthetic_pages("synthetic:1_000_000")
+    1000000
+    """
     text = name.removeprefix(SYNTHETIC).replace("_", "").replace(",", "")
-    if not text.isdigit() or int(text) < 100:
-        raise ValueError(f"{name!r} should look like synthetic:100000 (at least 100 pages)")
+    if not (text.isascii() and text.isdigit()) or int(text) < _LEAST_SYNTHETIC:
+        raise ValueError(f"{name!r} should look like synthetic:100000 (at least {_LEAST_SYNTHETIC} pages)")
     return int(text)
 
 
 def run_trial(spec: WebSpec, trial: Trial, *, keep_picks: bool = False) -> Trialled:
     """Simulate one policy on the web."""
     web = open_web(spec)
-    policy: Policy = OraclePolicy(web) if trial.policy == ORACLE else policy_from(trial.policy, trial.seed)
+    policy: Policy = OraclePolicy(_graph(spec)) if trial.policy == ORACLE else policy_from(trial.policy, trial.seed)
     simulation = Simulation(web, policy, scope=lambda url: "", timing=trial.timing, seed=trial.seed)
     return Trialled(trial, simulation.run(trial.seeds, pages=trial.pages, keep_picks=keep_picks))
 
 
 def run_trials(spec: WebSpec, trials: Sequence[Trial], *, processes: int | None = None) -> Iterator[Trialled]:
-    """Every trial, as they end; one process a core."""
+    """Every trial in order, as they end; one process a core."""
     count = min(len(trials), processes or os.cpu_count() or 1)
     if count <= 1:
         for trial in trials:
@@ -88,32 +98,3 @@ def run_trials(spec: WebSpec, trials: Sequence[Trial], *, processes: int | None 
         return
     with ProcessPoolExecutor(count, mp_context=get_context("forkserver")) as pool:
         yield from pool.map(run_trial, [spec] * len(trials), trials)
-
-
-def relevant_at(curve: Sequence[tuple[int, int]], fetched: int) -> float:
-    """Relevant pages after so many requests, between two points of a curve in proportion."""
-    before = (0, 0)
-    for point in curve:
-        if point[0] >= fetched:
-            share = (fetched - before[0]) / max(1, point[0] - before[0])
-            return before[1] + share * (point[1] - before[1])
-        before = point
-    return float(before[1])
-
-
-def area(curve: Sequence[tuple[int, int]], pages: int) -> float:
-    """Area under the harvest curve up to the budget; a crawl that ended early stays where it ended."""
-    total, before = 0.0, (0, 0)
-    for point in [*curve, (pages, curve[-1][1] if curve else 0)]:
-        total += (point[0] - before[0]) * (point[1] + before[1]) / 2
-        before = point
-    return total
-
-
-def focus(policy: float, bfs: float, oracle: float) -> float | None:
-    """The share of the oracle's gain over breadth-first that a policy reaches; None where there is nothing to gain.
-
-    >>> focus(80, 30, 100)
-    0.7142857142857143
-    """
-    return (policy - bfs) / (oracle - bfs) if oracle > bfs else None

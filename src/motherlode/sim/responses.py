@@ -31,13 +31,9 @@ class Responses:
 
     def __init__(self, path: Path) -> None:
         self._file: BinaryIO = path.open("rb")
-        self.size = path.stat().st_size
-        self.broken = 0
-
-    @property
-    def position(self) -> int:
+        self.position = 0
         """Bytes of the file that have been read."""
-        return self._file.tell()
+        self.broken = 0
 
     def __iter__(self) -> Iterator[Fetched]:
         with self._file:
@@ -51,6 +47,7 @@ class Responses:
                 try:
                     for record in records:
                         last = max(last, record.stream_pos)
+                        self.position = self._file.tell()
                         answer = self._answer(record)
                         if answer is not None:
                             yield answer

@@ -55,10 +55,16 @@ class SyntheticSimWeb:
         """A handful of hubs from which everything can be reached."""
         return self._web.seeds()
 
+    def spelling(self, url: str) -> str:
+        return url
+
     def everything(self) -> Iterator[SimPage]:
         for host in self._web.hosts():
             for url in self._web.urls(host):
                 yield self.page(url)
+
+    def labels(self) -> Iterator[tuple[str, bool]]:
+        return ((page.url, page.relevant) for page in self.everything() if page.failure is None)
 
 
 def _ntriples(model: PageModel) -> bytes:

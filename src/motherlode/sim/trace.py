@@ -8,7 +8,9 @@ parts.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +19,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from motherlode.model import Link, LinkSource
+from motherlode.model import Link
 
 VERSION = 1
 _MANIFEST = "trace.json"
+_ROWS = 2000
+"""Pages that are kept in memory before they are written."""
 
 PAGES = pa.schema(
     [
@@ -84,26 +88,28 @@ class TraceError(ValueError):
     """A trace that cannot be used; the message says what to do."""
 
 
+_SCHEMAS = {"pages": PAGES, "links": LINKS, "facts": FACTS}
+
+
 class PartWriter:
     """Writes the three tables of a part; they appear under their names only when all is written."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        self._folder, self._name = folder, name
+        self._folder, self.name = folder, name
         self._rows: dict[str, dict[str, list[Any]]] = {}
         self._writers = {
             table: pq.ParquetWriter(self._path(table, unfinished=True), schema, compression="zstd")
-            for table, schema in (("pages", PAGES), ("links", LINKS), ("facts", FACTS))
+            for table, schema in _SCHEMAS.items()
         }
-        self._schemas = {"pages": PAGES, "links": LINKS, "facts": FACTS}
         self._clear()
         self.pages = 0
         self.links = 0
 
     def _path(self, table: str, *, unfinished: bool = False) -> Path:
-        return self._folder / f"{self._name}.{table}.parquet{'.part' if unfinished else ''}"
+        return self._folder / f"{self.name}.{table}.parquet{f'.{os.getpid()}.part' if unfinished else ''}"
 
     def _clear(self) -> None:
-        self._rows = {table: {name: [] for name in schema.names} for table, schema in self._schemas.items()}
+        self._rows = {table: {name: [] for name in schema.names} for table, schema in _SCHEMAS.items()}
 
     def add(self, page: TracePage, links: Sequence[Link], ntriples: bytes) -> None:
         rows = self._rows["pages"]
@@ -122,11 +128,11 @@ class PartWriter:
             self._rows["facts"]["ntriples"].append(ntriples)
         self.pages += 1
         self.links += len(links)
-        if self.pages % 2000 == 0:
+        if self.pages % _ROWS == 0:
             self._write()
 
     def _write(self) -> None:
-        for table, schema in self._schemas.items():
+        for table, schema in _SCHEMAS.items():
             self._writers[table].write_table(pa.table(self._rows[table], schema=schema))
         self._clear()
 
@@ -170,71 +176,42 @@ def write_parts(folder: Path, parts: Sequence[Part]) -> None:
     unfinished.rename(folder / _MANIFEST)
 
 
-@dataclass(frozen=True, slots=True)
-class TraceRow:
-    """A page of a trace with its links."""
+def tidy(folder: Path, parts: Sequence[Part]) -> None:
+    """Remove what no part of the trace needs: tables of sources that have changed, and those that a kill left behind."""
+    needed = {f"{part.name}.{table}.parquet" for part in parts for table in _SCHEMAS}
+    for path in folder.glob("*.parquet*"):
+        writer = path.name.removesuffix(".part").rpartition(".")[2]
+        if path.name in needed or (path.suffix == ".part" and writer.isdigit() and _runs(int(writer))):
+            continue
+        path.unlink(missing_ok=True)
 
-    page: TracePage
-    links: list[Link]
+
+def _runs(process: int) -> bool:
+    with contextlib.suppress(OSError):
+        os.kill(process, 0)
+        return process != os.getpid()
+    return False
 
 
-def read_trace(folder: Path) -> Iterator[TraceRow]:
-    """Every page of every part, in order."""
+def existing_parts(folder: Path) -> list[Part]:
+    """The parts of a trace that is there."""
     parts = read_parts(folder)
     if not parts:
         raise TraceError(f"{folder} holds no trace: make one with `motherlode record FILE.warc.gz -o {folder}`")
-    for part in parts:
-        pages = pq.read_table(folder / f"{part.name}.pages.parquet").to_pydict()
-        links = _links_by_page(folder / f"{part.name}.links.parquet", len(pages["url"]))
-        for row in range(len(pages["url"])):
-            page = TracePage(
-                url=pages["url"][row],
-                status=pages["status"][row],
-                failure=pages["failure"][row],
-                kind=pages["kind"][row],
-                size=pages["size"][row],
-                location=pages["location"][row],
-                counts=dict(pages["counts"][row]),
-                types=tuple(pages["types"][row]),
-            )
-            yield TraceRow(page, links[row])
+    return parts
 
 
-_SOURCES = {source.value: source for source in LinkSource}
+def read_table(folder: Path, part: Part, table: str, *, shared: Sequence[str] = ()) -> pa.Table:
+    """One table of a part; columns in `shared` hold each distinct text once."""
+    path = folder / f"{part.name}.{table}.parquet"
+    try:
+        return pq.read_table(path, read_dictionary=list(shared))
+    except (OSError, pa.ArrowInvalid) as error:
+        reason = str(error).partition("\n")[0][:200]
+        raise TraceError(f"{path} cannot be read ({reason}): make the trace again with `motherlode record`") from error
 
 
-def _links_by_page(path: Path, pages: int) -> list[list[Link]]:
-    found: list[list[Link]] = [[] for _ in range(pages)]
-    file = pq.ParquetFile(path)
-    for batch in file.iter_batches(batch_size=50_000):
-        columns = [batch.column(name).to_pylist() for name in LINKS.names]
-        for page, url, source, anchor, rel, kind, title, context, tag_path, predicate, nofollow in zip(
-            *columns, strict=True
-        ):
-            found[page].append(
-                Link(
-                    url=url,
-                    source=_SOURCES[source],
-                    anchor=anchor,
-                    rel=rel,
-                    type=kind,
-                    title=title,
-                    context=context,
-                    tag_path=tag_path,
-                    predicate=predicate,
-                    nofollow=nofollow,
-                )
-            )
-    return found
-
-
-def read_facts(folder: Path) -> Iterator[tuple[int, bytes]]:
-    """Row number over all parts, and the statements of that page as N-Triples."""
-    before = 0
-    for part in read_parts(folder):
-        for batch in pq.ParquetFile(folder / f"{part.name}.facts.parquet").iter_batches(batch_size=1000):
-            for page, ntriples in zip(
-                batch.column("page").to_pylist(), batch.column("ntriples").to_pylist(), strict=True
-            ):
-                yield before + page, ntriples
-        before += part.pages
+def read_facts(folder: Path, part: Part) -> Iterator[tuple[int, bytes]]:
+    """Row number of a page in its part, and its statements as N-Triples."""
+    for batch in pq.ParquetFile(folder / f"{part.name}.facts.parquet").iter_batches(batch_size=1000):
+        yield from zip(batch.column("page").to_pylist(), batch.column("ntriples").to_pylist(), strict=True)

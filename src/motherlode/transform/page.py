@@ -30,7 +30,7 @@ _RELATION = "http://www.iana.org/assignments/relation/"
 _SCHEMAS = {"dc": _ELEMENTS, "dcterms": _TERMS}
 _META = {"description": f"<{_TERMS}description>", "author": f"<{_TERMS}creator>"}
 _RELATIONS = frozenset({"canonical", "alternate", "license", "next", "prev", "author"})
-_SELECTOR = "meta[name], link[rel]"
+_SELECTOR = "title, meta[name], link[rel]"
 _MOST_KEYWORDS = 100
 _MOST_ELEMENTS = 1_000
 
@@ -47,16 +47,16 @@ def extract(document: Document, _names: BlankNames) -> Extraction:
     if page is None or head is None:
         return Extraction(syntax=Syntax.PAGE)
     facts = _Facts(page, document)
-    title = head.css_first("title")
-    if title is not None:
-        facts.say(f"<{_TERMS}title>", " ".join(title.text().split()), facts.language)
     for element in head.css(_SELECTOR)[:_MOST_ELEMENTS]:
         attributes = element.attributes
         rel = attributes.get("rel")
-        if rel is None:
+        if rel is not None:
+            if _may_tell(rel):
+                facts.read_link(attributes, rel)
+        elif "name" in attributes:
             facts.read_meta(attributes)
-        elif _may_tell(rel):
-            facts.read_link(attributes, rel)
+        else:
+            facts.read_title(element.text())
     return Extraction(syntax=Syntax.PAGE, statements=tuple(dict.fromkeys(facts.statements)))
 
 
@@ -74,6 +74,7 @@ class _Facts:
         self._page = page
         self._document = document
         self._schemas = dict(_SCHEMAS)
+        self._has_title = False
         root = document.html.root
         self.language = ((root.attributes.get("lang") if root is not None else "") or "").strip()
         self.say(f"<{_TERMS}language>", self.language, "")
@@ -81,6 +82,12 @@ class _Facts:
     def say(self, predicate: str, text: str, language: str) -> None:
         if text:
             self.statements.append((self._page, predicate, literal(text, language=language), ""))
+
+    def read_title(self, text: str) -> None:
+        """The first title is the page's; others may stand in images."""
+        if not self._has_title:
+            self._has_title = True
+            self.say(f"<{_TERMS}title>", " ".join(text.split()), self.language)
 
     def read_meta(self, attributes: Mapping[str, str | None]) -> None:
         name = (attributes.get("name") or "").strip()

@@ -38,6 +38,7 @@ _VOID = frozenset(
         *(b"keygen", b"link", b"meta", b"param", b"source", b"track", b"wbr"),
     )
 )
+_FREQUENT_VOID = (b"<br>", b"<br/", b"<br ", b"<img ", b"<input ", b"<!--")
 _FORMATTING = frozenset(
     (b"b", b"big", b"code", b"em", b"font", b"i", b"s", b"small", b"strike", b"strong", b"tt", b"u")
 )
@@ -107,8 +108,10 @@ def _is_suspect(markup: bytes) -> bool:
     tags = markup.count(b"<")
     if tags * tags > _MUCH_WORK:
         opened = tags - markup.count(b"</")
-        if opened * opened > _MUCH_WORK and opened * _most_open(markup) > _MUCH_WORK:
-            return True
+        if opened * opened > _MUCH_WORK:
+            opened -= sum(map(markup.count, _FREQUENT_VOID))
+            if opened * min(opened, _most_open(markup)) > _MUCH_WORK:
+                return True
     return _has_long_tag(markup)
 
 

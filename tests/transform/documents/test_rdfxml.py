@@ -49,6 +49,19 @@ def test_entities_of_the_document_type_are_expanded() -> None:
     assert not places
 
 
+def test_entities_of_html_that_were_not_declared_are_known_all_the_same() -> None:
+    statements, places = _read(b'\n<e:A rdf:about="urn:a"><e:p>caf&eacute;&nbsp;&amp;</e:p><e:q>x</e:q></e:A>')
+    assert [s[2] for s in statements] == ["<urn:e:A>", '"café\xa0&"', '"x"']
+    assert places == [(2, 29)]
+
+
+def test_entities_may_hold_any_character() -> None:
+    before = b"<!DOCTYPE rdf:RDF [<!ENTITY t 'a>b]>c[&#34;d%e;'>]>"
+    statements, places = _read(b'<e:A rdf:about="urn:a"><e:p>&t;</e:p><e:q e:r="&t;"/></e:A>', before)
+    assert [s[2] for s in statements if s[2].startswith('"')] == ['"a>b]>c[\\"d%e;"'] * 2
+    assert not places
+
+
 def test_external_entities_are_not_followed() -> None:
     before = b'<!DOCTYPE rdf:RDF SYSTEM "file:///etc/hosts" [<!ENTITY x SYSTEM "file:///etc/passwd">]>\n'
     statements, places = _read(b'<e:A rdf:about="urn:a"/>\n<e:A rdf:about="urn:b"><e:p>&x;</e:p></e:A>', before)

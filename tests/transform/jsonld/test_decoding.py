@@ -34,6 +34,7 @@ def test_what_is_no_json_fails_with_a_reason() -> None:
 
 def test_numbers_beyond_doubles_are_read() -> None:
     assert decode("[1e400]").values == [[float("inf")]]
+    assert len(decode(f"[{'9' * 10_000}]").values) == 1
 
 
 def test_lone_surrogates_are_read() -> None:

@@ -77,6 +77,7 @@ def test_one_bad_property_does_not_cost_its_neighbours() -> None:
         (7.5, f'"7.5E0"^^<{XSD}double>'),
         (1e21, f'"1.0E21"^^<{XSD}double>'),
         (10**21, f'"1.0E21"^^<{XSD}double>'),
+        (10**4000, f'"INF"^^<{XSD}double>'),
         (10**20, f'"100000000000000000000"^^<{XSD}integer>'),
         ({"@value": 5, "@type": XSD + "double"}, f'"5.0E0"^^<{XSD}double>'),
         ({"@value": 5.5, "@type": "http://t/"}, '"5.5E0"^^<http://t/>'),
@@ -107,6 +108,17 @@ def test_lists_of_lists() -> None:
         '"a"',
         "<http://www.w3.org/1999/02/22-rdf-syntax-ns#nil>",
     }
+
+
+def test_reverse_terms_and_the_keyword_go_together_in_any_order() -> None:
+    context = {"isPartOf": {"@reverse": P}, "r": "@reverse"}
+    term, keyword = {"isPartOf": {"@id": "http://a/"}}, {"@reverse": {P: {"@id": "http://b/"}}}
+    for entries in ({**term, **keyword}, {**keyword, **term}):
+        found = statements({"@context": context, "@id": "http://s/", **entries})
+        assert {s[0] for s in found} == {"<http://a/>", "<http://b/>"}
+    with pytest.raises(JsonLdError) as caught:
+        process({"@context": context, **keyword, "r": {}})
+    assert caught.value.code is ErrorCode.COLLIDING_KEYWORDS
 
 
 def test_a_lost_item_leaves_its_place_in_the_list() -> None:

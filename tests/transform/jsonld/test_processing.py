@@ -69,6 +69,7 @@ REFUSED: list[tuple[Any, ErrorCode]] = [
     ({"a": {"@reverse": "relative"}}, ErrorCode.INVALID_IRI_MAPPING),
     ({"a": {"@id": EX, "@context": {"b": 1}}}, ErrorCode.INVALID_SCOPED_CONTEXT),
     ([{"@protected": True, "a": EX}, {"a": EX + "b"}], ErrorCode.PROTECTED_TERM_REDEFINITION),
+    ([{"@protected": True, "a": EX}, {"a": {"@reverse": EX}}], ErrorCode.PROTECTED_TERM_REDEFINITION),
 ]
 
 
@@ -214,6 +215,12 @@ def test_protected_terms_stay_until_a_property_scope_lets_them_go() -> None:
     with pytest.raises(JsonLdError) as caught:
         process({"@context": protected, "scope": {"@context": None}, "a": {"@context": None, "b": 1}})
     assert caught.value.code is ErrorCode.INVALID_CONTEXT_NULLIFICATION
+
+
+def test_a_scoped_context_may_refer_to_its_own_term() -> None:
+    context = {"a": {"@id": EX + "a", "@context": {"b": {"@id": "a", "@type": "@id"}}}}
+    found = statements({"@context": context, "@id": "x", "a": {"@id": "y", "b": "z"}})
+    assert {s[1] for s in found} == {f"<{EX}a>"}
 
 
 def test_a_term_may_look_like_a_path() -> None:

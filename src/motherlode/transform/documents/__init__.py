@@ -61,6 +61,8 @@ def read(
 def _batches(source: BinaryIO | bytes, syntax: Syntax, base: str, names: BlankNames, charset: str) -> Batches:
     stream = io.BytesIO(source) if isinstance(source, bytes) else source
     window = Source(stream, syntax=syntax, charset=charset)
+    if syntax is not Syntax.RDF_XML and not charset.lower().startswith("utf-8"):
+        yield Problem(syntax=syntax, message=f"read as {charset}; it should be in UTF-8", mended=True)
     problems = 0
     for found in _reader(window, syntax, valid_base(base), Names(names, window)):
         if isinstance(found, Problem):
@@ -68,7 +70,7 @@ def _batches(source: BinaryIO | bytes, syntax: Syntax, base: str, names: BlankNa
             if problems > MOST_PROBLEMS:
                 continue
         yield found
-    yield from window.problems
+    yield from dict.fromkeys(window.problems)  # a document that was read twice may have told its problems twice
     if problems > MOST_PROBLEMS:
         yield Problem(syntax=syntax, message=f"{problems - MOST_PROBLEMS} more problems")
 

@@ -2,14 +2,17 @@
 
 The parser would expand entities without limit and knows no place for its errors. So it is handed a document type with
 entities that are already expanded and counted, and one tag at a time: where it stops is where it stopped.
-After broken XML there is no telling what belongs to what, so reading ends there; an invalid IRI costs its triple only.
+After broken XML there is no telling what belongs to what, so reading ends there; an invalid IRI costs its triple only,
+and an entity of HTML that nobody declared costs nothing but the mention.
 """
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from html.entities import name2codepoint
+from types import MappingProxyType
 
 import pyoxigraph as ox
 
@@ -30,6 +33,8 @@ _EXPANSION = 20
 _FREE_EXPANSION = 1 << 24
 """Entities may make a document so many times longer, and so much may come for free."""
 
+_HTML_ENTITIES = {name: chr(code) for name, code in name2codepoint.items() if name not in ("lt", "gt", "amp", "quot")}
+_NONE: Mapping[str, str] = MappingProxyType({})
 _DECLARATION = b"<!ENTITY"
 _XML_LITERAL = re.compile(rf'"(?:[^"\\]|\\.)*<(?:[^"\\]|\\.)*"\^\^<{re.escape(RDF)}XMLLiteral>')
 _REFERENCE = re.compile(rb"&([^\s;&#]{1,64});")
@@ -38,9 +43,13 @@ _REFERENCE = re.compile(rb"&([^\s;&#]{1,64});")
 class _GuardedFeed(Feed):
     """Ends the document where it would harm the parser: too many attributes, or too much that entities add."""
 
-    def __init__(self, source: Source, head: XmlHead | None) -> None:
-        super().__init__(source, start=head.root_offset if head else 0, header=_document_type(head))
-        self._entities = {name.encode(): len(value) for name, value in head.entities.items()} if head else {}
+    def __init__(
+        self, source: Source, head: XmlHead | None, *, known: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        entities = {**known, **(head.entities if head else {})}
+        start, name = (head.root_offset, head.name) if head else (0, "RDF")
+        super().__init__(source, start=start, header=_document_type(name, entities))
+        self._entities = {name.encode(): len(value) for name, value in entities.items()}
         self._expanded = 0
         self._equals = 0
         self._tail = b""
@@ -59,7 +68,7 @@ class _GuardedFeed(Feed):
         if declared != -1:  # the parser would take it from anywhere, and expand it without limit
             before = given[: max(declared - len(self._tail), 0)]
             return self._stop("an entity is declared where none may be; the rest was left out", before)
-        self._tail = given[-len(_DECLARATION) :]
+        self._tail = (self._tail + given)[1 - len(_DECLARATION) :]
         if self._equals > _MOST_ATTRIBUTES:
             return self._stop("an element with too many attributes; the rest was left out")
         if self._expanded > _FREE_EXPANSION + _EXPANSION * self.position:
@@ -91,15 +100,13 @@ class _TagFeed(_GuardedFeed):
         return self._source.place(self._tag + len(text) - len(text.lstrip()))
 
 
-def _document_type(head: XmlHead | None) -> bytes:
-    if head is None or not head.entities:
-        return b""
-    entities = "".join(f'<!ENTITY {name} "{_escaped(value)}">' for name, value in head.entities.items())
-    return f"<!DOCTYPE {head.name} [{entities}]>".encode()
+def _document_type(name: str, entities: Mapping[str, str]) -> bytes:
+    declared = "".join(f'<!ENTITY {entity} "{_escaped(value)}">' for entity, value in entities.items())
+    return f"<!DOCTYPE {name} [{declared}]>".encode() if declared else b""
 
 
 def _escaped(value: str) -> str:
-    return value.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    return value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
 
 def read_rdfxml(source: Source, base: str | None, names: Names) -> Batches:
@@ -146,8 +153,11 @@ def _located(source: Source, head: XmlHead | None, base: str | None, error: Synt
 def _salvage(
     source: Source, head: XmlHead | None, base: str | None, names: Names, recent: Sequence[Statement], count: int
 ) -> Batches:
-    """What a lenient parser finds after the statements that are known; the first trouble is on record already."""
-    feed = _TagFeed(source, head)
+    """What a lenient parser, which also knows the entities of HTML, finds after the statements that are known.
+
+    The first trouble is on record already.
+    """
+    feed = _TagFeed(source, head, known=_HTML_ENTITIES)
     parser = ox.parse(feed.file(), ox.RdfFormat.RDF_XML, base_iri=base, lenient=True)
     bad = 0
     try:

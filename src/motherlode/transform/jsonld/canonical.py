@@ -25,6 +25,14 @@ def canonical_double(value: float) -> str:
     return f"{mantissa}E{int(exponent)}"
 
 
+def as_double(value: int | float) -> float:
+    """The double of a number, which for integers without measure is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
 def canonical_json(value: Json) -> str:
     r"""The canonical spelling of a JSON value.
 
@@ -56,10 +64,7 @@ def _number(value: int | float) -> str:
     """As ECMAScript spells numbers, which are all doubles."""
     if isinstance(value, int) and abs(value) < _SAFE_INTEGER:
         return str(value)
-    try:
-        double = float(value)
-    except OverflowError:
-        return str(value)
+    double = as_double(value)
     if not math.isfinite(double):
         return "null"
     if double == int(double) and abs(double) < 1e21:

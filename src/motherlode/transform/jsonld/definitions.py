@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from motherlode.transform.jsonld import mappings
 from motherlode.transform.jsonld.active import ABSENT, NO_CONTAINER, ActiveContext, Base, TermDefinition
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded
+from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, shown
 from motherlode.transform.jsonld.iris import is_absolute, is_blank
-from motherlode.transform.jsonld.keywords import CONTAINERS, DEFINITION_ENTRIES, KEYWORDS, has_keyword_form
+from motherlode.transform.jsonld.keywords import DEFINITION_ENTRIES, KEYWORDS, has_keyword_form
 from motherlode.transform.jsonld.settings import Json
 
 _GEN_DELIMS = (":", "/", "?", "#", "[", "]", "@")
@@ -59,7 +60,7 @@ class TermDefiner:
 
     def _define(self, term: str, value: Json) -> None:
         if term == "@type":
-            self._check_type_keyword(value)
+            mappings.check_type_keyword(value, modern=self.modern)
         elif term in KEYWORDS:
             raise JsonLdError(ErrorCode.KEYWORD_REDEFINITION, term)
         elif has_keyword_form(term):
@@ -74,29 +75,19 @@ class TermDefiner:
         definition = self._definition(term, value, simple=simple)
         if definition is None:
             return
-        if previous is not None and previous.protected and not self.override_protected and not definition.reverse:
+        if previous is not None and previous.protected and not self.override_protected:
             if not definition.same_as(previous):
                 self.active.terms[term] = previous
                 raise JsonLdError(ErrorCode.PROTECTED_TERM_REDEFINITION, term)
             definition = previous
         self.active.terms[term] = definition
         self.defined[term] = True
-
-    def _check_type_keyword(self, value: Json) -> None:
-        """Step 4: of `@type` only the container and the protection may be said."""
-        allowed = (
-            self.modern
-            and isinstance(value, dict)
-            and bool(value)
-            and value.keys() <= {"@container", "@protected"}
-            and value.get("@container", "@set") == "@set"
-        )
-        if not allowed:
-            raise JsonLdError(ErrorCode.KEYWORD_REDEFINITION, "@type")
+        if "@context" in value and not definition.reverse:
+            self._check_scoped_context(term, value["@context"])
 
     def _definition(self, term: str, value: dict[str, Json], *, simple: bool) -> TermDefinition | None:
         """Steps 10 to 26. None where the specification says to ignore the term."""
-        protected = self._protected(value)
+        protected = mappings.protected(value, self.protected, modern=self.modern)
         type_mapping = self._type(value) if "@type" in value else None
         if "@reverse" in value:
             return self._reverse(value, protected=protected, type_mapping=type_mapping)
@@ -110,17 +101,19 @@ class TermDefiner:
                 iri, prefix = found
         else:
             iri, prefix = self._implicit_iri(term), False
-        container = self._container(value) if "@container" in value else NO_CONTAINER
+        container = (
+            mappings.container(value["@container"], modern=self.modern) if "@container" in value else NO_CONTAINER
+        )
         if "@type" in container:
             type_mapping = type_mapping or "@id"
             if type_mapping not in ("@id", "@vocab"):
                 raise JsonLdError(ErrorCode.INVALID_TYPE_MAPPING, term)
         scoped = "@context" in value
-        if scoped:
-            self._check_scoped_context(term, value["@context"])
+        if scoped and not self.modern:
+            raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "@context")
         definition = TermDefinition(
             iri=iri,
-            prefix=self._prefix(term, value, iri) if "@prefix" in value else prefix,
+            prefix=mappings.prefix(term, value["@prefix"], iri, modern=self.modern) if "@prefix" in value else prefix,
             protected=protected,
             type=type_mapping,
             container=container,
@@ -128,23 +121,15 @@ class TermDefiner:
             context=value["@context"] if scoped else ABSENT,
             context_base=self.base if scoped else None,
             context_key=next(_context_keys) if scoped else -1,
-            language=self._language(value) if "@language" in value and "@type" not in value else ABSENT,
-            direction=self._direction(value) if "@direction" in value and "@type" not in value else ABSENT,
-            nest=self._nest(value) if "@nest" in value else None,
+            language=mappings.language(value["@language"]) if "@language" in value and "@type" not in value else ABSENT,
+            direction=mappings.direction(value["@direction"])
+            if "@direction" in value and "@type" not in value
+            else ABSENT,
+            nest=mappings.nest(value["@nest"], modern=self.modern) if "@nest" in value else None,
         )
         if not value.keys() <= DEFINITION_ENTRIES:
             raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, term)
         return definition
-
-    def _protected(self, value: dict[str, Json]) -> bool:
-        if "@protected" not in value:
-            return self.protected
-        if not self.modern:
-            raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "@protected")
-        protected = value["@protected"]
-        if not isinstance(protected, bool):
-            raise JsonLdError(ErrorCode.INVALID_PROTECTED_VALUE, str(protected))
-        return protected
 
     def _type(self, value: dict[str, Json]) -> str:
         type_ = value["@type"]
@@ -170,7 +155,7 @@ class TermDefiner:
             raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, reverse)
         container = value.get("@container")
         if container not in (None, "@set", "@index"):
-            raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY, str(container))
+            raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY, shown(container))
         return TermDefinition(
             iri=iri,
             protected=protected,
@@ -219,21 +204,6 @@ class TermDefiner:
             raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, term)
         return self.active.vocab + term
 
-    def _container(self, value: dict[str, Json]) -> frozenset[str]:
-        """Step 19."""
-        given = value["@container"]
-        if not self.modern and (not isinstance(given, str) or given in ("@graph", "@id", "@type")):
-            raise JsonLdError(ErrorCode.INVALID_CONTAINER_MAPPING, str(given))
-        entries = given if isinstance(given, list) else [given]
-        if not entries or not all(isinstance(entry, str) and entry in CONTAINERS for entry in entries):
-            raise JsonLdError(ErrorCode.INVALID_CONTAINER_MAPPING, str(given))
-        container = frozenset(entries)
-        rest = container - {"@set"}
-        allowed = len(rest) <= 1 or rest in ({"@graph", "@id"}, {"@graph", "@index"})
-        if not allowed or len(container) != len(entries) or ("@list" in container and len(container) > 1):
-            raise JsonLdError(ErrorCode.INVALID_CONTAINER_MAPPING, str(given))
-        return container
-
     def _index(self, value: dict[str, Json], container: frozenset[str]) -> str:
         index = value["@index"]
         if not self.modern or "@index" not in container or not isinstance(index, str):
@@ -246,46 +216,14 @@ class TermDefiner:
         return index
 
     def _check_scoped_context(self, term: str, context: Json) -> None:
-        """Step 21: processed once to find its errors; applied where the term is used."""
-        if not self.modern:
-            raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "@context")
+        """Step 21: processed once to find its errors; applied where the term is used. It may refer to its own term."""
         try:
             self.check_scope(self.active, context, base=self.base, remote=self.remote)
         except LimitExceeded:
             raise
         except JsonLdError as error:
+            self.active.terms[term] = None
             raise JsonLdError(ErrorCode.INVALID_SCOPED_CONTEXT, f"{term}: {error}") from error
-
-    def _language(self, value: dict[str, Json]) -> str | None:
-        language = value["@language"]
-        if language is not None and not isinstance(language, str):
-            raise JsonLdError(ErrorCode.INVALID_LANGUAGE_MAPPING, str(language))
-        return language
-
-    def _direction(self, value: dict[str, Json]) -> str | None:
-        direction = value["@direction"]
-        if direction not in (None, "ltr", "rtl"):
-            raise JsonLdError(ErrorCode.INVALID_BASE_DIRECTION, str(direction))
-        return direction  # type: ignore[no-any-return]
-
-    def _nest(self, value: dict[str, Json]) -> str:
-        if not self.modern:
-            raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "@nest")
-        nest = value["@nest"]
-        if not isinstance(nest, str) or (nest in KEYWORDS and nest != "@nest"):
-            raise JsonLdError(ErrorCode.INVALID_NEST_VALUE, str(nest))
-        return nest
-
-    def _prefix(self, term: str, value: dict[str, Json], iri: str | None) -> bool:
-        """Step 25."""
-        if not self.modern or ":" in term or "/" in term:
-            raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, term)
-        prefix = value["@prefix"]
-        if not isinstance(prefix, bool):
-            raise JsonLdError(ErrorCode.INVALID_PREFIX_VALUE, str(prefix))
-        if prefix and iri in KEYWORDS:
-            raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, term)
-        return prefix
 
     def expand(self, value: str) -> str | None:
         """IRI Expansion (section 5.2.2) with vocab, while terms it leans on may still have to be defined."""

@@ -69,3 +69,20 @@ class JsonLdError(ValueError):
 
 class LimitExceeded(JsonLdError):  # noqa: N818 - it names what happened
     """Input that asks for more work than one document may. It always ends the document."""
+
+
+def shown(value: object) -> str:
+    """A JSON value for a message: containers by their kind, for they may be large.
+
+    >>> shown("text"), shown(None), shown({"a": 1})
+    ('text', 'null', 'an object')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "an array"
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    return f"{value}" if isinstance(value, float) else "a number"

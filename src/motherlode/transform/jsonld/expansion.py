@@ -8,16 +8,16 @@ ones for a node are an error.
 from __future__ import annotations
 
 from motherlode.transform.jsonld.active import DOCUMENT, ActiveContext, Key
+from motherlode.transform.jsonld.entries import Scope, expand_keyword
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded
 from motherlode.transform.jsonld.iris import is_absolute, is_blank, resolve
 from motherlode.transform.jsonld.maps import expand_index_map, expand_language_map
 from motherlode.transform.jsonld.notes import Notes
-from motherlode.transform.jsonld.objects import add_reverse, as_list, finished
+from motherlode.transform.jsonld.objects import add_reverse, finished
 from motherlode.transform.jsonld.processing import ContextProcessor
 from motherlode.transform.jsonld.settings import Json, Mode, ProcessorOptions
 
 Node = dict[str, Json]
-_SCALARS = (str, int, float, bool)
 
 
 class Expander:
@@ -26,7 +26,7 @@ class Expander:
     def __init__(self, options: ProcessorOptions, notes: Notes, contexts: ContextProcessor) -> None:
         self._base = options.base
         self._strict = options.strict
-        self._modern = options.mode is Mode.V1_1
+        self.modern = options.mode is Mode.V1_1
         self._room = options.limits.depth
         self._notes = notes
         self.contexts = contexts
@@ -133,7 +133,7 @@ class Expander:
         if type_names:
             active = self._type_scope(active, element, type_names)
         result: Node = {}
-        scope = _Scope(self, outside, element, type_names)
+        scope = Scope(self, outside, element, type_names)
         self._entries(active, key, element, result, scope)
         return finished(result, key)
 
@@ -163,7 +163,7 @@ class Expander:
                     active = self.contexts.scoped(active, key.definition, override_protected=False, propagate=False)
         return active
 
-    def _entries(self, active: ActiveContext, key: Key | None, element: Node, result: Node, scope: _Scope) -> None:
+    def _entries(self, active: ActiveContext, key: Key | None, element: Node, result: Node, scope: Scope) -> None:
         """Steps 13 and 14."""
         nests: list[str] = []
         known, find = active.known, active.key
@@ -177,7 +177,7 @@ class Expander:
                     if iri == "@nest":
                         nests.append(name)
                     else:
-                        self._keyword(active, key, entry, value, result, scope)
+                        expand_keyword(self, active, key, entry, value, result, scope)
                     continue
                 expanded = self._property(active, entry, value)
                 if expanded is None:
@@ -191,14 +191,15 @@ class Expander:
                 else:
                     result[iri] = [expanded]
             except JsonLdError as error:
-                self._tolerate(error, value)
+                self.tolerate(error)
         for name in nests:
             self._nest(active, find(name), element[name], result, scope)
 
-    def _tolerate(self, error: JsonLdError, value: Json) -> None:
+    def tolerate(self, error: JsonLdError) -> None:
+        """Keeps a fault as a note, if the reading is tolerant."""
         if self._strict or isinstance(error, LimitExceeded):
             raise error
-        self._notes.add(str(error), error.detail or (value if isinstance(value, str) else ""))
+        self._notes.add(str(error), error.detail)
 
     def _property(self, active: ActiveContext, entry: Key, value: Json) -> Json:
         """Steps 13.5 to 13.12."""
@@ -224,7 +225,7 @@ class Expander:
             expanded = [{"@graph": [value]} for value in values]
         return expanded
 
-    def _nest(self, active: ActiveContext, entry: Key, values: Json, result: Node, scope: _Scope) -> None:
+    def _nest(self, active: ActiveContext, entry: Key, values: Json, result: Node, scope: Scope) -> None:
         """Step 14, with the scoped context of the nesting term (steps 3 and 8)."""
         self._enter()
         try:
@@ -235,124 +236,6 @@ class Expander:
                     raise JsonLdError(ErrorCode.INVALID_NEST_VALUE, entry.name)
                 self._entries(active, entry, value, result, scope)
         except JsonLdError as error:
-            self._tolerate(error, entry.name)
+            self.tolerate(error)
         finally:
             self._room += 1
-
-    # Keywords ---------------------------------------------------------------------------------------------------------
-
-    def _keyword(
-        self, active: ActiveContext, key: Key | None, entry: Key, value: Json, result: Node, scope: _Scope
-    ) -> None:
-        """Step 13.4."""
-        keyword = entry.iri
-        assert keyword is not None
-        if key is not None and key.iri == "@reverse" and key.keyword:
-            raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_MAP, entry.name)
-        if keyword in result and not (self._modern and keyword in ("@included", "@type")):
-            raise JsonLdError(ErrorCode.COLLIDING_KEYWORDS, entry.name)
-        if keyword == "@type":
-            self._types(value, result, scope)
-        elif keyword == "@id":
-            if not isinstance(value, str):
-                raise JsonLdError(ErrorCode.INVALID_ID_VALUE, str(value)[:100])
-            result["@id"] = self.reference(active, value)
-        elif keyword == "@value":
-            self._value(value, result, scope)
-        elif keyword in ("@language", "@direction", "@index"):
-            self._annotation(keyword, value, result)
-        elif keyword == "@graph":
-            result["@graph"] = as_list(self.expand(active, None, value))
-        elif keyword == "@included":
-            self._included(active, value, result)
-        elif keyword == "@list":
-            if key is not None:
-                result["@list"] = as_list(self.expand(active, key, value))
-        elif keyword == "@set":
-            result["@set"] = self.expand(active, key, value)
-        elif keyword == "@reverse":
-            self._reverse(active, entry, value, result)
-
-    def _types(self, value: Json, result: Node, scope: _Scope) -> None:
-        """Step 13.4.4."""
-        if isinstance(value, str):
-            expanded: Json = self.type_iri(scope.outside, value)
-        elif isinstance(value, list) and all(isinstance(item, str) for item in value):
-            expanded = [self.type_iri(scope.outside, item) for item in value]
-        else:
-            if self._strict or not isinstance(value, list):
-                raise JsonLdError(ErrorCode.INVALID_TYPE_VALUE, str(value)[:100])
-            self._notes.add(JsonLdError(ErrorCode.INVALID_TYPE_VALUE, "not a string").args[0])
-            expanded = [self.type_iri(scope.outside, item) for item in value if isinstance(item, str)]
-        if "@type" in result:
-            expanded = as_list(result["@type"]) + as_list(expanded)
-        result["@type"] = expanded
-
-    def _value(self, value: Json, result: Node, scope: _Scope) -> None:
-        """Step 13.4.7."""
-        if scope.input_type() == "@json":
-            if not self._modern:
-                raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, "@json")
-        elif value is not None and not isinstance(value, _SCALARS):
-            raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, str(value)[:100])
-        result["@value"] = value
-
-    def _annotation(self, keyword: str, value: Json, result: Node) -> None:
-        """Steps 13.4.8 to 13.4.10."""
-        if keyword == "@language" and not isinstance(value, str):
-            raise JsonLdError(ErrorCode.INVALID_LANGUAGE_TAGGED_STRING, str(value)[:100])
-        if keyword == "@direction":
-            if not self._modern:
-                return
-            if value not in ("ltr", "rtl"):
-                raise JsonLdError(ErrorCode.INVALID_BASE_DIRECTION, str(value)[:100])
-        if keyword == "@index" and not isinstance(value, str):
-            raise JsonLdError(ErrorCode.INVALID_INDEX_VALUE, str(value)[:100])
-        result[keyword] = value
-
-    def _included(self, active: ActiveContext, value: Json, result: Node) -> None:
-        """Step 13.4.6."""
-        if not self._modern:
-            return
-        expanded = self.expand(active, None, value)
-        items = expanded if isinstance(expanded, list) else [expanded]
-        if not all(isinstance(item, dict) and not item.keys() & {"@value", "@list", "@set"} for item in items):
-            raise JsonLdError(ErrorCode.INVALID_INCLUDED_VALUE, str(value)[:100])
-        result["@included"] = result.get("@included", []) + items
-
-    def _reverse(self, active: ActiveContext, entry: Key, value: Json, result: Node) -> None:
-        """Step 13.4.13."""
-        if not isinstance(value, dict):
-            raise JsonLdError(ErrorCode.INVALID_REVERSE_VALUE, entry.name)
-        expanded = self.expand(active, active.key("@reverse"), value) or {}
-        turned_back = expanded.pop("@reverse", {})
-        if any(name[0] == "@" for name in expanded):  # a keyword can still come in by way of @nest
-            raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_MAP, entry.name)
-        for iri, items in turned_back.items():
-            result.setdefault(iri, []).extend(items)
-        if expanded:
-            turned = result.setdefault("@reverse", {})
-            for iri, items in expanded.items():
-                add_reverse(turned, iri, items)
-
-
-class _Scope:
-    """What the entries of one object, and of the objects nested in it, ask about the object as a whole."""
-
-    __slots__ = ("_element", "_expander", "_type_names", "outside")
-
-    def __init__(self, expander: Expander, outside: ActiveContext, element: Node, type_names: list[str]) -> None:
-        self.outside = outside
-        """The context before type-scoped ones were applied, in which types are expanded."""
-        self._expander = expander
-        self._element = element
-        self._type_names = type_names
-
-    def input_type(self) -> str | None:
-        """Step 12: the last value of the first type entry."""
-        if not self._type_names:
-            return None
-        value = self._element[self._type_names[0]]
-        if isinstance(value, list):
-            value = value[-1] if value else None
-        return self._expander.type_iri(self.outside, value) if isinstance(value, str) else None

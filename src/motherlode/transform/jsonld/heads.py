@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from motherlode.transform.jsonld.active import ActiveContext
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError
+from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, shown
 from motherlode.transform.jsonld.iris import is_absolute, is_blank, resolve
 from motherlode.transform.jsonld.settings import Json
 
 
 def check_version(version: Json, *, modern: bool) -> None:
     if isinstance(version, bool) or version != 1.1:
-        raise JsonLdError(ErrorCode.INVALID_VERSION_VALUE, str(version))
+        raise JsonLdError(ErrorCode.INVALID_VERSION_VALUE, shown(version))
     if not modern:
-        raise JsonLdError(ErrorCode.PROCESSING_MODE_CONFLICT, str(version))
+        raise JsonLdError(ErrorCode.PROCESSING_MODE_CONFLICT, shown(version))
 
 
 def base_iri(value: Json, current: str | None) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_BASE_IRI, str(value))
+        raise JsonLdError(ErrorCode.INVALID_BASE_IRI, shown(value))
     if is_absolute(value):
         return value
     if current is None:
@@ -37,7 +37,7 @@ def vocab(value: Json, active: ActiveContext, *, modern: bool) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_VOCAB_MAPPING, str(value))
+        raise JsonLdError(ErrorCode.INVALID_VOCAB_MAPPING, shown(value))
     if is_blank(value):
         return value
     if not modern and not is_absolute(value):
@@ -61,7 +61,7 @@ def absolute_vocab(relative: str, base: str | None) -> str:
 
 def language(value: Json) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_DEFAULT_LANGUAGE, str(value))
+        raise JsonLdError(ErrorCode.INVALID_DEFAULT_LANGUAGE, shown(value))
     return value
 
 
@@ -69,7 +69,7 @@ def direction(value: Json, *, modern: bool) -> str | None:
     if not modern:
         raise JsonLdError(ErrorCode.INVALID_CONTEXT_ENTRY, "@direction")
     if value is not None and value != "ltr" and value != "rtl":
-        raise JsonLdError(ErrorCode.INVALID_BASE_DIRECTION, str(value))
+        raise JsonLdError(ErrorCode.INVALID_BASE_DIRECTION, shown(value))
     return None if value is None else str(value)
 
 
@@ -77,10 +77,10 @@ def check_propagate(value: Json, *, modern: bool) -> None:
     if not modern:
         raise JsonLdError(ErrorCode.INVALID_CONTEXT_ENTRY, "@propagate")
     if not isinstance(value, bool):
-        raise JsonLdError(ErrorCode.INVALID_PROPAGATE_VALUE, str(value))
+        raise JsonLdError(ErrorCode.INVALID_PROPAGATE_VALUE, shown(value))
 
 
 def protected(value: Json) -> bool:
     if not isinstance(value, bool):
-        raise JsonLdError(ErrorCode.INVALID_PROTECTED_VALUE, str(value))
+        raise JsonLdError(ErrorCode.INVALID_PROTECTED_VALUE, shown(value))
     return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from motherlode.transform.jsonld.active import ActiveContext, Key
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError
+from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, shown
 from motherlode.transform.jsonld.settings import Json
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def expand_language_map(active: ActiveContext, entry: Key, value: dict[str, Json
             if string is None:
                 continue
             if not isinstance(string, str):
-                raise JsonLdError(ErrorCode.INVALID_LANGUAGE_MAP_VALUE, str(string)[:100])
+                raise JsonLdError(ErrorCode.INVALID_LANGUAGE_MAP_VALUE, shown(string))
             expanded = {"@value": string}
             if not none:
                 expanded["@language"] = language

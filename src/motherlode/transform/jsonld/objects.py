@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from motherlode.transform.jsonld.active import Key
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError
+from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, shown
 from motherlode.transform.jsonld.iris import well_formed
 from motherlode.transform.jsonld.keywords import VALUE_ENTRIES
 from motherlode.transform.jsonld.settings import Json
@@ -41,9 +41,9 @@ def _value_object(result: Node) -> Node | None:
     if value is None or value == []:
         return None
     if "@language" in result and not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_LANGUAGE_TAGGED_VALUE, str(value)[:100])
+        raise JsonLdError(ErrorCode.INVALID_LANGUAGE_TAGGED_VALUE, shown(value))
     if "@type" in result and not (isinstance(type_, str) and well_formed(type_)):
-        raise JsonLdError(ErrorCode.INVALID_TYPED_VALUE, str(type_)[:100])
+        raise JsonLdError(ErrorCode.INVALID_TYPED_VALUE, shown(type_))
     return result
 
 

@@ -9,7 +9,7 @@ from motherlode.transform.jsonld.active import DOCUMENT, ActiveContext, Base, Te
 from motherlode.transform.jsonld.bundle import Bundle
 from motherlode.transform.jsonld.cache import ContextCache, Processed
 from motherlode.transform.jsonld.definitions import TermDefiner
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded
+from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, shown
 from motherlode.transform.jsonld.iris import is_absolute, resolve, well_formed
 from motherlode.transform.jsonld.keywords import CONTEXT_ENTRIES
 from motherlode.transform.jsonld.loader import ContextDocument, ContextLoader
@@ -133,7 +133,7 @@ class ContextProcessor:
                 elif isinstance(context, dict):
                     self._define(result, context, base=base, remote=remote, override_protected=override_protected)
                 else:
-                    raise JsonLdError(ErrorCode.INVALID_LOCAL_CONTEXT, shorten(str(context)))
+                    raise JsonLdError(ErrorCode.INVALID_LOCAL_CONTEXT, shown(context))
             except JsonLdError as error:
                 self._tolerate(error)
         return result
@@ -295,7 +295,7 @@ class ContextProcessor:
             raise JsonLdError(ErrorCode.INVALID_CONTEXT_ENTRY, "@import")
         reference = context["@import"]
         if not isinstance(reference, str):
-            raise JsonLdError(ErrorCode.INVALID_IMPORT_VALUE, str(reference))
+            raise JsonLdError(ErrorCode.INVALID_IMPORT_VALUE, shown(reference))
         url = self._locate(reference, base)
         found = self._load(url)
         if found is None:

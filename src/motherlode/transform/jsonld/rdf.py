@@ -9,7 +9,7 @@ from __future__ import annotations
 from motherlode.model import Statement
 from motherlode.model.terms import RDF, RDF_TYPE, XSD, literal
 from motherlode.transform.blank import BlankNames
-from motherlode.transform.jsonld.canonical import canonical_double, canonical_json
+from motherlode.transform.jsonld.canonical import as_double, canonical_double, canonical_json
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded
 from motherlode.transform.jsonld.iris import is_language_tag, well_formed
 from motherlode.transform.jsonld.notes import Notes, shorten
@@ -203,8 +203,5 @@ def _native(value: Json, datatype: str | None) -> tuple[str, str]:
         return ("true" if value else "false"), datatype or _BOOLEAN
     fractional = isinstance(value, float) and not value.is_integer()
     if fractional or abs(value) >= _LARGE or datatype == _DOUBLE:
-        try:
-            return canonical_double(float(value)), datatype or _DOUBLE
-        except OverflowError:
-            return str(value), datatype or _INTEGER
+        return canonical_double(as_double(value)), datatype or _DOUBLE
     return str(int(value)), datatype or _INTEGER

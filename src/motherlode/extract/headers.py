@@ -1,0 +1,51 @@
+"""Links in HTTP headers: Link (RFC 8288) and Content-Location."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from motherlode.model import Link, LinkSource
+from motherlode.www.urls import resolve
+
+_MOST = 50
+_TARGET = re.compile(r"\s*,?\s*<([^<>]*)>")
+_PARAMETER = re.compile(r"""\s*;\s*([A-Za-z0-9!#$&+.^_|~*-]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?""")
+_NOT_PAGES = frozenset({"stylesheet", "preload", "prefetch", "preconnect", "dns-prefetch", "icon", "modulepreload"})
+
+
+def header_links(headers: Mapping[str, str], *, page_url: str) -> list[Link]:
+    """The links that an answer's headers name; `headers` has lower-case names.
+
+    >>> headers = {"link": '</data.ttl>; rel="alternate"; type="text/turtle", </s.css>; rel=stylesheet'}
+    >>> [(link.url, link.rel, link.type) for link in header_links(headers, page_url="http://ex.org/page")]
+    [('http://ex.org/data.ttl', 'alternate', 'text/turtle')]
+    """
+    found: dict[str, Link] = {}
+    for target, parameters in _targets(headers.get("link", "")):
+        rel = " ".join(parameters.get("rel", "").lower().split())
+        url = resolve(page_url, target)
+        if url is not None and url != page_url and not _NOT_PAGES & set(rel.split()):
+            kind = parameters.get("type", "").strip().lower()
+            title = parameters.get("title", "")[:120]
+            found.setdefault(url, Link(url=url, source=LinkSource.HEADER, rel=rel, type=kind, title=title))
+        if len(found) >= _MOST:
+            break
+    location = headers.get("content-location", "").strip()
+    url = resolve(page_url, location) if location else None
+    if url is not None and url != page_url:
+        found.setdefault(url, Link(url=url, source=LinkSource.HEADER, rel="content-location"))
+    return list(found.values())
+
+
+def _targets(value: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Each target of a Link header with its parameters; stops at what is not one."""
+    place = 0
+    while (match := _TARGET.match(value, place)) is not None:
+        target, place = match[1].strip(), match.end()
+        parameters: dict[str, str] = {}
+        while (parameter := _PARAMETER.match(value, place)) is not None:
+            text = parameter[2] if parameter[2] is not None else parameter[3] or ""
+            parameters.setdefault(parameter[1].lower(), re.sub(r"\\(.)", r"\1", text))
+            place = parameter.end()
+        yield target, parameters

@@ -1,0 +1,49 @@
+"""Links in HTTP headers."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from motherlode.extract.headers import header_links
+from motherlode.model import LinkSource
+
+
+def _urls(value: str) -> list[str]:
+    return [link.url for link in header_links({"link": value}, page_url="http://ex.org/a/b")]
+
+
+@pytest.mark.parametrize(
+    ("value", "urls"),
+    [
+        ('<../c>; rel="next"', ["http://ex.org/c"]),
+        ('<x>;rel=describedby;type="text/turtle",<y>', ["http://ex.org/a/x", "http://ex.org/a/y"]),
+        ('<x?a=1,2>; title="a, \\"b\\"; c", <z>', ["http://ex.org/a/x?a=1,2", "http://ex.org/a/z"]),
+        ("<mailto:a@b>; rel=author", []),
+        ("<x.css>; rel=preload, <i.ico>; rel=icon", []),
+        ("x; rel=next", []),
+        ("<", []),
+        ("", []),
+    ],
+)
+def test_targets(value: str, urls: list[str]) -> None:
+    assert _urls(value) == urls
+
+
+def test_content_location() -> None:
+    links = header_links({"content-location": "b.ttl"}, page_url="http://ex.org/a/b")
+    assert [(link.url, link.source, link.rel) for link in links] == [
+        ("http://ex.org/a/b.ttl", LinkSource.HEADER, "content-location")
+    ]
+
+
+def test_the_page_itself_is_no_link() -> None:
+    assert header_links({"link": "<>; rel=canonical", "content-location": "b"}, page_url="http://ex.org/a/b") == []
+
+
+@pytest.mark.parametrize("hostile", ["<" * 100_000, "<a>;" * 50_000, '<a>;x="' + "\\" * 100_000, "<a>,," * 20_000])
+def test_hostile_headers_end_soon(hostile: str) -> None:
+    began = time.perf_counter()
+    assert len(_urls(hostile)) <= 50
+    assert time.perf_counter() - began < 2

@@ -1,0 +1,21 @@
+"""The README's picture, drawn from the two crawls of a demo: python tools/picture.py DEMO_FOLDER docs/harvest.svg"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from motherlode.crawl import CrawlFolder, read_stats
+from motherlode.crawl.plot import write_svg
+from motherlode.crawl.reporting import curve_of
+
+NAMES = {"bandit": "focused: bandit:success-rate", "bfs": "breadth-first"}
+
+
+def main(demo: Path, picture: Path) -> None:
+    curves = [curve_of(name, read_stats(CrawlFolder(demo / folder)).totals) for folder, name in NAMES.items()]
+    write_svg(picture, curves, "Pages with structured data over requests: one web, one budget, two policies")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
