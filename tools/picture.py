@@ -9,12 +9,12 @@ from motherlode.crawl import CrawlFolder, read_stats
 from motherlode.crawl.plot import write_svg
 from motherlode.crawl.reporting import curve_of
 
-NAMES = {"bandit": "focused: bandit:success-rate", "bfs": "breadth-first"}
+NAMES = {"bandit": "focused", "bfs": "breadth-first"}
 
 
 def main(demo: Path, picture: Path) -> None:
     curves = [curve_of(name, read_stats(CrawlFolder(demo / folder)).totals) for folder, name in NAMES.items()]
-    write_svg(picture, curves, "Pages with structured data over requests: one web, one budget, two policies")
+    write_svg(picture, curves, "Pages with structured data, over requests")
 
 
 if __name__ == "__main__":

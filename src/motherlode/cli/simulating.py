@@ -3,37 +3,34 @@
 from __future__ import annotations
 
 import os
-import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import mean, pstdev
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
 from motherlode.cli.crawling import read_seeds
-from motherlode.cli.output import print_json, print_table, stop, terminal
-from motherlode.crawl import JobError, canonical_seeds
-from motherlode.policy import DEFAULT_POLICY, policy_from, target_from
-from motherlode.sim.matrix import (
-    ORACLE,
-    SYNTHETIC,
-    Trial,
-    Trialled,
-    WebSpec,
-    area,
-    focus,
-    open_web,
-    run_trials,
-    synthetic_pages,
-)
+from motherlode.cli.output import print_json, stop, terminal
+from motherlode.policy import DEFAULT_POLICY
 from motherlode.sim.record import record as record_trace
-from motherlode.sim.recorded import TraceWeb
 from motherlode.sim.run import Timing
-from motherlode.sim.trace import TraceError
+from motherlode.sim.sources import prepared
+from motherlode.sim.study import Question, Row, Study, study
 
-_ORACLE_LIMIT = 200_000
-"""Webs up to this size get the oracle and the recall without being asked."""
+
+@contextmanager
+def _bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on the terminal, gone when all is done; gives the function that moves it."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=terminal, transient=True) as bars:
+        bar = bars.add_task(escape(what), total=None)
+        yield lambda done, of: bars.update(bar, completed=done, total=of)
 
 
 def record(
@@ -41,22 +38,18 @@ def record(
     *,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="TRACE", help="A folder for the trace.")],
 ) -> None:
-    """Turn recorded sites into a trace for simulation: pages, links with all their properties, labels."""
-    _record(files, output)
+    """Turn recorded sites into a trace for simulation: pages, links with all their properties, labels.
 
-
-def _record(files: list[Path], output: Path) -> None:
-    columns = (TextColumn("reading {task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=terminal, transient=True) as bars:
-        bar: TaskID = bars.add_task(", ".join(file.name for file in files))
-        try:
-            parts = record_trace(files, output, progress=lambda done, of: bars.update(bar, completed=done, total=of))
-        except TraceError as error:
-            stop(str(error))
-        except OSError as error:
-            stop(f"the trace cannot be made: {error}")
-    pages, links = sum(part.pages for part in parts), sum(part.links for part in parts)
-    broken = sum(part.broken for part in parts)
+    A file that is in the trace already, unchanged, is not read again; a recording that was stopped goes on.
+    """
+    try:
+        with _bar("reading " + ", ".join(file.name for file in files)) as move:
+            parts = record_trace(files, output, progress=move)
+    except ValueError as error:
+        stop(str(error))
+    except OSError as error:
+        stop(f"the trace {output} cannot be made: {error.strerror or error}")
+    pages, links, broken = (sum(getattr(part, name) for part in parts) for name in ("pages", "links", "broken"))
     terminal.print(f"{pages:,} responses with {links:,} links in {output}; {broken:,} broken records passed over")
 
 
@@ -65,7 +58,7 @@ def simulate(
     *,
     policy: Annotated[list[str] | None, typer.Option(help="A policy to try; may be given several times.")] = None,
     seeds: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where to start; otherwise every host's home page.")
+        str | None, typer.Option(metavar="FILE|URL", help="Where to start; otherwise every host's home page.")
     ] = None,
     target: Annotated[str, typer.Option(help="What counts as a find.")] = "any",
     pages: Annotated[int | None, typer.Option(metavar="N", help="Budget in requests.")] = None,
@@ -82,7 +75,9 @@ def simulate(
     in_flight: Annotated[int, typer.Option(metavar="N", min=1, help="Requests at the same time.")] = 1,
     delay: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="Politeness in virtual time.")] = 0.0,
     latency: Annotated[float, typer.Option(metavar="X", min=0, help="Factor on each page's latency.")] = 0.0,
-    bandwidth: Annotated[float, typer.Option(metavar="BYTES", help="Bytes a second and request.")] = float("inf"),
+    bandwidth: Annotated[
+        float, typer.Option(metavar="BYTES", min=1, help="Bytes a second and request. [default: no limit]")
+    ] = float("inf"),
     failures: Annotated[float, typer.Option(metavar="RATE", min=0, max=1, help="Share of failed requests.")] = 0.0,
 ) -> None:
     """Run policies on a recorded or synthetic web, with the very code of a live crawl, and compare them.
@@ -90,146 +85,99 @@ def simulate(
     \b
     Examples:
       motherlode simulate sites.warc.gz --policy bfs --policy bandit:success-rate --share 0.12 --repeat 5
-      motherlode simulate synthetic:100000 --pages 10000 --target "microdata>=5"
+      motherlode simulate synthetic:100000 --pages 10000 --target "microdata>=5" -o out
       motherlode simulate sites.warc.gz --in-flight 64 --delay 1 --latency 1     relevant pages per hour
     """
-    chosen = policy or ["bfs", DEFAULT_POLICY]
-    _check(chosen, target)
-    spec = WebSpec(web=_web(web), target=target, keep_missing=missing)
     timing = Timing(in_flight=in_flight, delay=delay, latency=latency, bandwidth=bandwidth, failure_rate=failures)
     try:
-        opened = open_web(spec)
-        starts = _starts(opened, seeds)
-    except (TraceError, JobError) as error:
+        question = Question(
+            web=web,
+            policies=tuple(dict.fromkeys(policy or ["bfs", DEFAULT_POLICY])),
+            seeds=_seeds(seeds),
+            target=target,
+            pages=pages,
+            share=share,
+            repeat=repeat,
+            seed=seed,
+            timing=timing,
+            keep_missing=missing,
+        )
+        found = _study(question)
+        _tell(found, as_json=as_json, output=output)
+    except ValueError as error:
         stop(str(error))
     except OSError as error:
-        stop(f"{web} cannot be read: {error}")
-    budget = pages if pages is not None else round((share if share is not None else 0.12) * opened.page_count)
-    if budget < 1:
-        stop(f"a budget of {budget} requests is none: the web holds {opened.page_count} pages")
-    if budget > opened.page_count and not as_json:
-        terminal.print(f"the budget of {budget:,} is larger than the web ({opened.page_count:,} pages): all is fetched")
-    small = opened.page_count <= _ORACLE_LIMIT
-    total = sum(page.relevant for page in opened.everything()) if small else None
-    if total == 0:
-        terminal.print(f"no page of this web matches the target {target!r}: every policy will find nothing")
-    yardsticks = [name for name in ("bfs", ORACLE) if small and name not in chosen]
-    trials = [
-        Trial(policy=name, seed=seed + turn, pages=budget, seeds=tuple(starts), timing=timing)
-        for name in [*yardsticks, *chosen]
-        for turn in range(1 if name in yardsticks else repeat)
-    ]
-    done = list(run_trials(spec, trials))
-    rows = _rows(done, yardsticks=yardsticks, target=target, total=total, budget=budget)
+        stop(f"{error.filename or web}: {error.strerror or error}")
+
+
+def _seeds(given: str | None) -> tuple[str, ...]:
+    """The URLs of a file, or one URL."""
+    if given is None:
+        return ()
+    if given.startswith(("http://", "https://")):
+        return (given,)
+    found = read_seeds(Path(given))
+    if not found:
+        raise ValueError(f"the file of seeds {given} names no URL")
+    return found
+
+
+def _study(question: Question) -> Study:
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "motherlode" / "traces"
+    with _bar(f"reading {question.web}") as move:
+        question = question.on(prepared(question.web, cache, move))
+    with _bar("simulating") as move:
+        return study(question, progress=move)
+
+
+def _tell(found: Study, *, as_json: bool, output: Path | None) -> None:
     if as_json:
-        for row in rows:
-            print_json(row)
+        for row in found.rows:
+            print_json(row.as_json())
     else:
-        _table(rows, timed=timing != Timing())
+        _print_table(found)
+    for note in found.notes:
+        terminal.print(escape(note))
     if output is not None:
         from motherlode.sim.output import write_outputs  # the plots are loaded only where they are wanted
 
-        write_outputs(output, rows)
-        terminal.print(f"report: {output / 'report.html'}")
+        terminal.print(f"report: {escape(str(write_outputs(output, found)))}")
 
 
-def _check(policies: list[str], target: str) -> None:
-    try:
-        for name in policies:
-            if name != ORACLE:
-                policy_from(name)
-        target_from(target)
-    except ValueError as error:
-        stop(str(error))
+def _print_table(found: Study) -> None:
+    """A line a policy, the mean and the spread of its repetitions."""
+    timed = found.question.timing.counts_seconds
+    table = Table(header_style="bold")
+    table.add_column("policy", no_wrap=True, overflow="ignore")
+    heads = ["fetched", "relevant", "harvest", "recall", "focus", "area", "pick µs", "pages/s"]
+    for head in [*heads, *(["finds/hour"] if timed else [])]:
+        table.add_column(head, justify="right", no_wrap=True)
+    for name in dict.fromkeys(row.policy for row in found.rows):
+        own = [row for row in found.rows if row.policy == name]
+        table.add_row(escape(name), *_line(own), *([_per_hour(own)] if timed else []))
+    width = max(Console().width, table.__rich_measure__(Console(width=1000), Console(width=1000).options).maximum)
+    Console(highlight=False, width=width).print(table)
 
 
-def _web(name: str) -> str:
-    """The web as a spec wants it; a WARC file is recorded first, and the trace kept for the next time."""
-    if name.startswith(SYNTHETIC):
-        try:
-            synthetic_pages(name)
-        except ValueError as error:
-            stop(str(error))
-        return name
-    path = Path(name)
-    if path.is_dir():
-        return name
-    if not path.exists():
-        stop(f"{name} does not exist: give a trace, a WARC file or synthetic:PAGES")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "motherlode" / "traces"
-    trace = cache / f"{path.name}-{zlib.crc32(str(path.resolve()).encode()):08x}"
-    _record([path], trace)
-    return str(trace)
+def _line(own: list[Row]) -> list[str]:
+    return [
+        f"{mean(row.result.fetched for row in own):,.0f}",
+        f"{mean(row.result.relevant for row in own):,.0f}",
+        _spread([row.result.harvest_rate for row in own]),
+        _spread([row.recall for row in own]),
+        _spread([row.focus for row in own]),
+        _spread([row.area_focus for row in own]),
+        f"{mean(row.result.select_us_mean for row in own):.1f}",
+        f"{mean(row.result.fetched / max(1e-9, row.result.wall_seconds) for row in own):,.0f}",
+    ]
 
 
-def _starts(web: Any, seeds: Path | None) -> list[str]:
-    if seeds is None:
-        return list(web.home_pages())
-    urls = canonical_seeds(read_seeds(seeds))
-    return [web.spelling(url) for url in urls] if isinstance(web, TraceWeb) else list(urls)
-
-
-def _rows(
-    done: list[Trialled], *, yardsticks: list[str], target: str, total: int | None, budget: int
-) -> list[dict[str, Any]]:
-    found = {name: [one.result for one in done if one.trial.policy == name] for name in ("bfs", ORACLE)}
-    rows = []
-    for one in done:
-        if one.trial.policy in yardsticks:
-            continue
-        result = one.result
-        row: dict[str, Any] = {
-            "policy": one.trial.policy,
-            "target": target,
-            "seed": one.trial.seed,
-            "fetched": result.fetched,
-            "relevant": result.relevant,
-            "harvest_rate": round(result.harvest_rate, 6),
-            "recall": None if total is None else round(result.relevant / total, 6) if total else 0.0,
-            "heads": result.heads,
-            "select_us_mean": round(result.select_us_mean, 2),
-            "wall_seconds": round(result.wall_seconds, 3),
-            "virtual_seconds": round(result.seconds, 3),
-            "known_urls": result.known_urls,
-            "curve": result.curve,
-        }
-        if found["bfs"] and found[ORACLE]:
-            row["focus"] = focus(
-                result.relevant, mean(r.relevant for r in found["bfs"]), mean(r.relevant for r in found[ORACLE])
-            )
-            row["area_focus"] = focus(
-                area(result.curve, budget),
-                mean(area(r.curve, budget) for r in found["bfs"]),
-                mean(area(r.curve, budget) for r in found[ORACLE]),
-            )
-        rows.append(row)
-    return rows
-
-
-def _table(rows: list[dict[str, Any]], *, timed: bool) -> None:
-    lines = []
-    for name in dict.fromkeys(row["policy"] for row in rows):
-        own = [row for row in rows if row["policy"] == name]
-        line = [
-            name,
-            f"{mean(row['fetched'] for row in own):,.0f}",
-            f"{mean(row['relevant'] for row in own):,.0f}",
-            _spread([row["harvest_rate"] for row in own]),
-            _spread([row.get("recall") for row in own]),
-            _spread([row.get("focus") for row in own]),
-            _spread([row.get("area_focus") for row in own]),
-            f"{mean(row['select_us_mean'] for row in own):.1f}",
-            f"{mean(row['fetched'] / max(1e-9, row['wall_seconds']) for row in own):,.0f}",
-        ]
-        if timed:
-            line.append(f"{mean(3600 * row['relevant'] / max(1e-9, row['virtual_seconds']) for row in own):,.0f}")
-        lines.append(line)
-    columns = ["policy", "fetched", "relevant", "harvest rate", "recall", "focus", "area focus", "pick µs", "pages/s"]
-    print_table([*columns, *(["relevant/hour"] if timed else [])], lines)
+def _per_hour(own: list[Row]) -> str:
+    return f"{mean(3600 * row.result.relevant / max(1e-9, row.result.seconds) for row in own):,.0f}"
 
 
 def _spread(values: list[float | None]) -> str:
     known = [value for value in values if value is not None]
     if not known:
         return "—"
-    return f"{mean(known):.3f}" + (f" ± {pstdev(known):.3f}" if len(known) > 1 else "")
+    return f"{mean(known):.3f}" + (f" ±{pstdev(known):.3f}" if len(known) > 1 else "")

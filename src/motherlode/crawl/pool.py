@@ -15,6 +15,7 @@ from motherlode.crawl.frames import GOOD
 from motherlode.crawl.reading import Body, Instructions, Reading
 
 _FRAME_LIMIT = 1 << 30
+_START_SECONDS = 60.0
 _AHEAD = 2
 """Pages sent to a worker before its answer to the first: it never waits for the event loop."""
 
@@ -48,6 +49,7 @@ class ReaderPool:
         self._decode = msgspec.msgpack.Decoder(Reading).decode
         self._encode = msgspec.msgpack.Encoder().encode
         self._tasks: Sequence[asyncio.Task[None]] = [asyncio.create_task(self._supervise()) for _ in range(workers)]
+        self._running: list[_Worker] = []
         self.replaced = 0
         """Workers that had to be replaced."""
 
@@ -56,6 +58,9 @@ class ReaderPool:
         job = _Job(self._encode(page), asyncio.get_running_loop().create_future())
         await self._jobs.put(job)
         return await job.answer
+
+    def process_ids(self) -> list[int]:
+        return [worker.process.pid for worker in self._running]
 
     async def close(self) -> None:
         for task in self._tasks:
@@ -67,6 +72,7 @@ class ReaderPool:
         again: deque[_Job] = deque()
         while True:
             worker = _Worker(await self._start())
+            self._running.append(worker)
             try:
                 await self._feed(worker, again)
             except (TimeoutError, ConnectionError, EOFError, asyncio.IncompleteReadError) as error:
@@ -78,6 +84,7 @@ class ReaderPool:
                     if not culprit.answer.done():
                         culprit.answer.set_exception(UnreadableError(f"the page {why}"))
             finally:
+                self._running.remove(worker)
                 with contextlib.suppress(ProcessLookupError):
                     worker.process.kill()
                 await worker.process.wait()
@@ -92,6 +99,7 @@ class ReaderPool:
             limit=_FRAME_LIMIT,
         )
         await self._send(process, self._instructions)
+        await asyncio.wait_for(self._receive(process), _START_SECONDS)
         return process
 
     async def _feed(self, worker: _Worker, again: deque[_Job]) -> None:

@@ -29,6 +29,7 @@ def main() -> None:
     if first is None:
         return
     reader = Reader(msgspec.msgpack.decode(first, type=Instructions))
+    write_frame(sink, GOOD)  # ready: from here on the clock of a page measures the page
     decode, encode = msgspec.msgpack.Decoder(Body).decode, msgspec.msgpack.Encoder().encode
     while (frame := read_frame(source)) is not None:
         try:

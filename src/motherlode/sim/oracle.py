@@ -11,7 +11,6 @@ import heapq
 from collections import deque
 from collections.abc import Sequence
 
-from motherlode.frontier import MAX_REDIRECTS
 from motherlode.model import Feedback, Link, Parent, Rating
 from motherlode.sim.webs import SimPage, SimulatedWeb
 
@@ -22,55 +21,55 @@ _FAR = 1 << 30
 class LinkGraph:
     """Labels and links of a whole web as numbers. Made once, shared by the oracles of all repetitions.
 
-    Redirects are steps like any other. What pages link to and the web does not count among its pages (endless
-    calendars, forms) is known by its label, and a redirect by where it leads; what lies behind such pages is not.
+    Redirects are steps like any other. A synthetic web is endless beyond the pages that it counts (calendars, sessions):
+    of what lies there, the nearest is known too, as much again as the web counts.
     """
 
     def __init__(self, web: SimulatedWeb) -> None:
         self.numbers: dict[str, int] = {}
         self.relevant: list[bool] = []
         self.out: list[Sequence[int]] = []
-        self._redirects: deque[tuple[int, str, int]] = deque()
-        """Numbers of redirects that the web did not count, their targets, and how many led to them in a row."""
-        held = list(web.everything())
-        for page in held:
+        self._unread: deque[tuple[int, list[str]]] = deque()
+        """Pages whose links have no numbers yet."""
+        for page in web.everything():
             self._add(page.url, page)
-        for number, page in enumerate(held):
-            self.out[number] = [self._number(web, url, 0) for url in _targets(page)]
-        while self._redirects:
-            number, target, hops = self._redirects.popleft()
-            self.out[number] = [self._number(web, target, hops)]
-        self.nearest = self._distances()
+        most = 2 * len(self.relevant)
+        while self._unread:
+            number, targets = self._unread.popleft()
+            self.out[number] = [found for url in targets if (found := self._number(web, url, most)) is not None]
+        self.edges = sum(map(len, self.out))
+        self._into: list[list[int]] = [[] for _ in self.out]
+        for source, ends in enumerate(self.out):
+            for target in ends:
+                self._into[target].append(source)
+        self.nearest = self.distances(bytearray(len(self.relevant)))
 
     def _add(self, url: str, page: SimPage) -> int:
         number = self.numbers[url] = len(self.relevant)
         self.relevant.append(page.relevant)
         self.out.append(())
+        targets = _targets(page)
+        if targets:
+            self._unread.append((number, targets))
         return number
 
-    def _number(self, web: SimulatedWeb, url: str, hops: int) -> int:
+    def _number(self, web: SimulatedWeb, url: str, most: int) -> int | None:
         number = self.numbers.get(url)
-        if number is None:
-            page = web.page(url)
-            number = self._add(url, page)
-            if page.location and hops < MAX_REDIRECTS:
-                self._redirects.append((number, page.location, hops + 1))
+        if number is None and len(self.relevant) < most:
+            number = self._add(url, web.page(url))
         return number
 
-    def _distances(self) -> list[int]:
-        """Links from each page to the nearest relevant page, at least one."""
-        into: list[list[int]] = [[] for _ in self.out]
-        for source, targets in enumerate(self.out):
-            for target in targets:
-                into[target].append(source)
+    def distances(self, discovered: bytearray) -> list[int]:
+        """Links from each page to the nearest relevant page that is undiscovered, by pages that are so, too."""
         distance = [_FAR] * len(self.out)
-        queue: deque[tuple[int, int]] = deque((page, 0) for page, yes in enumerate(self.relevant) if yes)
+        queue = deque((page, 0) for page, yes in enumerate(self.relevant) if yes and not discovered[page])
         while queue:
             page, steps = queue.popleft()
-            for source in into[page]:
+            for source in self._into[page]:
                 if distance[source] == _FAR:
                     distance[source] = steps + 1
-                    queue.append((source, steps + 1))
+                    if not discovered[source] and not self.relevant[source]:
+                        queue.append((source, steps + 1))
         return distance
 
 
@@ -89,6 +88,8 @@ class OraclePolicy:
         """Steps to the next find, order of discovery, URL."""
         self._awake: dict[str, tuple[int, int]] = {}
         self._order: dict[str, int] = {}
+        self._searched = 0
+        """Steps of searches since all distances were computed anew."""
 
     def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
         ratings = []
@@ -105,13 +106,14 @@ class OraclePolicy:
 
     def wake(self, arm: str, best: float, waiting: int) -> None:
         if arm not in self._awake:
-            number = self._graph.numbers.get(arm)
-            relevant = number is not None and self._graph.relevant[number]
-            heapq.heappush(self._heap, self._placed(arm, 0 if relevant else self._known_distance(number)))
+            heapq.heappush(self._heap, self._placed(arm, self._value(arm)))
 
-    def _known_distance(self, number: int | None) -> int:
-        """As it was last found out: never more than it is now."""
-        return _FAR if number is None else self._distance[number]
+    def _value(self, arm: str) -> int:
+        """Steps to the next find as they were last computed: never more than they are now."""
+        number = self._graph.numbers.get(arm)
+        if number is None:
+            return _FAR
+        return 0 if self._graph.relevant[number] else self._distance[number]
 
     def _placed(self, arm: str, distance: int) -> tuple[int, int, str]:
         place = self._awake[arm] = (distance, self._order[arm])
@@ -128,6 +130,9 @@ class OraclePolicy:
                 continue
             if distance in (0, _FAR):
                 return arm
+            if self._searched > self._graph.edges:  # searching one by one has cost as much as all at once
+                self._refresh()
+                continue
             number = self._graph.numbers[arm]
             now = self._distance_now(number)
             if now == distance:
@@ -136,6 +141,12 @@ class OraclePolicy:
             heapq.heapreplace(self._heap, self._placed(arm, now))
         return None
 
+    def _refresh(self) -> None:
+        self._searched = 0
+        self._distance = self._graph.distances(self._discovered)
+        self._heap = [self._placed(arm, self._value(arm)) for arm in self._awake]
+        heapq.heapify(self._heap)
+
     def _distance_now(self, page: int) -> int:
         """Links to the nearest relevant page that is still undiscovered, past pages that are."""
         out, relevant, discovered = self._graph.out, self._graph.relevant, self._discovered
@@ -143,6 +154,7 @@ class OraclePolicy:
         queue: deque[tuple[int, int]] = deque([(page, 0)])
         while queue:
             at, steps = queue.popleft()
+            self._searched += len(out[at])
             for target in out[at]:
                 if target not in seen and not discovered[target]:
                     if relevant[target]:

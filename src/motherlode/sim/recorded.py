@@ -7,7 +7,8 @@ some forty bytes a link, and only what is visited becomes objects.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +58,8 @@ class TraceWeb:
         statements = dict(read_facts(folder, part)) if target.needs_statements else {}
         for number, row in enumerate(read_table(folder, part, "pages").drop(["types"]).to_pylist()):
             counts = row["counts"] = {_SYNTAXES[name]: count for name, count in row["counts"]}
-            text = statements.get(number, b"")
-            relevant = not row["failure"] and target.judge(counts, ContentKind(row["kind"]), lambda text=text: text)
+            about = partial(statements.get, number, b"")
+            relevant = not row["failure"] and target.judge(counts, ContentKind(row["kind"]), about)
             self._pages.append(row)
             self._relevant.append(bool(relevant))
 
@@ -69,7 +70,7 @@ class TraceWeb:
                 self._places[key] = (row["url"], number)
 
     def _held(self, url: str) -> str | None:
-        """The URL as it was recorded; as it would have been, where links to what is missing are kept; otherwise None."""
+        """The URL as it was recorded, or would have been; None where a link to what is missing is to be left out."""
         key = _schemeless(url)
         place = self._places.get(key)
         return place[0] if place is not None else f"https://{key}" if self._keep_missing else None
@@ -154,11 +155,11 @@ def _leads_back(row: dict[str, Any]) -> bool:
 class _LinkColumns:
     """The links of a part that lead somewhere, as numbers of texts."""
 
-    def __init__(self, folder: Path, part: Part, held: Any) -> None:
+    def __init__(self, folder: Path, part: Part, held: Callable[[str], str | None]) -> None:
         table = read_table(folder, part, "links", shared=_TEXTS).unify_dictionaries().combine_chunks()
         columns = {name: _encoded(table, name) for name in _TEXTS}
         spelled = [held(url) for url in columns["url"][1]]
-        kept = np.array([url is not None for url in spelled], dtype=bool)[columns["url"][0]] if spelled else []
+        kept = np.array([url is not None for url in spelled], dtype=np.bool_)[columns["url"][0]]
         pages = table.column("page").to_numpy()[kept]
         self._ends = np.cumsum(np.bincount(pages, minlength=part.pages))
         self._nofollow = table.column("nofollow").to_numpy()[kept]
@@ -173,8 +174,7 @@ class _LinkColumns:
     def of(self, page: int) -> list[Link]:
         first, end = int(self._ends[page - 1]) if page else 0, int(self._ends[page])
         rows = [
-            [texts[number] for number in self._numbers[name][first:end].tolist()]
-            for name, texts in self._texts.items()
+            [texts[number] for number in self._numbers[name][first:end].tolist()] for name, texts in self._texts.items()
         ]
         return [
             Link(**dict(zip(self._texts, row, strict=True)), nofollow=nofollow)

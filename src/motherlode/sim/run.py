@@ -180,7 +180,7 @@ class Simulation:
         url, timing = ticket.url, self._timing
         page = self._web.page(url)
         if timing.failure_rate:
-            bits = xxhash.xxh3_64_intdigest(f"{ticket.entry.attempts} {url}", self._seed)
+            bits = xxhash.xxh3_64_intdigest(f"{ticket.entry.attempts} {url}".encode(), self._seed)
             if (bits >> 1) / 2**63 < timing.failure_rate:
                 kind = FailureKind.TIMEOUT if bits & 1 else FailureKind.SERVER_ERROR
                 return SimPage(url=url, failure=kind, latency=_TIMEOUT if bits & 1 else page.latency)

@@ -177,7 +177,7 @@ def write_parts(folder: Path, parts: Sequence[Part]) -> None:
 
 
 def tidy(folder: Path, parts: Sequence[Part]) -> None:
-    """Remove what no part of the trace needs: tables of sources that have changed, and those that a kill left behind."""
+    """Remove what no part needs: tables of sources that have changed, and those that a kill left behind."""
     needed = {f"{part.name}.{table}.parquet" for part in parts for table in _SCHEMAS}
     for path in folder.glob("*.parquet*"):
         writer = path.name.removesuffix(".part").rpartition(".")[2]

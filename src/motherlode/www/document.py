@@ -8,6 +8,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from motherlode.model import ContentKind, Detected, Problem
 from motherlode.www.html_guard import guarded
+from motherlode.www.html_selfclosing import with_end_tags
 from motherlode.www.urls import resolve
 from motherlode.www.xmltree import XmlTree, parse_xml
 
@@ -41,6 +42,8 @@ class Document:
             markup = self.body.removeprefix(_UTF8_MARK)
         else:
             markup = self.text.encode(errors="replace")
+        if self.kind is ContentKind.XHTML:
+            markup = with_end_tags(markup)
         markup, left_out = guarded(markup)
         self.problems.extend(Problem(syntax=None, message=message, mended=True) for message in left_out)
         return LexborHTMLParser(markup, options=_PARSER_OPTIONS)

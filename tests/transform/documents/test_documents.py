@@ -6,12 +6,14 @@ import io
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import BinaryIO, cast
 
 import pyoxigraph as ox
 import pytest
 
 from motherlode.model import ContentKind, Detected, Evidence, Problem, Statement, Syntax
 from motherlode.transform.blank import BlankNames
+from motherlode.transform.bounds import OutOfTime
 from motherlode.transform.documents import MOST_PROBLEMS, extract, read
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
@@ -150,6 +152,34 @@ def test_extract_stops_at_its_limits_and_keeps_what_it_has() -> None:
     short = extract(_document(body), names, TransformOptions(seconds=0.02))
     assert 0 < len(short.statements) < 200_000
     assert "seconds" in short.problems[0].message
+
+
+SLOW = {
+    Syntax.TURTLE: (b"<urn:a> <urn:p> <urn:o> .\n", b'<urn:a> <urn:p> "'),
+    Syntax.N3: (b"<urn:a> <urn:p> <urn:o> .\n", b'<urn:a> <urn:p> "'),
+    Syntax.RDF_XML: (XML_START + b'<e:A rdf:about="urn:a"/>', b"<e:A><e:p>"),
+}
+
+
+@pytest.mark.parametrize("syntax", SLOW)
+def test_what_was_read_before_time_ran_out_is_kept(syntax: Syntax) -> None:
+    """The stream rings the bell while the parser asks it for more, with a statement in its hands."""
+    start, endless = SLOW[syntax]
+
+    class Endless(io.RawIOBase):
+        def __init__(self) -> None:
+            self.pieces = [start, endless]
+
+        def read(self, size: int = -1) -> bytes:
+            if not self.pieces:
+                raise OutOfTime
+            return self.pieces.pop(0).ljust(size)
+
+    kept = []
+    with pytest.raises(OutOfTime):
+        for one in read(cast(BinaryIO, Endless()), syntax=syntax, base=BASE, names=BlankNames(BASE, syntax)):
+            kept.append(one)
+    assert [one[0] for one in kept if not isinstance(one, Problem)] == ["<urn:a>"]
 
 
 PEAK = """

@@ -8,7 +8,6 @@ def test_each_note_once_and_no_more_than_so_many() -> None:
     for message in ("a", "a", "b", "c", "d"):
         notes.add(message)
     assert [note.message for note in notes.all()] == ["a", "b", "2 more problems of this kind"]
-    assert notes.count == 4
 
 
 def test_messages_are_short() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.transform.rdfa.pages import triples
+from tests.transform.rdfa.pages import rdfa, triples
 
 USES = "<http://www.w3.org/ns/rdfa#usesVocabulary>"
 
@@ -10,6 +10,12 @@ USES = "<http://www.w3.org/ns/rdfa#usesVocabulary>"
 def test_a_vocabulary_is_said_and_can_be_taken_back() -> None:
     found = triples("<div vocab='http://v/'><b property=a>x</b><p vocab=''><b property=a>y</b></p></div>")
     assert found == [("<>", USES, "<http://v/>"), ("<>", "<http://v/a>", '"x"')]
+
+
+def test_a_vocabulary_that_is_only_a_host_gets_its_slash() -> None:
+    markup = "<div vocab='https://schema.org' prefix='e: http://e.org'><b property='a e:b'>x</b></div>"
+    assert [predicate for _, predicate, _ in triples(markup)[1:]] == ["<https://schema.org/a>", "<http://e.org/b>"]
+    assert [problem.mended for problem in rdfa(markup).problems] == [True, True]
 
 
 def test_prefixes_end_with_their_element() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyoxigraph as ox
 
 from motherlode.model import Problem, Statement, Syntax
+from motherlode.transform.bounds import OutOfTime
 from motherlode.transform.documents.boundaries import has_braces
 from motherlode.transform.documents.lines import reason
 from motherlode.transform.documents.source import Feed, Source
@@ -28,6 +29,9 @@ def read_n3(source: Source, base: str | None, names: Names) -> Batches:
             yield outside.of(batch)
             if not more:
                 break
+        except OutOfTime:
+            yield outside.of(batch)
+            raise
         except MemoryError as error:  # the parser's own limit on the length of a token
             yield outside.of(batch)
             yield Problem(syntax=Syntax.N3, message=str(error))

@@ -18,6 +18,7 @@ import pyoxigraph as ox
 
 from motherlode.model import Problem, Statement, Syntax
 from motherlode.model.terms import RDF
+from motherlode.transform.bounds import OutOfTime
 from motherlode.transform.documents.source import Feed, Source
 from motherlode.transform.documents.spelling import Batches, Names, catch_up, fault, statement_of, take
 from motherlode.transform.documents.xmlliteral import canonical_literal
@@ -127,6 +128,9 @@ def read_rdfxml(source: Source, base: str | None, names: Names) -> Batches:
             batch = []
         if head is None and not count:
             yield Problem(syntax=Syntax.RDF_XML, message="no element was found")
+    except OutOfTime:
+        yield _canonicalise(batch)
+        raise
     except SyntaxError as error:
         recent.extend(_canonicalise(batch))
         yield batch

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import pyoxigraph as ox
 
 from motherlode.model import Problem, Statement, Syntax
+from motherlode.transform.bounds import OutOfTime
 from motherlode.transform.documents.boundaries import Boundary, boundary_after
 from motherlode.transform.documents.lines import reason as reason_of
 from motherlode.transform.documents.source import Feed, Source
@@ -86,6 +87,9 @@ class TurtleReader:
                 count += len(batch)
                 yield batch
                 batch = []
+        except OutOfTime:
+            yield batch
+            raise
         except MemoryError as error:  # the parser's own limit on the length of a token
             yield batch
             yield Problem(syntax=self._syntax, message=str(error))

@@ -34,11 +34,6 @@ class Notes:
         else:
             self._found[note] = None
 
-    @property
-    def count(self) -> int:
-        """How many troubles there were; it grows with each `add` that says something new."""
-        return len(self._found) + self._more
-
     def all(self) -> list[Note]:
         found = list(self._found)
         if self._more:

@@ -38,8 +38,9 @@ class ContextProcessor:
         self._loader = ContextLoader(options.contexts)
         self._work = 0
         self._loads = 0
+        self._scopes = 0
         self._private = False
-        """The context being made depends on this document, so it must not be shared."""
+        """The context being made depends on this document, or there is something to tell about it: not to be shared."""
         self._sources: dict[str, bytes | None] = {}
         self.initial = INITIAL[options.mode]
 
@@ -86,10 +87,9 @@ class ContextProcessor:
         found = _CACHE.get(whole_key)
         if found is not None and all(self._loader.given(url) == content for url, content in found.sources):
             return found.context
-        troubles = self._notes.count
         self._private, self._sources = False, {}
         context = self.process(active, local, base=base, override_protected=override_protected, propagate=propagate)
-        if not self._private and self._notes.count == troubles:
+        if not self._private:
             _CACHE.put(whole_key, Processed(context, tuple(self._sources.items()), self._weight(key, context)))
         return context
 
@@ -141,6 +141,7 @@ class ContextProcessor:
     def _tolerate(self, error: JsonLdError) -> None:
         if self._strict or isinstance(error, LimitExceeded):
             raise error
+        self._private = True
         self._notes.add(str(error), error.detail)
 
     def _spend(self, work: int) -> None:
@@ -203,6 +204,7 @@ class ContextProcessor:
         if base is None:
             raise JsonLdError(ErrorCode.LOADING_DOCUMENT_FAILED, reference)
         if not self._strict and (bundled := self._loader.address_without_scheme(reference)):
+            self._private = True
             self._notes.add(f"context address without a scheme, read as {bundled}", reference)
             return bundled
         return resolve(base, reference)
@@ -309,4 +311,10 @@ class ContextProcessor:
         return {**imported, **context}
 
     def _check_scope(self, active: ActiveContext, local: Json, *, base: Base, remote: tuple[str, ...]) -> None:
-        self.process(active, local, base=base, remote=remote, override_protected=True, validate_scoped=False)
+        if self._scopes >= self._limits.scope_depth:
+            raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, "scoped contexts are nested too deep")
+        self._scopes += 1
+        try:
+            self.process(active, local, base=base, remote=remote, override_protected=True, validate_scoped=False)
+        finally:
+            self._scopes -= 1

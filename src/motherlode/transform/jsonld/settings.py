@@ -33,6 +33,8 @@ class Limits:
     """Levels of nested objects and arrays: below Python's own limit on recursion, a few calls a level."""
     term_depth: int = 64
     """Terms of a context that are defined by one another."""
+    scope_depth: int = 50
+    """Contexts of terms inside contexts of terms."""
     context_work: int = 300_000
     """Term definitions made for one document: about a second of work. Copying some costs like making one."""
     remote_contexts: int = 50

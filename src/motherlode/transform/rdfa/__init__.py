@@ -66,6 +66,7 @@ def _processed(document: Document, names: BlankNames, report: Report, *, roles: 
     budget = TextBudget(len(document.body))
     processor = Processor(tree, names, report, budget=budget, roles=roles)
     processor.run()
+    problems.extend(_problem(message, mended=True) for message in report.mended)
     if processor.full:
         problems.append(_problem(f"more than {MOST_STATEMENTS} statements; the rest was left out"))
     if budget.was_short:

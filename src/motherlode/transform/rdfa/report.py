@@ -32,10 +32,16 @@ class Report:
 
     def __init__(self) -> None:
         self.entries: dict[tuple[Trouble, str], None] = {}
+        self.mended: dict[str, None] = {}
+        """What was read otherwise than it was written."""
 
     def add(self, trouble: Trouble, description: str) -> None:
         if len(self.entries) < _MOST_ENTRIES:
             self.entries[trouble, description] = None
+
+    def mend(self, description: str) -> None:
+        if len(self.mended) < _MOST_ENTRIES:
+            self.mended[description] = None
 
     def statements(self, page_url: str, names: BlankNames) -> Iterator[Statement]:
         page = iri(page_url)

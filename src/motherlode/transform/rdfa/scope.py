@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from motherlode.transform.rdfa.tree import SCOPING, Element
 from motherlode.www.html_references import resolve_iri, without_fragment
 
 _USES = "<http://www.w3.org/ns/rdfa#usesVocabulary>"
+_ONLY_A_HOST = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
 _MOST_PREFIXES = 1_000
 """In force at one place; each element that adds one copies them all."""
 
@@ -28,7 +30,7 @@ def scoped(element: Element, context: Context, *, host: Host, report: Report) ->
         context.base = without_fragment(resolve_iri(context.base, attributes["xml:base"]))
     if "vocab" in attributes:
         given = attributes["vocab"].strip()
-        context.vocabulary = resolve_iri(context.base, given) if given else ""
+        context.vocabulary = _with_path(resolve_iri(context.base, given), report) if given else ""
         if given:
             stated = ((f"<{context.base}>", _USES, f"<{context.vocabulary}>", ""),)
     if element.namespaces or "prefix" in attributes:
@@ -46,13 +48,25 @@ def _add_prefixes(element: Element, context: Context, report: Report) -> None:
         if len(declared) < _MOST_PREFIXES:
             declared[prefix] = iri
             if prefix and prefix != "_":
-                prefixes[prefix.lower()] = iri
+                prefixes[prefix.lower()] = _with_path(iri, report)
     for prefix, iri in _mappings(element.attributes):
         if PREFIXES.get(prefix, iri) != iri:
             report.add(Trouble.PREFIX_REDEFINITION, f"{prefix} is now {iri}")
         if len(prefixes) < _MOST_PREFIXES:
-            prefixes[prefix] = declared[prefix] = iri
+            prefixes[prefix] = declared[prefix] = _with_path(iri, report)
     context.prefixes, context.declared = prefixes, declared
+
+
+def _with_path(iri: str, report: Report) -> str:
+    """A namespace that is a host and nothing else lacks its slash: terms would run into the host's name.
+
+    >>> _with_path("https://schema.org", Report()), _with_path("http://example.org/x", Report())
+    ('https://schema.org/', 'http://example.org/x')
+    """
+    if not _ONLY_A_HOST.fullmatch(iri):
+        return iri
+    report.mend(f"the namespace {iri} was given a slash at its end")
+    return iri + "/"
 
 
 def _mappings(attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,220 @@
+"""The frontier at size: offers, picks, memory and reopening with ten million known URLs.
+
+    python bench/frontier.py [--urls 10000000] [--hosts 10000 --hosts 100000 --hosts 1000000] [--picks 100000]
+
+Each number of hosts runs in a process of its own, so that its peak memory is its own. A page of the invented web has 20
+links: 14 new ones on its own host, 4 new ones on other hosts, 2 that are known already. URLs are 60 to 100 bytes and links carry an
+anchor and a tag path. Every second of offers ends with a commit, as in a crawl. After the offers the process ends
+without a word (as in a crash); another opens the folder and picks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from results import record, table
+
+from motherlode.frontier import DiskLedger, Frontier, Politeness, Ticket
+from motherlode.model import Link, LinkSource, RequestKind
+from motherlode.policy import policy_from
+
+OWN, ELSEWHERE, KNOWN = 14, 4, 2
+COMMIT_SECONDS = 1.0
+BATCH = 500
+"""Pages whose links are made at a time, so that making them can be left out of the figures."""
+SECTIONS = ("catalogue", "publications", "events", "people", "dataset", "recipes", "products/overview", "archive/2024")
+WORDS = ("open", "data", "annual", "report", "water", "quality", "station", "museum", "history", "garden", "river")
+
+
+def host_name(number: int) -> str:
+    return f"{('www', 'data', 'shop', 'blog')[number % 4]}.{WORDS[number % 11]}-{WORDS[number % 7]}-{number}.example"
+
+
+def url_of(host: int, number: int) -> str:
+    slug = f"{WORDS[number % 11]}-{WORDS[(number // 11) % 11]}-{WORDS[(number // 5) % 11]}"
+    return f"https://{host_name(host)}/{SECTIONS[(host + number) % 8]}/{slug}-{number}.html"
+
+
+class InventedWeb:
+    """Links page by page; every host gets its share of URLs."""
+
+    def __init__(self, hosts: int) -> None:
+        self._hosts = hosts
+        self._made = [0] * hosts
+        self._page = 0
+        self._elsewhere = 0
+
+    def _link(self, host: int, number: int) -> Link:
+        return Link(
+            url=url_of(host, number),
+            source=LinkSource.ANCHOR,
+            anchor=f"{WORDS[number % 11]} {WORDS[host % 11]} of {number}",
+            tag_path="html body div.content main ul.list li a",
+        )
+
+    def _new(self, host: int) -> Link:
+        self._made[host] += 1
+        return self._link(host, self._made[host])
+
+    def page(self) -> list[Link]:
+        host = self._page * 7919 % self._hosts
+        self._page += 1
+        links = [self._new(host) for _ in range(OWN)]
+        for _ in range(ELSEWHERE):
+            self._elsewhere += 1
+            links.append(self._new(self._elsewhere * 104729 % self._hosts))
+        return links + [self._link(host, 1 + n) for n in range(KNOWN)]
+
+
+def memory() -> dict[str, float]:
+    """Megabytes of this process: anonymous memory now, and the most resident at any time (LMDB's file pages count there)."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":" in line)
+    return {
+        "anonymous": int(status["RssAnon"].split()[0]) / 1024,
+        "resident_peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def frontier_at(folder: Path) -> tuple[DiskLedger, Frontier]:
+    ledger = DiskLedger(folder)
+    politeness = Politeness(delay=1.0)
+    frontier = Frontier(
+        ledger=ledger, policy=policy_from("bfs"), scope=lambda url: "", read_rules=None, politeness=politeness
+    )
+    return ledger, frontier
+
+
+def offer(folder: Path, *, urls: int, hosts: int) -> dict[str, float]:
+    """Offer until so many are known; commits are part of the time, making the links is not."""
+    web = InventedWeb(hosts)
+    _, frontier = frontier_at(folder)
+    spent, offered, committed, slowest, anonymous = 0.0, 0, 0.0, 0.0, 0.0
+    while frontier.known_urls < urls:
+        pages = [web.page() for _ in range(BATCH)]
+        began = time.perf_counter()
+        for page in pages:
+            frontier.offer(page, parent=None, entry=None)
+        offered += sum(map(len, pages))
+        spent += time.perf_counter() - began
+        if spent - committed >= COMMIT_SECONDS:
+            began = time.perf_counter()
+            frontier.commit()
+            pause = time.perf_counter() - began
+            spent += pause
+            slowest = max(slowest, pause)
+            committed = spent
+            anonymous = max(anonymous, memory()["anonymous"])
+            if os.environ.get("VERBOSE"):
+                print(f"{frontier.known_urls:>9} {offered / spent:9.0f}/s commit {pause:.2f} s {memory()}", file=sys.stderr)
+    began = time.perf_counter()
+    frontier.commit()
+    spent += time.perf_counter() - began
+    found = memory()
+    return {
+        "offers_a_second": offered / spent,
+        "slowest_commit": slowest,
+        "anonymous": max(anonymous, found["anonymous"]),
+        "resident_peak": found["resident_peak"],
+    }
+
+
+def pick(folder: Path, *, picks: int) -> dict[str, float]:
+    """Open what the other process left, and pick: each pick is answered at once, its host rests, time goes on."""
+    began = time.perf_counter()
+    _, frontier = frontier_at(folder)
+    opened = time.perf_counter() - began
+    now, times = 1e9, []
+    committed = time.perf_counter()
+    while len(times) < picks:
+        began = time.perf_counter()
+        ticket = frontier.next(now)
+        took = time.perf_counter() - began
+        if ticket is None:
+            now = max(now, frontier.idle_until() or now)
+            times.append(took)
+            continue
+        times.append(took)
+        now += 1e-4
+        frontier.answered(ticket, now)
+        frontier.done(ticket)
+        if time.perf_counter() - committed > COMMIT_SECONDS:
+            frontier.commit()
+            committed = time.perf_counter()
+    times.sort()
+    return {
+        "open_seconds": opened,
+        "pick_median_us": 1e6 * times[len(times) // 2],
+        "pick_p99_us": 1e6 * times[int(len(times) * 0.99)],
+        "pick_max_ms": 1e3 * times[-1],
+        **memory(),
+    }
+
+
+def in_process(step: str, folder: Path, **numbers: int) -> dict[str, float]:
+    arguments = [f"--{name}={value}" for name, value in numbers.items()]
+    command = [sys.executable, __file__, "--step", step, "--folder", str(folder), *arguments]
+    found: dict[str, float] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return found
+
+
+def measure(urls: int, hosts: int, picks: int) -> list[object]:
+    folder = Path(tempfile.mkdtemp(prefix="frontier-"))
+    try:
+        offers = in_process("offer", folder / "f", urls=urls, hosts=hosts)
+        size = sum(file.stat().st_blocks * 512 for file in (folder / "f").iterdir())
+        picked = in_process("pick", folder / "f", picks=picks)
+    finally:
+        shutil.rmtree(folder)
+    print(hosts, {k: round(v, 3) for k, v in offers.items()}, {k: round(v, 3) for k, v in picked.items()}, file=sys.stderr)
+    return [
+        f"{hosts:,}",
+        f"{offers['offers_a_second']:,.0f}",
+        f"{offers['slowest_commit']:.1f}",
+        f"{picked['open_seconds']:.1f}",
+        f"{picked['pick_median_us']:.0f}",
+        f"{picked['pick_p99_us']:.0f}",
+        f"{picked['pick_max_ms']:.0f}",
+        f"{max(offers['anonymous'], picked['anonymous']):,.0f}",
+        f"{max(offers['resident_peak'], picked['resident_peak']):,.0f}",
+        f"{size / 1e9:.1f}",
+    ]
+
+
+HEAD = (
+    *("hosts", "offers/s", "slowest commit, s", "reopen, s", "pick median, µs", "pick p99, µs", "pick max, ms"),
+    *("anonymous memory, MB", "resident peak, MB", "disk, GB"),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure the frontier at size.")
+    parser.add_argument("--urls", type=int, default=10_000_000)
+    parser.add_argument("--hosts", type=int, action="append")
+    parser.add_argument("--picks", type=int, default=100_000)
+    parser.add_argument("--step", choices=("offer", "pick"))
+    parser.add_argument("--folder", type=Path)
+    options = parser.parse_args()
+    if options.step == "offer":
+        print(json.dumps(offer(options.folder, urls=options.urls, hosts=options.hosts[0])))
+    elif options.step == "pick":
+        print(json.dumps(pick(options.folder, picks=options.picks)))
+    else:
+        rows = [measure(options.urls, hosts, options.picks) for hosts in options.hosts or (10_000, 100_000, 1_000_000)]
+        print(table(HEAD, rows))
+        if options.urls == parser.get_default("urls"):
+            record("frontier", f"## The frontier with {options.urls:,} URLs\n\n{__doc__.partition('Each')[0]}\n{table(HEAD, rows)}")
+
+
+if __name__ == "__main__":
+    main()

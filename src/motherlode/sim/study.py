@@ -1,0 +1,216 @@
+"""A study: some policies on one web, with the yardsticks that tell what their finds are worth."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import mean
+from typing import Any
+
+from motherlode.crawl import canonical_seeds
+from motherlode.model import FailureKind
+from motherlode.policy import policy_from, target_from
+from motherlode.sim.matrix import ORACLE, Trial, Trialled, WebSpec, open_web, run_trials
+from motherlode.sim.run import IN_ORDER, SimResult, Timing
+from motherlode.sim.scores import area, focus, relevant_at
+from motherlode.sim.webs import SimulatedWeb
+from motherlode.www.urls import host_of
+
+DEFAULT_SHARE = 0.12
+BFS = "bfs"
+_SMALL = 200_000
+"""Webs up to so many pages are looked through for recall and for the oracle without being asked."""
+
+Progress = Callable[[int, int], None]
+"""Called with the trials that have ended and with all of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What the user wants to know."""
+
+    web: str
+    """`synthetic:PAGES`, or the folder of a trace."""
+    policies: tuple[str, ...]
+    seeds: tuple[str, ...] = ()
+    """Where to start; nothing means the home page of every host."""
+    target: str = "any"
+    pages: int | None = None
+    share: float | None = None
+    repeat: int = 1
+    seed: int = 0
+    timing: Timing = IN_ORDER
+    keep_missing: bool = False
+
+    def __post_init__(self) -> None:
+        for name in self.policies:
+            if name != ORACLE:
+                policy_from(name)
+        target_from(self.target)
+        if self.pages is not None and self.share is not None:
+            raise ValueError("give the budget in pages or as a share, not both")
+
+    def on(self, web: str) -> Question:
+        """The same question about a web by another name."""
+        return replace(self, web=web)
+
+    @property
+    def spec(self) -> WebSpec:
+        return WebSpec(web=self.web, target=self.target, keep_missing=self.keep_missing)
+
+    def budget(self, page_count: int) -> int:
+        """In requests."""
+        if self.pages is not None:
+            budget = self.pages
+        else:
+            budget = round((self.share if self.share is not None else DEFAULT_SHARE) * page_count)
+        if budget < 1:
+            raise ValueError(f"a budget of {budget} requests is none: the web holds {page_count:,} pages")
+        return budget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One policy, once, with its scores."""
+
+    policy: str
+    target: str
+    seed: int
+    result: SimResult
+    recall: float | None
+    """None where the web is too large to be looked through."""
+    focus: float | None
+    """None without yardsticks, and where the oracle gains nothing over breadth-first."""
+    area_focus: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        result = self.result
+        return {
+            "policy": self.policy,
+            "target": self.target,
+            "seed": self.seed,
+            "fetched": result.fetched,
+            "relevant": result.relevant,
+            "harvest_rate": _rounded(result.harvest_rate),
+            "recall": _rounded(self.recall),
+            "focus": _rounded(self.focus),
+            "area_focus": _rounded(self.area_focus),
+            "heads": result.heads,
+            "known_urls": result.known_urls,
+            "failures": result.failures,
+            "virtual_seconds": round(result.seconds, 3),
+            "select_us_mean": round(result.select_us_mean, 2),
+            "wall_seconds": round(result.wall_seconds, 3),
+            "curve": result.curve,
+        }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """The answer."""
+
+    question: Question
+    budget: int
+    page_count: int
+    rows: tuple[Row, ...]
+    yardsticks: dict[str, list[SimResult]]
+    """Breadth-first and the oracle, where they were run, asked for or not."""
+    available: dict[str, int] | None
+    """Relevant pages of each host that has some; None where the web is too large to be looked through."""
+    notes: tuple[str, ...] = field(default=())
+    """Sentences that the user should read."""
+
+    def focus_at(self, result: SimResult, fetched: float) -> float | None:
+        """The focus of a crawl if the budget had been smaller."""
+        return _focus(self.yardsticks, lambda one: relevant_at(one.curve, fetched), result)
+
+
+def study(question: Question, *, processes: int | None = None, progress: Progress = lambda done, of: None) -> Study:
+    """Run every policy and repetition, and the yardsticks where the web is small enough."""
+    web = open_web(question.spec)
+    budget = question.budget(web.page_count)
+    starts, notes = _starts(web, question.seeds)
+    small = web.page_count <= _SMALL
+    available = _available(web) if small else None
+    added = [name for name in (BFS, ORACLE) if small and name not in question.policies]
+    trials = [
+        Trial(policy=name, seed=question.seed + turn, pages=budget, seeds=starts, timing=question.timing)
+        for name in [*added, *question.policies]
+        for turn in range(1 if name in added and not question.timing.failure_rate else question.repeat)
+    ]
+    done = []
+    for ended in run_trials(question.spec, trials, processes=processes):
+        done.append(ended)
+        progress(len(done), len(trials))
+    yardsticks = {name: [one.result for one in done if one.trial.policy == name] for name in (BFS, ORACLE)}
+    return Study(
+        question=question,
+        budget=budget,
+        page_count=web.page_count,
+        rows=tuple(_row(one, question, yardsticks, available) for one in done if one.trial.policy not in added),
+        yardsticks=yardsticks,
+        available=available,
+        notes=(*notes, *_notes(question, budget, web.page_count, available, done)),
+    )
+
+
+def _starts(web: SimulatedWeb, seeds: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
+    """The seeds as the web spells them, and what is to be said about them."""
+    if not seeds:
+        return tuple(web.home_pages()), []
+    starts = tuple(dict.fromkeys(web.spelling(url) for url in canonical_seeds(tuple(seeds))))
+    missing = [url for url in starts if web.page(url).failure in (FailureKind.NOT_FOUND, FailureKind.DNS)]
+    if len(missing) == len(starts):
+        raise ValueError(f"none of the {len(starts):,} seeds is in this web, for example {missing[0]}")
+    if missing:
+        return starts, [f"{len(missing):,} of {len(starts):,} seeds are not in this web, for example {missing[0]}"]
+    return starts, []
+
+
+def _available(web: SimulatedWeb) -> dict[str, int]:
+    return dict(Counter(host_of(url) for url, relevant in web.labels() if relevant))
+
+
+def _notes(
+    question: Question, budget: int, page_count: int, available: dict[str, int] | None, done: Sequence[Trialled]
+) -> list[str]:
+    notes = []
+    if budget > page_count:
+        notes.append(
+            f"the budget of {budget:,} requests is larger than the web ({page_count:,} pages): "
+            "a policy ends when it has fetched all that it can reach"
+        )
+    if available is not None and not available:
+        notes.append(f"no page of this web matches the target {question.target!r}: there is nothing to find")
+    elif not any(one.result.relevant for one in done):
+        notes.append(f"no policy found a page that matches the target {question.target!r}")
+    return notes
+
+
+def _row(
+    one: Trialled, question: Question, yardsticks: dict[str, list[SimResult]], available: dict[str, int] | None
+) -> Row:
+    total = None if available is None else sum(available.values())
+    return Row(
+        policy=one.trial.policy,
+        target=question.target,
+        seed=one.trial.seed,
+        result=one.result,
+        recall=None if total is None else one.result.relevant / total if total else 0.0,
+        focus=_focus(yardsticks, lambda result: result.relevant, one.result),
+        area_focus=_focus(yardsticks, lambda result: area(result.curve, one.trial.pages), one.result),
+    )
+
+
+def _focus(
+    yardsticks: dict[str, list[SimResult]], measure: Callable[[SimResult], float], result: SimResult
+) -> float | None:
+    if not all(yardsticks.values()):
+        return None
+    bfs, oracle = (mean(measure(one) for one in yardsticks[name]) for name in (BFS, ORACLE))
+    return focus(measure(result), bfs, oracle)

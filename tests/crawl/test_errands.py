@@ -1,0 +1,116 @@
+"""What a page needs from elsewhere: contexts and services, through a crawl of a real server on loopback."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from motherlode.crawl import CrawlFolder, Job, assemble
+from motherlode.index import QuadStore
+from motherlode.model import Visit
+
+CONTEXT = {"@context": {"name": "http://vocab.example/name"}}
+
+
+class Site:
+    """A page with a remote context, a PDF, and a service that makes RDF of PDFs; with a log of what was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.posted: list[tuple[str, bytes]] = []
+
+    async def answer(self, request: web.Request) -> web.Response:
+        self.asked.append(f"{request.method} {request.path}")
+        if request.path == "/":
+            block = json.dumps({"@context": f"http://{request.host}/context.jsonld", "name": "Ann"})
+            text = f'<script type="application/ld+json">{block}</script><a href="/paper">p</a><a href="/more">m</a>'
+            return web.Response(text=text, content_type="text/html")
+        if request.path == "/more":
+            block = json.dumps({"@context": f"http://{request.host}/context.jsonld", "name": "Bo"})
+            return web.Response(text=f'<script type="application/ld+json">{block}</script>', content_type="text/html")
+        if request.path == "/context.jsonld":
+            return web.Response(text=json.dumps(CONTEXT), content_type="application/ld+json")
+        if request.path == "/paper":
+            return web.Response(body=b"%PDF-1.4 x", content_type="application/pdf")
+        if request.path == "/service":
+            self.posted.append((request.headers["Content-Location"], await request.read()))
+            turtle = "<> <http://purl.org/dc/terms/title> 'On ore' ."
+            return web.Response(text=turtle, content_type="text/turtle")
+        return web.Response(status=404)
+
+
+@asynccontextmanager
+async def serving(site: Site) -> AsyncIterator[str]:
+    runner = web.ServerRunner(web.Server(site.answer))  # type: ignore[arg-type]
+    await runner.setup()
+    place = web.TCPSite(runner, "127.0.0.1", 0)
+    await place.start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def _crawl(job: Job, path: Path) -> list[Visit]:
+    folder = CrawlFolder(path)
+    folder.create(job)
+    try:
+        assembled = assemble(job, folder)
+        return [visit async for visit in assembled.crawl.visits(assembled.seeds)]
+    finally:
+        folder.unlock()
+
+
+def _job(root: str, **more: object) -> Job:
+    return Job(seeds=(f"{root}/",), delay=0.0, allow=("127.0.0.0/8",), workers=1, **more)  # type: ignore[arg-type]
+
+
+async def test_a_context_is_fetched_once_where_the_user_wants_it(tmp_path: Path) -> None:
+    site = Site()
+    async with serving(site) as root:
+        await _crawl(_job(root, contexts="fetch"), tmp_path / "out")
+    names = QuadStore(tmp_path / "out" / "store", read_only=True).query(
+        "SELECT ?n { ?s <http://vocab.example/name> ?n }"
+    )
+    assert {row["n"].value for row in names} == {"Ann", "Bo"}  # type: ignore[union-attr, index]
+    assert site.asked.count("GET /context.jsonld") == 1
+
+
+async def test_by_default_nothing_is_loaded_and_the_problem_is_on_record(tmp_path: Path) -> None:
+    site = Site()
+    async with serving(site) as root:
+        visits = await _crawl(_job(root), tmp_path / "out")
+    assert "GET /context.jsonld" not in site.asked
+    assert any("context" in problem.message for visit in visits for problem in visit.problems)
+
+
+async def test_a_service_turns_a_pdf_into_facts(tmp_path: Path) -> None:
+    site = Site()
+    async with serving(site) as root:
+        services = [{"media_type": "application/pdf", "url": f"{root}/service"}]
+        await _crawl(_job(root, transform={"services": services}), tmp_path / "out")
+        assert site.posted == [(f"{root}/paper", b"%PDF-1.4 x")]
+    titles = QuadStore(tmp_path / "out" / "store", read_only=True).query(
+        "SELECT ?page ?t { GRAPH ?page { ?page dcterms:title ?t } }"
+    )
+    assert [(row["page"].value, row["t"].value) for row in titles] == [(f"{root}/paper", "On ore")]  # type: ignore[union-attr, index]
+
+
+async def test_a_service_that_is_not_there_is_a_problem_not_a_failure(tmp_path: Path) -> None:
+    site = Site()
+    async with serving(site) as root:
+        services = [{"media_type": "application/pdf", "url": f"{root}/none"}]
+        visits = await _crawl(_job(root, transform={"services": services}), tmp_path / "out")
+    paper = next(visit for visit in visits if visit.url.endswith("/paper"))
+    assert paper.failure is None
+    assert "not-found" in paper.problems[0].message
+
+
+def test_a_broken_transform_table_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="does not know"):
+        Job(seeds=("http://a/",), transform={"sheets": []}).transform_options()

@@ -1,0 +1,96 @@
+"""Errands: requests that a page needs and no policy picked. They pass the same clocks and the same rules."""
+
+from __future__ import annotations
+
+from motherlode.frontier import Frontier, Ticket
+from motherlode.model import RequestKind
+
+from .fakes import ended, fetch, frontier_on, offer, take
+
+A, B = "http://a.example", "http://b.example"
+
+
+def errand(frontier: Frontier, url: str, now: float) -> Ticket:
+    leave = frontier.errand(url, now)
+    assert isinstance(leave, Ticket), leave
+    return leave
+
+
+def test_an_errand_starts_the_hosts_clock_like_any_request() -> None:
+    frontier = frontier_on(delay=5.0)
+    offer(frontier, f"{A}/1")
+    leave = errand(frontier, f"{A}/context", 0.0)
+    assert (leave.url, leave.kind) == (f"{A}/context", RequestKind.ERRAND)
+    assert frontier.in_flight == 1
+    assert frontier.next(3.0) is None, "one request at a time"
+    frontier.answered(leave, 4.0)
+    assert frontier.next(8.9) is None
+    assert fetch(frontier, 9.0) == f"{A}/1"
+    assert ended(frontier)
+
+
+def test_an_errand_waits_for_the_hosts_clock() -> None:
+    frontier = frontier_on(delay=5.0)
+    offer(frontier, f"{A}/1")
+    ticket = take(frontier, 0.0)
+    busy = frontier.errand(f"{A}/context", 1.0)
+    assert isinstance(busy, float), "a request is under way"
+    assert busy > 1.0
+    frontier.answered(ticket, 2.0)
+    frontier.done(ticket)
+    assert frontier.errand(f"{A}/context", 3.0) == 7.0
+    assert errand(frontier, f"{A}/context", 7.0).url == f"{A}/context"
+
+
+def test_an_errand_asks_for_the_rules_first_and_obeys_them() -> None:
+    frontier = frontier_on(delay=0.0, robots=True)
+    asked = errand(frontier, f"{A}/private/context", 0.0)
+    assert (asked.url, asked.kind) == (f"{A}/robots.txt", RequestKind.ROBOTS)
+    assert isinstance(frontier.errand(f"{A}/other", 0.0), float), "the rules are on their way"
+    frontier.answered(asked, 0.0)
+    frontier.introduce(asked, b"no:/private", 0.0)
+    assert frontier.errand(f"{A}/private/context", 0.0) is None
+    assert errand(frontier, f"{A}/open/context", 0.0).kind is RequestKind.ERRAND
+
+
+def test_rules_that_came_by_an_errand_serve_the_pages_too() -> None:
+    frontier = frontier_on(delay=0.0, robots=True)
+    asked = errand(frontier, f"{A}/context", 0.0)
+    offer(frontier, f"{A}/1", f"{A}/no")
+    assert frontier.next(0.0) is None, "no second question for the same rules"
+    frontier.answered(asked, 0.0)
+    assert frontier.next(0.0) is None
+    frontier.introduce(asked, b"no:/no", 0.0)
+    assert fetch(frontier, 0.0) == f"{A}/1"
+    assert frontier.next(0.0) is None
+    assert frontier.refused == {"robots": 1}
+    assert ended(frontier)
+
+
+def test_an_errand_without_rules_is_dropped_and_the_pages_ask_for_themselves() -> None:
+    frontier = frontier_on(delay=0.0, robots=True)
+    asked = errand(frontier, f"{A}/context", 0.0)
+    offer(frontier, f"{A}/1")
+    frontier.answered(asked, 0.0)
+    assert frontier.next(0.0) is None
+    frontier.drop(asked)
+    ticket = take(frontier, 0.0)
+    assert (ticket.kind, ticket.entry.url) == (RequestKind.ROBOTS, f"{A}/1")
+
+
+def test_what_the_user_names_needs_no_rules_but_keeps_the_clock() -> None:
+    frontier = frontier_on(delay=5.0, robots=True)
+    leave = frontier.errand(f"{A}/service", 0.0, by_rules=False)
+    assert isinstance(leave, Ticket)
+    assert (leave.url, leave.kind) == (f"{A}/service", RequestKind.ERRAND)
+    frontier.answered(leave, 1.0)
+    assert frontier.errand(f"{A}/service", 2.0, by_rules=False) == 6.0
+
+
+def test_an_errand_is_no_known_url() -> None:
+    frontier = frontier_on(delay=0.0)
+    leave = errand(frontier, f"{A}/context", 0.0)
+    frontier.answered(leave, 0.0)
+    assert frontier.known_urls == 0
+    assert ended(frontier)
+    assert offer(frontier, f"{A}/context") == 1, "a page may still link to it"
