@@ -7,7 +7,7 @@ import json
 import pytest
 
 from motherlode.fetch import PRODUCT_TOKEN, RobotsRules, robots_body
-from motherlode.fetch.robots import MAX_SIZE
+from motherlode.fetch.robots import MAX_SIZE, header_directives
 from motherlode.model import Failure, FailureKind, Page
 
 from ..support import shared
@@ -84,6 +84,37 @@ def test_a_file_over_the_limit_is_cut_between_two_lines(end: bytes) -> None:
     assert kept is not None
     assert len(kept) <= MAX_SIZE
     assert kept.endswith(end)
+
+
+def test_utf16_that_says_so() -> None:
+    assert not RobotsRules(RULES.decode().encode("utf-16")).allows("http://ex.org/private/x")
+
+
+def test_robots_txt_itself_is_always_allowed() -> None:
+    rules = RobotsRules(b"User-agent: *\nDisallow: /")
+    assert rules.allows("http://ex.org/robots.txt")
+    assert not rules.allows("http://ex.org/robots.txt.bak")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("", set()),
+        ("all", set()),
+        ("noindex", {"noindex"}),
+        ("NOINDEX , nofollow", {"noindex", "nofollow"}),
+        ("none", {"noindex", "nofollow"}),
+        ("googlebot: noindex, nofollow", set()),
+        ("googlebot: noindex, motherlode: nofollow", {"nofollow"}),
+        ("nofollow, googlebot: noindex", {"nofollow"}),
+        ("*: noindex", {"noindex"}),
+        ("max-snippet: 5, noindex", {"noindex"}),
+        ("unavailable_after: Wed, 25 Jun 2031 15:00:00 PST, nofollow", {"nofollow"}),
+        ("noindexes, no follow, ,:", set()),
+    ],
+)
+def test_the_header(value: str, expected: set[str]) -> None:
+    assert header_directives(value) == expected
 
 
 def test_a_page_is_its_own_rules() -> None:

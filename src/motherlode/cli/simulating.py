@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import mean, pstdev
+from statistics import mean
 from typing import Annotated
 
 import typer
@@ -18,10 +18,15 @@ from rich.table import Table
 from motherlode.cli.crawling import read_seeds
 from motherlode.cli.output import print_json, stop, terminal
 from motherlode.policy import DEFAULT_POLICY
+from motherlode.sim.output import spread, write_outputs
 from motherlode.sim.record import record as record_trace
 from motherlode.sim.run import Timing
 from motherlode.sim.sources import prepared
 from motherlode.sim.study import Question, Row, Study, study
+
+_UNLIMITED = 1000
+"""Columns of what is no terminal."""
+_DISPENSABLE = ("fetched", "pick µs", "pages/s")
 
 
 @contextmanager
@@ -139,45 +144,48 @@ def _tell(found: Study, *, as_json: bool, output: Path | None) -> None:
     for note in found.notes:
         terminal.print(escape(note))
     if output is not None:
-        from motherlode.sim.output import write_outputs  # the plots are loaded only where they are wanted
-
         terminal.print(f"report: {escape(str(write_outputs(output, found)))}")
 
 
 def _print_table(found: Study) -> None:
-    """A line a policy, the mean and the spread of its repetitions."""
-    timed = found.question.timing.counts_seconds
+    """A line a policy, the mean and the spread of its repetitions; on a narrow terminal without the latter."""
+    console = Console(highlight=False)
+    table = _table(found, spread)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=_UNLIMITED)
+    elif console.measure(table, options=console.options.update(width=_UNLIMITED)).maximum > console.width:
+        table = _table(found, lambda values: spread(values).partition(" ")[0], leave_out=_DISPENSABLE)
+    console.print(table)
+
+
+def _table(found: Study, told: Callable[[Sequence[float | None]], str], leave_out: Sequence[str] = ()) -> Table:
     table = Table(header_style="bold")
     table.add_column("policy", no_wrap=True, overflow="ignore")
-    heads = ["fetched", "relevant", "harvest", "recall", "focus", "area", "pick µs", "pages/s"]
-    for head in [*heads, *(["finds/hour"] if timed else [])]:
-        table.add_column(head, justify="right", no_wrap=True)
+    lines = {}
     for name in dict.fromkeys(row.policy for row in found.rows):
         own = [row for row in found.rows if row.policy == name]
-        table.add_row(escape(name), *_line(own), *([_per_hour(own)] if timed else []))
-    width = max(Console().width, table.__rich_measure__(Console(width=1000), Console(width=1000).options).maximum)
-    Console(highlight=False, width=width).print(table)
+        line = _figures(own, told, timed=found.question.timing.counts_seconds)
+        lines[name] = {head: text for head, text in line.items() if head not in leave_out}
+    for head in next(iter(lines.values()), {}):
+        table.add_column(head, justify="right", no_wrap=True)
+    for name, line in lines.items():
+        table.add_row(escape(name), *line.values())
+    return table
 
 
-def _line(own: list[Row]) -> list[str]:
-    return [
-        f"{mean(row.result.fetched for row in own):,.0f}",
-        f"{mean(row.result.relevant for row in own):,.0f}",
-        _spread([row.result.harvest_rate for row in own]),
-        _spread([row.recall for row in own]),
-        _spread([row.focus for row in own]),
-        _spread([row.area_focus for row in own]),
-        f"{mean(row.result.select_us_mean for row in own):.1f}",
-        f"{mean(row.result.fetched / max(1e-9, row.result.wall_seconds) for row in own):,.0f}",
-    ]
+def _figures(own: list[Row], told: Callable[[Sequence[float | None]], str], *, timed: bool) -> dict[str, str]:
+    figures = {
+        "fetched": f"{mean(row.result.fetched for row in own):,.0f}",
+        "relevant": f"{mean(row.result.relevant for row in own):,.0f}",
+        "harvest": told([row.result.harvest_rate for row in own]),
+        "recall": told([row.recall for row in own]),
+        "focus": told([row.focus for row in own]),
+        "area focus": told([row.area_focus for row in own]),
+        "pick µs": f"{mean(row.result.select_us_mean for row in own):.1f}",
+        "pages/s": f"{mean(row.result.fetched / max(1e-9, row.result.wall_seconds) for row in own):,.0f}",
+    }
+    return figures | ({"finds/hour": _per_hour(own)} if timed else {})
 
 
 def _per_hour(own: list[Row]) -> str:
     return f"{mean(3600 * row.result.relevant / max(1e-9, row.result.seconds) for row in own):,.0f}"
-
-
-def _spread(values: list[float | None]) -> str:
-    known = [value for value in values if value is not None]
-    if not known:
-        return "—"
-    return f"{mean(known):.3f}" + (f" ±{pstdev(known):.3f}" if len(known) > 1 else "")

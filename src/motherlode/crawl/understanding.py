@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import msgspec
@@ -10,13 +11,9 @@ from motherlode.detect import detect
 from motherlode.model import Extraction, Facts, Problem, Syntax
 from motherlode.transform import TransformOptions, member_url, members, merge, transform
 from motherlode.transform.blank import BlankNames
-from motherlode.transform.plugins import extract as run_plugin
 from motherlode.transform.services import pending_service, read_service_answer, service_failed
 from motherlode.www.document import Document
 from motherlode.www.media import MEDIA
-
-_DEPTH = 2
-"""Archives inside archives that are opened."""
 
 
 class ServiceAnswer(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -45,38 +42,30 @@ def understand(
     """The document that a body is, and all facts in it. The members of an archive count as facts of the archive."""
     if supplies.contexts:
         options = replace(options, contexts={**options.contexts, **supplies.contexts})
-    document, facts = _understand(body, url, content_type, options, _DEPTH)
-    more = [_by_plugin(document, content_type, options), _by_service(document, content_type, options, supplies.service)]
-    found = [extraction for extraction in more if extraction.statements or extraction.problems]
-    return document, merge([facts, Facts(extractions=tuple(found))]) if found else facts
+    document, facts = _understand(body, url, content_type, options)
+    asked = _by_service(document, content_type, options, supplies.service)
+    if not (asked.statements or asked.problems):
+        return document, facts
+    return document, merge([facts, Facts(extractions=(asked,))])
 
 
-def _understand(
-    body: bytes, url: str, content_type: str, options: TransformOptions, depth: int
-) -> tuple[Document, Facts]:
+def _understand(body: bytes, url: str, content_type: str, options: TransformOptions) -> tuple[Document, Facts]:
     document = Document(url=url, body=body, detected=detect(body, url=url, content_type=content_type))
     if not MEDIA[document.kind].is_archive:
-        return document, transform(document, options)
-    if depth == 0:
-        return document, Facts(problems=(Problem(syntax=None, message="archive inside archives: not opened"),))
-    found: list[Facts] = []
+        return document, transform(document, options, content_type=content_type)
+    return document, merge(_member_facts(document, options))
+
+
+def _member_facts(document: Document, options: TransformOptions) -> Iterator[Facts]:
+    """The facts of each document in an archive; archives in archives have been opened as far as is safe."""
     for member in members(document):
         if isinstance(member, Problem):
-            found.append(Facts(problems=(member,)))
-        else:
-            name, content = member
-            found.append(_understand(content, member_url(url, name), "", options, depth - 1)[1])
-    return document, merge(found)
-
-
-def _wanted(options: TransformOptions) -> bool:
-    return options.syntaxes is None or Syntax.OTHER in options.syntaxes
-
-
-def _by_plugin(document: Document, content_type: str, options: TransformOptions) -> Extraction:
-    if not _wanted(options):
-        return Extraction(syntax=Syntax.OTHER)
-    return run_plugin(document, BlankNames(document.url, Syntax.OTHER), options, content_type=content_type)
+            yield Facts(problems=(member,))
+            continue
+        name, content = member
+        detected = detect(content, url=name, content_type="")
+        if not MEDIA[detected.kind].is_archive:
+            yield transform(Document(url=member_url(document.url, name), body=content, detected=detected), options)
 
 
 def _by_service(

@@ -85,8 +85,9 @@ def header_directives(value: str, *, product: str = PRODUCT_TOKEN) -> frozenset[
     for_us = True
     for part in value.lower().split(","):
         name, colon, directive = part.partition(":")
-        if colon and name.strip() not in _WITH_VALUE:
-            for_us = name.strip() in ("*", "robots", product)
+        name = name.strip()
+        if colon and name not in _WITH_VALUE and " " not in name:  # a colon after spaces is one of a date
+            for_us = name in ("*", "robots", product)
         else:
             directive = part
         if for_us:

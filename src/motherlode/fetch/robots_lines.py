@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import lru_cache
 
 from motherlode.fetch.robots_match import pattern_of
 
@@ -20,10 +19,12 @@ MAX_DELAY = 86_400.0
 """Seconds. A host that asks for more is asked once a day: it is slowed, never dropped."""
 
 _TAG = re.compile(r"<[^<>]*>")
-_NUMBER = re.compile(r"\d+(?:\.\d*)?|\.\d+")
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 _TOKEN = re.compile(r"[A-Za-z_-]*")
 _LONGEST_NAME = 24
 """Characters of a name that may be a misspelt one."""
+_MOST_GUESSES = 500
+"""Names in one file that are tried as misspelt ones: a file of nothing else is no robots.txt."""
 
 
 class Field(Enum):
@@ -106,26 +107,34 @@ def read(text: str, agent: str) -> Reading:
 
 
 def _fields(text: str) -> Iterator[tuple[Field, str]]:
+    guesses: dict[str, Field | None] = {}
     for line in text.replace("\r", "\n").split("\n"):
-        line = line[:MAX_LINE].partition("#")[0]
+        if len(line) > MAX_LINE:
+            line = line[:MAX_LINE]
+        if "#" in line:
+            line = line[: line.index("#")]
         if "<" in line:
             line = _TAG.sub("", line)
         name, colon, value = line.partition(":")
-        what = _meaning(name) if colon else None
+        what = _meaning(name, guesses) if colon else None
         if what is None:
-            name, _, value = line.strip().partition(" " if " " in line else "\t")
-            value = value.strip()
-            what = _meaning(name) if value and not any(map(str.isspace, value)) else None
+            words = line.split(maxsplit=2)
+            if len(words) == 2:
+                what, value = _meaning(words[0], guesses), words[1]
         if what is not None:
             yield what, value.strip()
 
 
-def _meaning(name: str) -> Field | None:
+def _meaning(name: str, guesses: dict[str, Field | None]) -> Field | None:
     name = name.strip().lower()
-    return _NAMES.get(name) or (_guessed(name) if 0 < len(name) <= _LONGEST_NAME else None)
+    what = _NAMES.get(name)
+    if what is None and 0 < len(name) <= _LONGEST_NAME:
+        if name not in guesses and len(guesses) < _MOST_GUESSES:
+            guesses[name] = _guessed(name)
+        return guesses.get(name)
+    return what
 
 
-@lru_cache(maxsize=1024)
 def _guessed(name: str) -> Field | None:
     """The field that a misspelt name stands for: one slip is forgiven, and any doubling of letters.
 

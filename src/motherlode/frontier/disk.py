@@ -1,13 +1,24 @@
 """The ledger on disk: LMDB, one transaction between two commits.
 
-Five tables. `urls`: a 128-bit hash of the URL gives its state, reason and entry. `queue`: arm number, score (so
-encoded that the best sorts first) and sequence give the hash; the next URL of an arm is one cursor step. `flight`:
-hashes handed out and not finished. `arms`, `hosts`, `visits`, `notes` as their names say. Committing syncs the data;
-`metasync` is off, so a loss of power may take back the last commit as a whole but never leaves half of one.
+What a crawl learns is only ever appended; what must be sorted is sorted in bulk:
+
+- `rows`: a running number gives state, reason and entry of a URL.
+- `runs`: from the hash of a URL to its row, see runs.py.
+- `queue`: arm number, score (so encoded that the best sorts first) and row; the next URL of an arm is one cursor step.
+- `flight`: rows handed out and not finished.
+- `arms` gives an arm's number its name and host, `counts` how many of its rows stand in `queue`.
+- `hosts`, `visits`, `notes` as their names say.
+
+Rows beyond the *mark* (a note) wait in a heap in memory for each arm and are in no run: a process that opens the ledger
+reads them again. When there are many, a commit is followed by a flush that moves them to `queue` and `runs` in the
+order of the keys, in small transactions, and then moves the mark; a crash in between does no harm, since a row that
+is in `queue` already is not taken twice. Committing syncs the data; `metasync` is off, so a loss of power may take back
+the last commit as a whole but never leaves half of one.
 """
 
 from __future__ import annotations
 
+import heapq
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,8 +28,13 @@ import msgspec
 import xxhash
 
 from motherlode.frontier.entries import Entry, HostRecord, UrlState
+from motherlode.frontier.runs import SLOT_MASK, KnownRows, hash_of
 from motherlode.www.urls import host_of
 
+FLUSH_ROWS = 800_000
+"""Rows in memory at which a commit is followed by a flush."""
+_SLICE = 20_000
+"""Rows that are moved in one transaction: bounds the pages that LMDB holds in memory."""
 _MAP_SIZE = 1 << 40  # address space, not disk: LMDB grows the file as it needs
 _QUEUE_KEY = struct.Struct(">IQQ")
 _ARM_KEY = struct.Struct(">I")
@@ -27,16 +43,16 @@ _DOUBLE = struct.Struct(">d")
 _LONG = struct.Struct(">Q")
 _TOP_BIT = 1 << 63
 _ALL_BITS = (1 << 64) - 1
+_ROW_BITS = 40
+_ROWS = (1 << _ROW_BITS) - 1
 _END = "\n"
 """Ends the state and the reason; behind it stands the entry."""
+_MARK = "mark"
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode_entry = msgspec.msgpack.Decoder(Entry).decode
 _decode_host = msgspec.msgpack.Decoder(HostRecord).decode
-
-
-def _hash(url: str) -> bytes:
-    return xxhash.xxh3_128_digest(url.encode())
+_WAITING = f"{UrlState.WAITING.value}{_END}".encode()
 
 
 def _descending(score: float) -> int:
@@ -55,120 +71,224 @@ def _score(descending: int) -> float:
 class DiskLedger:
     """See the module's story. One process writes; `read_only` opens beside it."""
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False, flush_rows: int = FLUSH_ROWS) -> None:
         self._read_only = read_only
-        names = ("urls", "queue", "flight", "arms", "hosts", "visits", "notes")
+        self._flush_rows = flush_rows
+        names = ("rows", "runs", "queue", "flight", "arms", "counts", "hosts", "visits", "notes")
         try:
             self._env = lmdb.open(
-                str(path), map_size=_MAP_SIZE, max_dbs=8, metasync=False, readonly=read_only, create=not read_only
+                str(path), map_size=_MAP_SIZE, max_dbs=10, metasync=False, readonly=read_only, create=not read_only
             )
             tables = {name: self._env.open_db(name.encode(), create=not read_only) for name in names}
         except lmdb.Error as error:
             raise OSError(f"the frontier in {path} cannot be opened: {error}") from error
-        self._urls, self._queue, self._flight = tables["urls"], tables["queue"], tables["flight"]
-        self._arms, self._hosts, self._visits = tables["arms"], tables["hosts"], tables["visits"]
-        self._notes = tables["notes"]
+        self._rows, self._queue, self._flight = tables["rows"], tables["queue"], tables["flight"]
+        self._arms, self._counts, self._hosts = tables["arms"], tables["counts"], tables["hosts"]
+        self._visits, self._notes = tables["visits"], tables["notes"]
+        self._known = KnownRows(tables["runs"])
+        self._slots = self._known.slots
         self._begin()
         self._arm_numbers: dict[str, int] = {}
-        for key, value in self._txn.cursor(db=self._arms):
-            self._arm_numbers[bytes(value).decode()] = _ARM_KEY.unpack(key)[0]
+        self._arm_hosts: dict[int, str] = {}
+        """Of arms that are not named like their host."""
+        self._heaps: dict[int, list[int]] = {}
+        """For each arm its rows beyond the mark, as one number each: score (encoded as in the keys) and row."""
+        self._fresh = 0
+        self._disk_counts: dict[int, int] = {}
+        """What must be written to `counts` with the next commit."""
+        self._next_row = self._last_row() + 1
+        self._mark = self._next_row
+        if not read_only:
+            self._load()
+        self._loaded = not read_only
 
-    def _begin(self) -> None:
-        self._txn = self._env.begin(write=not self._read_only)
+    # ── opening ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _begin(self) -> lmdb.Transaction:
+        self._txn = self._env.begin(write=not self._read_only, buffers=True)
         self._queue_cursor = self._txn.cursor(db=self._queue)
+        self._known.forget_views()
+        return self._txn
 
-    def _arm_number(self, arm: str) -> int:
+    def _last_row(self) -> int:
+        cursor = self._txn.cursor(db=self._rows)
+        return int(_NUMBER_KEY.unpack(cursor.key())[0]) if cursor.last() else -1
+
+    def _load(self) -> None:
+        for key, value in self._txn.cursor(db=self._arms):
+            number = _ARM_KEY.unpack(key)[0]
+            host, apart, arm = bytes(value).decode().partition("\0")
+            self._arm_numbers[arm if apart else host] = number
+            if apart:
+                self._arm_hosts[number] = host
+        self._known.load(self._txn)
+        self._replay()
+
+    def _replay(self) -> None:
+        """Take up the rows beyond the mark: their hashes, and a place in the queue for those that wait."""
+        mark = self.note(_MARK)
+        self._mark = _NUMBER_KEY.unpack(mark)[0] if mark is not None else 0
+        cursor = self._txn.cursor(db=self._rows)
+        if not cursor.set_range(_NUMBER_KEY.pack(self._mark)):
+            return
+        in_flight = {bytes(key) for key, _ in self._txn.cursor(db=self._flight)}
+        for key, value in cursor:
+            row = _NUMBER_KEY.unpack(key)[0]
+            head, entry = _parts(value)
+            self._known.put(hash_of(entry.url), row)
+            if head.startswith(_WAITING) and bytes(key) not in in_flight:
+                number, descending = self._arm_number(entry.arm, entry.url), _descending(entry.score)
+                if self._txn.get(_QUEUE_KEY.pack(number, descending, row), db=self._queue) is None:
+                    self._push(number, descending, row)
+
+    # ── URLs ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def _arm_number(self, arm: str, url: str) -> int:
         number = self._arm_numbers.get(arm)
         if number is None:
             number = self._arm_numbers[arm] = len(self._arm_numbers)
-            self._txn.put(_ARM_KEY.pack(number), arm.encode(), db=self._arms, append=True)
+            host = host_of(url)
+            if host != arm:
+                self._arm_hosts[number] = host
+            text = arm if host == arm else f"{host}\0{arm}"
+            self._txn.put(_ARM_KEY.pack(number), text.encode(), db=self._arms, append=True)
         return number
 
-    def known(self, url: str) -> bool:
-        return self._txn.get(_hash(url), db=self._urls) is not None
+    def _row_of(self, url: str, url_hash: int) -> int | None:
+        if not self._loaded:  # a reader looks at many things but rarely at URLs
+            self._load()
+            self._loaded = True
+        if not self._slots[url_hash & SLOT_MASK]:
+            return None
+        for row in self._known.rows(self._txn, url_hash):
+            found = self._read(row)
+            if found is not None and found[0].url == url:
+                return row
+        return None
 
-    def _put(self, key: bytes, entry: Entry, state: UrlState, reason: str) -> None:
-        head = f"{state.value}{reason.replace(_END, ' ')}{_END}".encode("utf-8", "replace")
-        self._txn.put(key, head + _encode(entry), db=self._urls)
+    def known(self, url: str) -> bool:
+        return self._row_of(url, hash_of(url)) is not None
+
+    def _put(self, entry: Entry, head: bytes) -> int:
+        """Write an entry's row, a new one where its URL was not known."""
+        url_hash = hash_of(entry.url)
+        row = self._row_of(entry.url, url_hash)
+        if row is None:
+            row = self._next_row
+            self._next_row += 1
+            self._txn.put(_NUMBER_KEY.pack(row), head + _encode(entry), db=self._rows, append=True)
+            self._known.put(url_hash, row)
+        else:
+            key = _NUMBER_KEY.pack(row)
+            self._txn.put(key, head + _encode(entry), db=self._rows)
+            self._txn.delete(key, db=self._flight)
+        return row
 
     def add(self, entry: Entry) -> None:
-        key = _hash(entry.url)
-        self._put(key, entry, UrlState.WAITING, "")
-        place = _QUEUE_KEY.pack(self._arm_number(entry.arm), _descending(entry.score), entry.sequence)
-        self._txn.put(place, key, db=self._queue)
-        self._txn.delete(key, db=self._flight)
+        self._enqueue(self._put(entry, _WAITING), entry)
+
+    def _enqueue(self, row: int, entry: Entry) -> None:
+        number, descending = self._arm_number(entry.arm, entry.url), _descending(entry.score)
+        if row >= self._mark:
+            self._push(number, descending, row)
+        elif self._txn.put(_QUEUE_KEY.pack(number, descending, row), b"", db=self._queue, overwrite=False):
+            self._disk_counts[number] = self._disk_count(number) + 1
+
+    def _push(self, number: int, descending: int, row: int) -> None:
+        self._fresh += 1
+        heap = self._heaps.get(number)
+        if heap is None:
+            self._heaps[number] = [descending << _ROW_BITS | row]
+        else:
+            heapq.heappush(heap, descending << _ROW_BITS | row)
+
+    def _disk_count(self, number: int) -> int:
+        count = self._disk_counts.get(number)
+        if count is None:
+            value = self._txn.get(_ARM_KEY.pack(number), db=self._counts)
+            count = 0 if value is None else int(_ARM_KEY.unpack(value)[0])
+        return count
 
     def refuse(self, entry: Entry, reason: str) -> None:
-        self._put(_hash(entry.url), entry, UrlState.REFUSED, reason)
+        self._put(entry, _head(UrlState.REFUSED, reason))
 
-    def _at_arm(self, arm: str) -> bool:
-        """Put the queue's cursor on the arm's first entry, if it has one."""
-        number = self._arm_numbers.get(arm)
-        if number is None:
-            return False
+    def _first(self, number: int) -> tuple[int, bool] | None:
+        """Score and row of the arm's first, as one number, and whether it stands in the table; the cursor is on it."""
+        heap = self._heaps.get(number)
         prefix = _ARM_KEY.pack(number)
-        return bool(self._queue_cursor.set_range(prefix)) and bytes(self._queue_cursor.key()[:4]) == prefix
+        if self._queue_cursor.set_range(prefix) and (key := bytes(self._queue_cursor.key())).startswith(prefix):
+            _, descending, row = _QUEUE_KEY.unpack(key)
+            on_disk = descending << _ROW_BITS | row
+            if not heap or on_disk < heap[0]:
+                return on_disk, True
+        return (heap[0], False) if heap else None
 
     def pop(self, arm: str) -> Entry | None:
-        if not self._at_arm(arm):
+        number = self._arm_numbers.get(arm, -1)
+        first = self._first(number) if number >= 0 else None
+        if first is None:
             return None
-        key = bytes(self._queue_cursor.value())
-        self._queue_cursor.delete()
-        self._txn.put(key, b"", db=self._flight)
-        found = self._read(key)
+        row, on_disk = first[0] & _ROWS, first[1]
+        if on_disk:
+            self._queue_cursor.delete()
+            self._disk_counts[number] = self._disk_count(number) - 1
+        else:
+            heap = self._heaps[number]
+            heapq.heappop(heap)
+            self._fresh -= 1
+            if not heap:
+                del self._heaps[number]
+        self._txn.put(_NUMBER_KEY.pack(row), b"", db=self._flight)
+        found = self._read(row)
         if found is None:
             raise ValueError(f"the frontier's queue names a URL that it does not know (arm {arm!r})")
         return found[0]
 
     def best(self, arm: str) -> float | None:
-        if not self._at_arm(arm):
-            return None
-        return _score(_QUEUE_KEY.unpack(self._queue_cursor.key())[1])
+        number = self._arm_numbers.get(arm, -1)
+        first = self._first(number) if number >= 0 else None
+        return None if first is None else _score(first[0] >> _ROW_BITS)
 
     def finish(self, entry: Entry, state: UrlState, reason: str) -> None:
-        key = _hash(entry.url)
-        self._put(key, entry, state, reason)
-        self._txn.delete(key, db=self._flight)
+        self._put(entry, _head(state, reason))
 
     def waiting(self) -> Iterator[tuple[str, str, int]]:
-        counts: dict[int, int] = {}
-        first: dict[int, bytes] = {}
-        for key, value in self._txn.cursor(db=self._queue):
-            number = _ARM_KEY.unpack(key[:4])[0]
-            counts[number] = counts.get(number, 0) + 1
-            first.setdefault(number, bytes(value))
-        names = {number: arm for arm, number in self._arm_numbers.items()}
-        for number, count in counts.items():
-            found = self._read(first[number])
-            if found is not None:
-                yield names[number], host_of(found[0].url), count
+        table = self._txn.cursor(db=self._counts)
+        counts = {_ARM_KEY.unpack(key)[0]: _ARM_KEY.unpack(value)[0] for key, value in table}
+        counts.update(self._disk_counts)
+        for arm, number in self._arm_numbers.items():
+            count = counts.get(number, 0) + len(self._heaps.get(number, ()))
+            if count:
+                yield arm, self._arm_hosts.get(number, arm), count
 
     def recover(self) -> int:
-        lost = [bytes(key) for key, _ in self._txn.cursor(db=self._flight)]
-        for key in lost:
-            found = self._read(key)
+        lost = [_NUMBER_KEY.unpack(key)[0] for key, _ in self._txn.cursor(db=self._flight)]
+        for row in lost:
+            found = self._read(row)
             if found is not None:
-                self.add(found[0])
-            self._txn.delete(key, db=self._flight)
+                self._enqueue(row, found[0])
+            self._txn.delete(_NUMBER_KEY.pack(row), db=self._flight)
         return len(lost)
 
-    def _read(self, key: bytes) -> tuple[Entry, UrlState, str] | None:
-        value = self._txn.get(key, db=self._urls)
+    def _read(self, row: int) -> tuple[Entry, UrlState, str] | None:
+        value = self._txn.get(_NUMBER_KEY.pack(row), db=self._rows)
         if value is None:
             return None
-        head, _, body = bytes(value).partition(_END.encode())
+        head, entry = _parts(value)
         text = head.decode()
-        return _decode_entry(body), UrlState(text[0]), text[1:]
+        return entry, UrlState(text[0]), text[1:-1]
 
     def find(self, url: str) -> tuple[Entry, UrlState, str] | None:
-        key = _hash(url)
-        found = self._read(key)
-        if found is not None and self._txn.get(key, db=self._flight) is not None:
+        row = self._row_of(url, hash_of(url))
+        found = None if row is None else self._read(row)
+        if row is not None and found is not None and self._txn.get(_NUMBER_KEY.pack(row), db=self._flight) is not None:
             return found[0], UrlState.IN_FLIGHT, found[2]
         return found
 
+    # ── hosts, visits, notes ─────────────────────────────────────────────────────────────────────────
+
     def put_host(self, host: HostRecord) -> None:
-        self._txn.put(_hash(host.name), _encode(host), db=self._hosts)
+        self._txn.put(xxhash.xxh3_128_digest(host.name.encode()), _encode(host), db=self._hosts)
 
     def hosts(self) -> Iterator[HostRecord]:
         for _, value in self._txn.cursor(db=self._hosts):
@@ -188,13 +308,52 @@ class DiskLedger:
         value = self._txn.get(key.encode(), db=self._notes)
         return None if value is None else bytes(value)
 
+    # ── what lasts ───────────────────────────────────────────────────────────────────────────────────
+
     def commit(self) -> None:
+        self._commit()
+        if self._next_row - self._mark >= self._flush_rows:
+            self._flush()
+
+    def _commit(self) -> None:
         try:
+            for number in sorted(self._disk_counts):
+                self._txn.put(_ARM_KEY.pack(number), _ARM_KEY.pack(self._disk_counts[number]), db=self._counts)
+            self._disk_counts.clear()
             self._txn.commit()
         except lmdb.Error as error:
             raise OSError(f"the frontier could not be written: {error}") from error
         self._begin()
 
+    def _flush(self) -> None:
+        """Move all rows beyond the mark to their places in the tables, then move the mark."""
+        moved: list[tuple[bytes, bytes]] = []
+        for number in sorted(self._heaps):
+            heap = self._heaps.pop(number)
+            moved.extend((_QUEUE_KEY.pack(number, item >> _ROW_BITS, item & _ROWS), b"") for item in sorted(heap))
+            self._disk_counts[number] = self._disk_count(number) + len(heap)
+            if len(moved) >= _SLICE:
+                self._queue_cursor.putmulti(moved)
+                self._commit()
+                moved = []
+        self._queue_cursor.putmulti(moved)
+        self._commit()
+        self._known.flush(lambda: self._txn, self._commit)
+        self._fresh, self._mark = 0, self._next_row
+        self.put_note(_MARK, _NUMBER_KEY.pack(self._mark))
+        self._commit()
+
     def close(self) -> None:
+        self._known.forget_views()
         self._txn.abort()
         self._env.close()
+
+
+def _head(state: UrlState, reason: str) -> bytes:
+    return f"{state.value}{reason.replace(_END, ' ')}{_END}".encode("utf-8", "replace")
+
+
+def _parts(value: memoryview) -> tuple[bytes, Entry]:
+    """State and reason, and the entry behind them."""
+    head, end, body = bytes(value).partition(_END.encode())
+    return head + end, _decode_entry(body)

@@ -23,7 +23,7 @@ class UrlState(Enum):
     """No request was made; the reason is on record."""
 
 
-class Entry(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
+class Entry(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False):
     """One known URL: where it came from and how it was rated. Array-like, because millions of these lie on disk."""
 
     url: str
@@ -72,7 +72,7 @@ def entry_from(link: Link, rating: Rating, *, found_on: Entry | None, sequence: 
     )
 
 
-class HostRecord(msgspec.Struct, array_like=True, kw_only=True):
+class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     """What is worth remembering about a host between two runs."""
 
     name: str

@@ -301,7 +301,7 @@ class Frontier:
             self._settle(host)
             for guest in host.guests:
                 self._cleared.push(host.record.ready_at, guest)
-            host.guests.clear()
+            host.guests = ()
 
     def _settle(self, host: Host) -> None:
         """See to it that a host which may be asked again some time will be."""

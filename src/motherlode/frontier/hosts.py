@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+import msgspec
 
 from motherlode.frontier.entries import Entry, HostRecord
 from motherlode.model.rules import Rules
@@ -12,12 +13,11 @@ from motherlode.model.rules import Rules
 RulesReader = Callable[[bytes], Rules]
 
 
-@dataclass(slots=True)
-class Host:
-    """A host with something waiting, or a request under way."""
+class Host(msgspec.Struct, gc=False):
+    """A host with something waiting, or a request under way. A struct, because there may be millions."""
 
     record: HostRecord
-    arms: dict[str, int] = field(default_factory=dict)
+    arms: dict[str, int] = {}
     """How many URLs wait in each arm."""
     in_flight: int = 0
     awake: bool = False
@@ -31,7 +31,7 @@ class Host:
     rules_url: str = ""
     """Where its robots.txt was redirected to, while it is being asked for."""
     rules_hops: int = 0
-    guests: list[str] = field(default_factory=list)
+    guests: tuple[str, ...] = ()
     """Hosts whose robots.txt lies here, and whose next step waits for a request to this host to end; itself, too."""
 
     def stop_asking(self) -> None:

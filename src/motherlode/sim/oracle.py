@@ -21,7 +21,7 @@ _FAR = 1 << 30
 class LinkGraph:
     """Labels and links of a whole web as numbers. Made once, shared by the oracles of all repetitions.
 
-    Redirects are steps like any other. A synthetic web is endless beyond the pages that it counts (calendars, sessions):
+    Redirects are steps like any other. A synthetic web is endless beyond the pages that it counts (calendars, say):
     of what lies there, the nearest is known too, as much again as the web counts.
     """
 

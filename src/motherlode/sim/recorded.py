@@ -56,10 +56,13 @@ class TraceWeb:
 
     def _read_pages(self, folder: Path, part: Part, target: Target) -> None:
         statements = dict(read_facts(folder, part)) if target.needs_statements else {}
+
+        def about(number: int) -> bytes:
+            return statements.get(number, b"")
+
         for number, row in enumerate(read_table(folder, part, "pages").drop(["types"]).to_pylist()):
             counts = row["counts"] = {_SYNTAXES[name]: count for name, count in row["counts"]}
-            about = partial(statements.get, number, b"")
-            relevant = not row["failure"] and target.judge(counts, ContentKind(row["kind"]), about)
+            relevant = not row["failure"] and target.judge(counts, ContentKind(row["kind"]), partial(about, number))
             self._pages.append(row)
             self._relevant.append(bool(relevant))
 

@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from ipaddress import ip_address
 
 import ada_url
 from publicsuffixlist import PublicSuffixList
 
+from motherlode.www.tracking import PATH_SESSION, is_tracking
+
 MAX_URL_LENGTH = 4096
 """Longer addresses are traps or data, not pages."""
 
 _SUFFIXES = PublicSuffixList()
+_MORE_TO_DO = re.compile(r"[#@%;?\[\]|^`{}\\]|\.(?=[:/])")
+"""Signs that an http(s) URL in the standard's form may not be canonical yet. Most have none of them."""
+_UNUSUAL = re.compile(r"%[0-9A-Fa-f]{2}|[%\[\]|^`{}\\]")
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_ESCAPES = {
+    f"%{high}{low}": chr(code) if (code := int(high + low, 16)) in _UNRESERVED else f"%{code:02X}"
+    for high in "0123456789ABCDEFabcdef"
+    for low in "0123456789ABCDEFabcdef"
+}
+"""Every escape → its canonical form."""
+
+
+def parse(url: str, base: str | None = None) -> str | None:
+    """The URL that a browser makes of a text, of whatever scheme; None where the standard says failure.
+
+    >>> parse("../d e#f", "HTTP://user@Example.org:80/a/b?c"), parse("x") is None
+    ('http://user@example.org/d%20e#f', True)
+    """
+    try:
+        href: str = ada_url.normalize_url(url) if base is None else ada_url.join_url(base, url)
+    except ValueError:
+        return None
+    return href
 
 
 def resolve(base: str, reference: str) -> str | None:
@@ -34,8 +60,11 @@ def resolve(base: str, reference: str) -> str | None:
 def canonical(url: str) -> str | None:
     """The canonical form of an absolute http(s) URL, or None.
 
-    >>> canonical("HTTP://user:secret@EXAMPLE.org/%7Eann/./x#top")
-    'http://example.org/%7Eann/x'
+    Beyond the standard's own form: no user, fragment, empty query, dot at the end of the host, tracking or session
+    parameter; escapes in capitals, none where it is not needed, and one wherever RFC 3986 wants it.
+
+    >>> canonical("HTTP://user:secret@EXAMPLE.org./%7Eann/./x?utm_source=feed#top")
+    'http://example.org/~ann/x'
     """
     if len(url) > MAX_URL_LENGTH:
         return None
@@ -46,16 +75,72 @@ def canonical(url: str) -> str | None:
     return _finish(href)
 
 
+def simplified(url: str) -> str:
+    """A canonical URL with its query sorted, empty parameters and values left out, and each run of slashes as one.
+
+    Most servers give the same page for it, but not all: an option for a crawl, never the default.
+
+    >>> simplified("http://example.org//a?b=2&a=1&c=&&=3")
+    'http://example.org/a?a=1&b=2&c'
+    """
+    start = url.index("/", url.index("//") + 2)
+    path, _, query = url[start:].partition("?")
+    pairs = sorted(pair.removesuffix("=") for pair in query.split("&") if pair and not pair.startswith("="))
+    return url[:start] + re.sub("//+", "/", path) + ("?" + "&".join(pairs) if pairs else "")
+
+
 def _finish(href: str) -> str | None:
     if not href.startswith(("http://", "https://")):
         return None
+    if _MORE_TO_DO.search(href, 7):
+        rewritten = _rewritten(href)
+        if rewritten is None:
+            return None
+        href = rewritten
+    return href if len(href) <= MAX_URL_LENGTH else None  # escapes can make it nine times as long as it was given
+
+
+def _rewritten(href: str) -> str | None:
     href = href.partition("#")[0]
     start = href.index("//") + 2
-    end = href.find("/", start)
-    at = href.rfind("@", start, end)
-    if at != -1:  # credentials are never kept, so they can never be sent on
-        href = href[:start] + href[at + 1 :]
-    return href if len(href) <= MAX_URL_LENGTH else None  # escapes can make it nine times as long as it was given
+    end = href.index("/", start)
+    host = href[start:end]
+    if "@" in host:  # credentials are never kept, so they can never be sent on
+        host = host[host.rindex("@") + 1 :]
+    name, colon, port = host.rpartition(":") if host[-1] != "]" and ":" in host else (host, "", "")
+    if name[-1] == ".":
+        return _without_dot(href[:start], name, colon + port, href[end:])
+    path, mark, query = href[end:].partition("?")
+    if ";" in path:
+        plain = PATH_SESSION.sub("", path)
+        if "/." in plain and plain != path:  # what is left may be a dot segment
+            return canonical(href[:start] + host + plain + mark + query)
+        path = plain
+    if _UNUSUAL.search(path):
+        path = _UNUSUAL.sub(_one_way, path)
+    if query:
+        query = _clean_query(query)
+    return f"{href[:start]}{host}{path}?{query}" if query else f"{href[:start]}{host}{path}"
+
+
+def _without_dot(scheme: str, name: str, port: str, rest: str) -> str | None:
+    """`example.org.` is `example.org`. What is left may be a number that is an address, so that it is parsed again."""
+    name = name.rstrip(".")
+    return canonical(scheme + name + port + rest) if name else None
+
+
+def _clean_query(query: str) -> str:
+    if _UNUSUAL.search(query):
+        query = _UNUSUAL.sub(_one_way, query)
+    parameters = query.split("&")
+    kept = [parameter for parameter in parameters if not is_tracking(parameter)]
+    return query if len(kept) == len(parameters) else "&".join(kept)
+
+
+def _one_way(match: re.Match[str]) -> str:
+    """RFC 3986, 6.2.2: unreserved characters never escaped, capitals in escapes; and a stray `%` is a character."""
+    found = match[0]
+    return _ESCAPES.get(found) or f"%{ord(found):02X}"
 
 
 def host_of(url: str) -> str:

@@ -168,7 +168,7 @@ def test_what_was_read_before_time_ran_out_is_kept(syntax: Syntax) -> None:
 
     class Endless(io.RawIOBase):
         def __init__(self) -> None:
-            self.pieces = [start, endless]
+            self.pieces = [start, endless, *[b"x"] * 20]
 
         def read(self, size: int = -1) -> bytes:
             if not self.pieces:
@@ -179,7 +179,7 @@ def test_what_was_read_before_time_ran_out_is_kept(syntax: Syntax) -> None:
     with pytest.raises(OutOfTime):
         for one in read(cast(BinaryIO, Endless()), syntax=syntax, base=BASE, names=BlankNames(BASE, syntax)):
             kept.append(one)
-    assert [one[0] for one in kept if not isinstance(one, Problem)] == ["<urn:a>"]
+    assert "<urn:a>" in [one[0] for one in kept if not isinstance(one, Problem)]
 
 
 PEAK = """

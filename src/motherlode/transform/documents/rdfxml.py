@@ -121,11 +121,10 @@ def read_rdfxml(source: Source, base: str | None, names: Names) -> Batches:
     count = 0
     try:
         while take(parser, names, batch):
-            _canonicalise(batch)
-            recent.extend(batch)
-            count += len(batch)
-            yield batch
-            batch = []
+            ready, batch = _canonicalise(batch), []
+            recent.extend(ready)
+            count += len(ready)
+            yield ready
         if head is None and not count:
             yield Problem(syntax=Syntax.RDF_XML, message="no element was found")
     except OutOfTime:

@@ -83,10 +83,10 @@ class TurtleReader:
         batch: list[Statement] = []
         try:
             while take(parser, self._names, batch):
-                recent.extend(batch)
-                count += len(batch)
-                yield batch
-                batch = []
+                ready, batch = batch, []
+                recent.extend(ready)
+                count += len(ready)
+                yield ready
         except OutOfTime:
             yield batch
             raise
@@ -110,9 +110,8 @@ class TurtleReader:
             yield Problem(syntax=self._syntax, message="too many problems; the rest was left out", line=line)
             return None
         is_near = segment.start >= self._source.start
-        if not is_near and (
-            self._syntax is Syntax.TRIG or "escape" in error.msg
-        ):  # where a graph or a string may be open
+        may_be_inside = self._syntax is Syntax.TRIG or "escape" in error.msg  # of a graph, or of a string
+        if may_be_inside and not is_near:
             yield Problem(syntax=self._syntax, message="no safe place to go on; the rest was left out", line=line)
             return None
         offset = self._source.offset_of(line, column)

@@ -21,15 +21,13 @@ class Resolver:
         self._terms = terms
         self._names = names
         self._report = report
-        self._known: dict[tuple[int, str, str, str], str | None] = {}
-        """Answers for tokens, by the identity of the prefixes in force, the vocabulary and the base."""
 
     def predicates(self, value: str, context: Context) -> list[str]:
         """The IRIs of a list of TERMorCURIEorAbsIRI. A predicate cannot be a blank node."""
+        only = context.tokens.get(value)
+        if only is not None:
+            return [only] if only[0] == "<" else []
         tokens = value.split()
-        if len(tokens) == 1:
-            only = self.token(tokens[0], context)
-            return [only] if only is not None and only[0] == "<" else []
         found = (self.token(token, context) for token in tokens)
         return list(dict.fromkeys(term for term in found if term is not None and term[0] == "<"))
 
@@ -39,10 +37,10 @@ class Resolver:
 
     def token(self, token: str, context: Context) -> str | None:
         """One TERMorCURIEorAbsIRI."""
-        key = (id(context.prefixes), context.vocabulary, context.base, token)
-        if key not in self._known:
-            self._known[key] = self._term(token, context) if ":" not in token else self._curie_or_iri(token, context)
-        return self._known[key]
+        known = context.tokens
+        if token not in known:
+            known[token] = self._term(token, context) if ":" not in token else self._curie_or_iri(token, context)
+        return known[token]
 
     def _term(self, token: str, context: Context) -> str | None:
         if _TERM.fullmatch(token):

@@ -20,6 +20,7 @@ from motherlode.www.document import Document
 from motherlode.www.html_references import without_fragment
 
 _STARTING = ("property", "typeof", "rel", "rev", "vocab")
+_STARTING_SET = frozenset((*_STARTING, "role"))
 _COMPLETING = ("about", "resource", "href", "src")
 _NAMESPACES = {"svg": "http://www.w3.org/2000/svg", "math": "http://www.w3.org/1998/Math/MathML"}
 _XHTML = "http://www.w3.org/1999/xhtml"
@@ -33,13 +34,15 @@ def html_tree(document: Document, *, roles: bool) -> Tree | None:
         return None
     names = (*_STARTING, "role") if roles else _STARTING
     found = [(node, node.attributes) for node in document.html.css(_selector(names))]
-    if any(_is_hanging(attributes) for _, attributes in found):
-        found = [(node, node.attributes) for node in document.html.css(_selector((*names, *_COMPLETING)))]
-    elif not any("vocab" in attributes for _, attributes in found):
-        found = [(node, attributes) for node, attributes in found if not _is_idle(attributes)]
     builder = _Builder(root)
-    for node, attributes in found:
-        builder.add(node, attributes)
+    if any(_is_hanging(attributes) for _, attributes in found):
+        for node in document.html.css(_selector((*names, *_COMPLETING))):
+            builder.add_if_it_matters(node, node.attributes)
+    else:
+        has_vocabulary = any("vocab" in attributes for _, attributes in found)
+        for node, attributes in found:
+            if has_vocabulary or not _is_idle(attributes):
+                builder.add(node, attributes)
     return Tree(host=HTML, reader=_READER, base=without_fragment(document.base), elements=builder.elements)
 
 
@@ -73,6 +76,8 @@ class _Builder:
 
     def __init__(self, root: LexborNode) -> None:
         self.elements: list[Element] = []
+        self._in_hanging: list[bool] = []
+        """For every element in the list: whether it is, or is inside, a relation that waits for its object."""
         self._places: dict[int, int] = {}
         """For every element that was met: the place in the list of it, or of the nearest that is in the list."""
         self._append(root, root.attributes, -1)
@@ -80,6 +85,14 @@ class _Builder:
     def add(self, node: LexborNode, attributes: dict[str, str | None]) -> None:
         if node.mem_id not in self._places:
             self._append(node, attributes, self._above(node))
+
+    def add_if_it_matters(self, node: LexborNode, attributes: dict[str, str | None]) -> None:
+        """An address that stands outside of waiting relations matters only to what is inside it, which will find it."""
+        if node.mem_id in self._places:
+            return
+        place = self._above(node)
+        if self._in_hanging[place] or not _STARTING_SET.isdisjoint(attributes):
+            self._append(node, attributes, place)
 
     def _above(self, node: LexborNode) -> int:
         """The place of the nearest relevant ancestor; those not yet in the list are put into it, from the top down."""
@@ -106,6 +119,7 @@ class _Builder:
     def _append(self, node: LexborNode, attributes: dict[str, str | None], parent: int) -> int:
         place = len(self.elements)
         self._places[node.mem_id] = place
+        self._in_hanging.append(_is_hanging(attributes) or (parent != -1 and self._in_hanging[parent]))
         namespaces = _NO_NAMESPACES
         for name in attributes:
             if name.startswith("xmlns"):

@@ -13,6 +13,7 @@ from motherlode.transform.rdfa.report import Report, Trouble
 from motherlode.transform.rdfa.tree import SCOPING, Element
 from motherlode.www.html_references import resolve_iri, without_fragment
 
+_RENAMING = frozenset({"vocab", "prefix", "xml:base"})
 _USES = "<http://www.w3.org/ns/rdfa#usesVocabulary>"
 _ONLY_A_HOST = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
 _MOST_PREFIXES = 1_000
@@ -25,6 +26,8 @@ def scoped(element: Element, context: Context, *, host: Host, report: Report) ->
     if not element.namespaces and SCOPING.isdisjoint(attributes):
         return context, ()
     context = replace(context)
+    if element.namespaces or not _RENAMING.isdisjoint(attributes):
+        context.tokens = {}
     stated: tuple[Statement, ...] = ()
     if host.has_xml_base and "xml:base" in attributes:
         context.base = without_fragment(resolve_iri(context.base, attributes["xml:base"]))

@@ -13,13 +13,13 @@ from motherlode.transform.rdfa.curies import Resolver
 from motherlode.transform.rdfa.hosts import PREFIXES, XHV
 from motherlode.transform.rdfa.report import Report
 from motherlode.transform.rdfa.scope import scoped
-from motherlode.transform.rdfa.tree import ACTIVE, Element, Tree
+from motherlode.transform.rdfa.tree import ACTIVE, SCOPING, Element, Tree
 from motherlode.transform.rdfa.values import Values
 from motherlode.www.html_budget import TextBudget
 from motherlode.www.html_references import escaped
 
 MOST_STATEMENTS = 500_000
-_WEIGHTY = ACTIVE - {"property"}
+_WEIGHTY = (ACTIVE | SCOPING) - {"property"}
 _FIRST, _REST, _NIL = f"<{RDF}first>", f"<{RDF}rest>", f"<{RDF}nil>"
 
 
@@ -72,17 +72,17 @@ class Processor:
     def _element(self, element: Element, context: Context, *, has_children: bool) -> Context:
         """States what the element says; gives the context of what is inside, if anything is."""
         inherited = context
+        if _WEIGHTY.isdisjoint(element.attributes) and self._is_plain(element, context):
+            if "property" in element.attributes:
+                self._plain_property(element, context)
+            return context
         context, stated = scoped(element, context, host=self._host, report=self._report)
         self.statements.extend(stated)
         attributes = element.attributes
         if self._roles and "role" in attributes:
             self._role(element, context)
-        if element.parent != -1:
-            if ACTIVE.isdisjoint(attributes):
-                return context
-            if self._is_plain_property(element, inherited):
-                self._plain_property(element, context)
-                return context
+        if element.parent != -1 and ACTIVE.isdisjoint(attributes):
+            return context
         rel, rev = self._relations(element, context)
         local = _Local()
         if rel is None and rev is None:
@@ -103,19 +103,19 @@ class Processor:
             self._complete(inherited, local.subject)
         return self._inside(context, local, lists, incomplete) if has_children and not local.skip else context
 
-    def _is_plain_property(self, element: Element, inherited: Context) -> bool:
-        """Most elements with RDFa are so: a property of the resource at hand, and nothing that the rules must weigh."""
-        attributes = element.attributes
-        return (
-            "property" in attributes
-            and not inherited.incomplete
-            and _WEIGHTY.isdisjoint(attributes)
-            and element.tag not in ("head", "body")
+    def _is_plain(self, element: Element, context: Context) -> bool:
+        """Most elements are so: a property of the resource at hand, and nothing that the rules must weigh."""
+        return not (
+            context.incomplete
+            or element.namespaces
+            or element.parent == -1
+            or self._roles
+            or element.tag in ("head", "body")
         )
 
     def _plain_property(self, element: Element, context: Context) -> None:
         predicates = self._resolver.predicates(element.attributes["property"], context)
-        value = self.values.term(element, context, typed=None, related=False) if predicates else None
+        value = self.values.plain(element, context) if predicates else None
         if value is None:
             return
         if len(predicates) > 1:
@@ -248,6 +248,7 @@ class Processor:
             language=context.language,
             vocabulary=context.vocabulary,
             incomplete=incomplete,
+            tokens=context.tokens,
             declared=context.declared,
         )
 

@@ -44,6 +44,15 @@ class Values:
         text = self._text(element)
         return None if text is None else literal(text, language=context.language)
 
+    def plain(self, element: Element, context: Context) -> str | None:
+        """The same for an element that names no resource and has no type."""
+        attributes = element.attributes
+        content = attributes.get("content")
+        if "datatype" in attributes or "datetime" in attributes or element.tag == "time":
+            return self.term(element, context, typed=None, related=False)
+        text = self._text(element) if content is None else content
+        return None if text is None else literal(text, language=context.language)
+
     def object(self, element: Element, context: Context) -> str | None:
         """The resource that resource, href or src name, in this order."""
         attributes = element.attributes

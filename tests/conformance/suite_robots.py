@@ -1,0 +1,57 @@
+"""robots.txt decisions: the cases of Google's parser and of crawler-commons.
+
+The rows "… RFC 9309" hold the cases that follow the standard: without those that Google names its own, and with the
+standard's answer where a note says that Google's differs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from motherlode.fetch.robots import RobotsRules
+from motherlode.fetch.robots_match import path_of, pattern_of
+
+from .runner import Case, Outcome, shared
+
+GOOGLE = "robots Google, all"
+GOOGLE_RFC = "robots Google, RFC 9309"
+COMMONS = "robots crawler-commons, product tokens"
+COMMONS_OTHER = "robots crawler-commons, whole User-Agents"
+DELAY = "robots crawler-commons, Crawl-delay"
+PATHS = "robots Google, paths and escapes"
+FLOORS = {GOOGLE: 141 / 145, GOOGLE_RFC: 1.0, COMMONS: 228 / 234, DELAY: 6 / 8, PATHS: 1.0}
+"""The three cases of Google's that lack are those where RFC 9309 says otherwise, and one about index.html. Of
+crawler-commons', four ask for agents that are no product tokens (as do two about Crawl-delay), one wants a host with a
+long Crawl-delay dropped, and one does not count a wildcard that matches nothing."""
+
+
+def cases() -> Iterator[Case]:
+    for data in _load("google-robotstxt.json"):
+        yield Case(id=data["id"], row=GOOGLE, data=data)
+        if not data["google_only"]:
+            right = not data["allowed"] if "note" in data else data["allowed"]
+            yield Case(id=data["id"], row=GOOGLE_RFC, data={**data, "allowed": right})
+    for data in _load("crawler-commons.json"):
+        yield Case(id=data["id"], row=COMMONS if data["exact_agent"] else COMMONS_OTHER, data=data)
+    for data in _load("crawler-commons-delay.json"):
+        yield Case(id=data["id"], row=DELAY, data=data)
+    extra = json.loads(shared("robots", "google-extra.json").read_bytes())
+    for data in extra["path_of_url"] + extra["escape_pattern"]:
+        yield Case(id=str(data.get("url", data.get("in"))), row=PATHS, data=data)
+
+
+def run(case: Case) -> Outcome:
+    data = case.data
+    if case.row == PATHS:
+        return path_of(data["url"]) == data["path"] if "url" in data else pattern_of(data["in"]) == data["out"]
+    rules = RobotsRules(data["robots"].encode(errors="surrogateescape"), agent=data["agent"])
+    if case.row == DELAY:
+        return rules.delay == data["crawl_delay_ms"] / 1000 or f"{rules.delay} s"
+    return rules.allows(data["url"]) == data["allowed"]
+
+
+def _load(name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(shared("robots", name).read_bytes())
+    return found

@@ -1,0 +1,51 @@
+"""One selector, two clocks: a policy picks the same URLs in the same order in a simulation and in a live crawl."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.sim.fakes import recorded_graph
+
+from motherlode.crawl import CrawlFolder, Job, assemble
+from motherlode.sim.matrix import Trial, WebSpec, open_web, run_trial
+from motherlode.sim.record import record
+
+PAGES = 150
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, list[str]]:
+    folder = tmp_path_factory.mktemp("web")
+    warc, seeds = recorded_graph(folder / "web.warc.gz", seed=5)
+    record([warc], folder / "trace", workers=1, progress=lambda done, of: None)
+    return warc, folder / "trace", seeds
+
+
+async def live_picks(job: Job, folder: CrawlFolder) -> list[tuple[str, bool]]:
+    folder.create(job)
+    try:
+        assembled = assemble(job, folder)
+        return [(visit.url, visit.relevant) async for visit in assembled.crawl.visits(assembled.seeds)]
+    finally:
+        folder.unlock()
+
+
+@pytest.mark.parametrize("policy", ["bfs", "dfs", "random", "bandit:success-rate", "bandit:success-rate:0.5:20"])
+async def test_a_policy_makes_the_same_picks_in_both(
+    web: tuple[Path, Path, list[str]], tmp_path: Path, policy: str
+) -> None:
+    warc, trace, seeds = web
+    job = Job(seeds=tuple(seeds), pages=PAGES, policy=policy, web=str(warc), delay=0, concurrency=1, workers=1, seed=7)
+    live = await live_picks(job, CrawlFolder(tmp_path / "crawl"))
+    spec = WebSpec(web=str(trace), keep_missing=True)
+    opened = open_web(spec)
+    starts = tuple(opened.spelling(url) for url in seeds)
+    trial = Trial(policy=policy, seed=7, pages=PAGES, seeds=starts)
+    simulated = run_trial(spec, trial, keep_picks=True).result
+    assert simulated.picks == [url for url, _ in live]
+    assert simulated.relevant == sum(relevant for _, relevant in live)
+    assert len(live) == PAGES
+    assert 10 < simulated.relevant < PAGES - 10
+    assert simulated.failures["not-found"] > 3
+    assert simulated.failures["redirect"] > 3
