@@ -200,7 +200,7 @@ def test_a_crawl_killed_many_times_ends_with_the_same_pages(number: int, tmp_pat
         ledger = DiskLedger(tmp_path / "f")
         frontier = frontier_on(ledger, delay=0.5, robots=True)
         seed(world, frontier)
-        now = crawl(world, frontier, start=now + 0.01, stop_after=random.randrange(1, 12))
+        now = crawl(world, frontier, start=now + 0.01, stop_after=random.randrange(1, 40))
         if frontier.exhausted:
             break
         kills += 1

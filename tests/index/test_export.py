@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 
 import pyoxigraph as ox
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -23,13 +24,17 @@ LITERALS = st.builds(
 )
 
 
+@pytest.fixture
+def store(tmp_path: Path) -> QuadStore:
+    return QuadStore(tmp_path / "store")
+
+
 def exported(store: QuadStore) -> tuple[int, bytes]:
     output = io.BytesIO()
     return export_nquads(store, output), output.getvalue()
 
 
-def test_the_pages_and_the_provenance_are_written_and_the_union_is_not(tmp_path: Path) -> None:
-    store = QuadStore(tmp_path / "store")
+def test_the_pages_and_the_provenance_are_written_and_the_union_is_not(store: QuadStore) -> None:
     store.write([record(A, says("x", "1"), says("y", "2", graph="_:g")), record(B, says("x", "1"))])
     count, data = exported(store)
     quads = list(ox.parse(data, ox.RdfFormat.N_QUADS))
@@ -39,21 +44,19 @@ def test_the_pages_and_the_provenance_are_written_and_the_union_is_not(tmp_path:
     assert set(quads) == set(store.quads())
 
 
-def test_many_quads(tmp_path: Path) -> None:
-    store = QuadStore(tmp_path / "store")
+def test_many_quads(store: QuadStore) -> None:
     store.write([record(A, *(says(str(number), "x") for number in range(9000)))])
     count, data = exported(store)
     assert count == data.count(b"\n") == 9000 + len(graph(store, PROVENANCE))
 
 
-def test_an_empty_store(tmp_path: Path) -> None:
-    assert exported(QuadStore(tmp_path / "store")) == (0, b"")
+def test_an_empty_store(store: QuadStore) -> None:
+    assert exported(store) == (0, b"")
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(values=st.lists(LITERALS, max_size=5))
-def test_any_literal_comes_back_as_it_was(tmp_path: Path, values: list[str]) -> None:
-    store = QuadStore(tmp_path / "store")
+def test_any_literal_comes_back_as_it_was(store: QuadStore, values: list[str]) -> None:
     statements: list[Statement] = [("_:b1", P, value, "") for value in values]
     store.write([record(A, *statements)])
     _, data = exported(store)

@@ -9,9 +9,19 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from motherlode.www.urls import MAX_URL_LENGTH, canonical, host_of, origin_of, registrable_domain, resolve
+from motherlode.www.urls import (
+    MAX_URL_LENGTH,
+    canonical,
+    host_of,
+    origin_of,
+    parse,
+    registrable_domain,
+    resolve,
+    simplified,
+)
 
 from ..support import shared
+from .corpus import corpus_urls
 
 WEB = ("http:", "https:")
 
@@ -19,13 +29,6 @@ WEB = ("http:", "https:")
 def cases(name: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads(shared("conformance", "url", name).read_bytes())
     return found
-
-
-def without_user_and_fragment(href: str) -> str:
-    """Our canonical form differs from the standard's in these two only."""
-    scheme, _, rest = href.partition("#")[0].partition("//")
-    authority, slash, path = rest.partition("/")
-    return f"{scheme}//{authority.rpartition('@')[2]}{slash}{path}"
 
 
 def parsed(case: dict[str, Any]) -> str | None:
@@ -38,13 +41,21 @@ def test_whatwg_cases_of_the_web() -> None:
         href = case.get("href", "")
         if not href.startswith(WEB):
             continue
-        found = parsed(case)
-        if found == without_user_and_fragment(href):
+        found = parse(case["input"], case["base"])
+        if found == href:
             right += 1
         else:
             wrong.append((case["id"], case["input"], href, found))
     assert not wrong
     assert right == 247
+
+
+def test_the_canonical_form_is_a_layer_on_top_of_the_standard() -> None:
+    """What `canonical` and `resolve` give is the canonical form of what the standard gives, and of nothing else."""
+    for case in cases("whatwg-urltestdata.json"):
+        href = case.get("href", "")
+        if href.startswith(WEB):
+            assert parsed(case) == canonical(href), case["id"]
 
 
 def test_whatwg_failures_and_other_schemes_are_no_urls_of_ours() -> None:
@@ -64,7 +75,7 @@ def test_resolve_cases() -> None:
         found = resolve(case["base"], case["input"]) if case["base"] else canonical(case["input"])
         if not case["href"].startswith(WEB):
             refused.append(found)
-        elif found != without_user_and_fragment(case["href"]):
+        elif found != canonical(case["href"]) or parse(case["input"], case["base"] or None) != case["href"]:
             wrong.append((case["id"], case["href"], found))
     assert not wrong
     assert refused == [None]
@@ -90,7 +101,28 @@ def test_resolve_cases() -> None:
         ("  http://example.org/\n", "http://example.org/"),
         ("http://exa\tmple.org/", "http://example.org/"),
         ("http:\\\\example.org\\a", "http://example.org/a"),
-        ("http://example.org/%7Ea%2f", "http://example.org/%7Ea%2f"),
+        ("http://example.org/%7Ea%2f", "http://example.org/~a%2F"),
+        ("http://example.org/%66oo?%62=%2526%c3", "http://example.org/foo?b=%2526%C3"),
+        ("http://example.org/100%/%zz?%2", "http://example.org/100%25/%25zz?%252"),
+        ("http://example.org/[x]|^?[y]={z}`", "http://example.org/%5Bx%5D%7C%5E?%5By%5D=%7Bz%7D%60"),
+        ("http://example.org/%2e%2e/a%2Eb/%2E", "http://example.org/a.b/"),
+        ("http://example.org/?", "http://example.org/"),
+        ("http://example.org?#", "http://example.org/"),
+        ("http://example.org./x", "http://example.org/x"),
+        ("http://user@example.org.:8080/x", "http://example.org:8080/x"),
+        ("http://example.org../", "http://example.org/"),
+        ("http://0x7f.1../", "http://127.0.0.1/"),
+        ("http://[::ffff:127.0.0.1]:8080/", "http://[::ffff:7f00:1]:8080/"),
+        ("http://example.org/a?utm_source=x", "http://example.org/a"),
+        ("http://example.org/a?b=1&utm_source=x&UTM_medium=y&c=2&fbclid=z", "http://example.org/a?b=1&c=2"),
+        ("http://example.org/a?utm%5Fsource=x&b", "http://example.org/a?b"),
+        ("http://example.org/a?b=utm_source&c", "http://example.org/a?b=utm_source&c"),
+        ("http://example.org/a?b&&c=", "http://example.org/a?b&&c="),
+        ("http://example.org/a;jsessionid=1A?b", "http://example.org/a?b"),
+        ("http://example.org/a;JSESSIONID=1A/b;v=2", "http://example.org/a/b;v=2"),
+        ("http://example.org/a/.;jsessionid=1/b", "http://example.org/a/b"),
+        ("http://example.org//a//b", "http://example.org//a//b"),
+        ("http://example.org/?b=2&a=1", "http://example.org/?b=2&a=1"),
     ],
 )
 def test_canonical(url: str, expected: str) -> None:
@@ -109,6 +141,8 @@ def test_canonical(url: str, expected: str) -> None:
             "\ud800",
             "http://\ud800/",
             "view-source:http://x/",
+            "http://./",
+            "http://..../",
         ),
     ],
 )
@@ -132,10 +166,19 @@ def test_addresses_without_end_are_no_pages() -> None:
     assert resolve("http://example.org/", "é" * 2000) is None
 
 
-ANYTHING = st.text(max_size=40) | st.from_regex(r"[a-z/.?#@:\[\]%\\ ]{0,40}")
+PIECES = [
+    *("http://", "//", "/", ".", "..", "%", "%2", "%2e", "%2E", "%7e", "%25", "[", "|", ";jsessionid=", ";", "?", "&"),
+    *("utm_", "utm%5f", "=", "#", "@", ":", ":80", "a", "1", "0x7f", " ", "{", "\\", "é", "'", "sid=" + "0f" * 16),
+]
+ANYTHING = (
+    st.text(max_size=40)
+    | st.from_regex(r"[a-z/.?#@:\[\]%\\ ]{0,40}")
+    | st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
+)
 
 
 @given(ANYTHING)
+@example("//a..:80/;jsessionid=1/..;jsessionid=2?%75tm_x&%")
 @example("//\\@x")
 @example("http:@/www.example.com")
 def test_whatever_a_page_holds_the_result_is_canonical_or_nothing(reference: str) -> None:
@@ -149,6 +192,41 @@ def test_whatever_a_page_holds_the_result_is_canonical_or_nothing(reference: str
     assert "@" not in host_of(found)
     assert origin_of(found) + "/" in found
     assert found[len(origin_of(found))] == "/"
+
+
+@given(ANYTHING)
+def test_what_is_simplified_stays_so(reference: str) -> None:
+    found = resolve("http://example.org/dir/page?q", reference)
+    if found is not None:
+        short = simplified(found)
+        assert simplified(short) == short
+        assert canonical(short) == short
+        assert host_of(short) == host_of(found)
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://example.org/?b=2&a=1&b=1", "http://example.org/?a=1&b=1&b=2"),
+        ("http://example.org/a///b//?&=1&c=", "http://example.org/a/b/?c"),
+        ("http://example.org/?u=http://x//y", "http://example.org/?u=http://x//y"),
+        ("http://example.org/a?&&", "http://example.org/a"),
+    ],
+)
+def test_simplified(url: str, expected: str) -> None:
+    assert simplified(url) == expected
+
+
+def test_every_address_of_the_corpus_has_one_canonical_form() -> None:
+    """No two recorded pages fall together that the standard's own form keeps apart."""
+    standard, ours = set(), set()
+    for url in corpus_urls():
+        found = canonical(url)
+        assert found is not None, url
+        assert canonical(found) == found
+        ours.add(found)
+        standard.add(parse(url))
+    assert len(ours) == len(standard) > 15_000
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def _recorded(job: Job) -> RecordedWeb | None:
     if job.web is None:
         return None
     try:
-        return RecordedWeb(Path(job.web))
+        return RecordedWeb(Path(job.web), limit=job.max_body)
     except ValueError as error:
         raise JobError(str(error)) from error
 

@@ -30,7 +30,8 @@ from motherlode.index import PageRecord, Writer
 from motherlode.model import Failure, FailureKind, Fetcher, Page, Policy, Request, RequestKind, Syntax, Visit
 
 _CHECKPOINT_SECONDS = 1.0
-_MODEL_SECONDS = 30.0
+_MODEL_SHARE = 100.0
+"""Saving what was learned may take a hundredth of the time."""
 _UNREACHABLE = frozenset(
     {FailureKind.DNS, FailureKind.CONNECT, FailureKind.TLS, FailureKind.TIMEOUT, FailureKind.GUARD, FailureKind.SCHEME}
 )
@@ -87,6 +88,7 @@ class Crawl:
         """Turns that are over; None is a nudge to look at the frontier again."""
         self._running: set[asyncio.Task[None]] = set()
         self._pages_running = 0
+        self._broken: BaseException | None = None
         saved = parts.ledger.note("totals")
         self.totals = msgspec.msgpack.decode(saved, type=Totals) if saved else Totals()
         model = parts.ledger.note("policy")
@@ -94,6 +96,7 @@ class Crawl:
             parts.policy.load(model)
         self._stopping = False
         self._checkpoint_at = self._model_at = self._clock_at = time.monotonic()
+        self._model_wait = 0.0
 
     def stop(self) -> None:
         """Begin nothing new; `visits` ends when what is under way has ended."""
@@ -140,12 +143,19 @@ class Crawl:
                 self._pages_running += 1
             task = asyncio.create_task(self._turn(ticket))
             self._running.add(task)
-            task.add_done_callback(self._running.discard)
+            task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            self._broken = task.exception()
+            self._turns.put_nowait(None)
 
     async def _turn(self, ticket: Ticket) -> None:
         """Fetch, read and hand to the writer: what can be done for many URLs at a time."""
         fetched = await self._parts.fetcher.fetch(Request(url=ticket.url, kind=ticket.kind))
         self._frontier.answered(ticket, time.time())
+        self._turns.put_nowait(None)  # its host may be free for another request
         if self._parts.archive is not None:
             await self._parts.archive.add(fetched)
         reading = None
@@ -169,11 +179,10 @@ class Crawl:
             return self._turns.get_nowait()
         wait = _CHECKPOINT_SECONDS
         ripe = self._frontier.idle_until()
-        if ripe is not None and len(self._running) < self._concurrency:
+        if ripe is not None and len(self._running) < self._concurrency and not self._over():
             wait = min(wait, max(0.0, ripe - time.time()))
-        failed = [task for task in self._running if task.done() and task.exception() is not None]
-        for task in failed:
-            task.result()  # a part of ours broke: let it be seen
+        if self._broken is not None:
+            raise self._broken  # a part of ours broke: let it be seen
         try:
             return await asyncio.wait_for(self._turns.get(), wait + 0.001)
         except TimeoutError:
@@ -289,9 +298,8 @@ class Crawl:
         if now - self._checkpoint_at < _CHECKPOINT_SECONDS:
             return
         await self._parts.writer.flush()
-        if now - self._model_at >= _MODEL_SECONDS:
+        if now - self._model_at >= self._model_wait:
             self._save_model()
-            self._model_at = now
         self._save_totals()
         self._frontier.commit()
         self._checkpoint_at = time.monotonic()
@@ -303,7 +311,11 @@ class Crawl:
         self._parts.ledger.put_note("totals", msgspec.msgpack.encode(self.totals))
 
     def _save_model(self) -> None:
+        """Keep what was learned: at every checkpoint while that is cheap, otherwise seldom enough to stay cheap."""
+        began = time.monotonic()
         self._parts.ledger.put_note("policy", self._parts.policy.dump())
+        self._model_at = time.monotonic()
+        self._model_wait = _MODEL_SHARE * (self._model_at - began)
 
     async def _end(self) -> None:
         """Whatever ended the crawl, leave it so that it can be resumed."""

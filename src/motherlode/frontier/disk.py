@@ -57,9 +57,8 @@ _WAITING = f"{UrlState.WAITING.value}{_END}".encode()
 
 def _descending(score: float) -> int:
     """An unsigned number that grows as the score falls, so that LMDB's byte order puts the best score first."""
-    (bits,) = _LONG.unpack(_DOUBLE.pack(score + 0.0))
-    ascending = bits ^ _ALL_BITS if bits & _TOP_BIT else bits | _TOP_BIT
-    return int(ascending ^ _ALL_BITS)
+    bits: int = _LONG.unpack(_DOUBLE.pack(score + 0.0))[0]
+    return bits if bits & _TOP_BIT else bits ^ _ALL_BITS ^ _TOP_BIT
 
 
 def _score(descending: int) -> float:
@@ -167,7 +166,8 @@ class DiskLedger:
         return None
 
     def known(self, url: str) -> bool:
-        return self._row_of(url, hash_of(url)) is not None
+        url_hash = hash_of(url)
+        return bool(self._slots[url_hash & SLOT_MASK] or not self._loaded) and self._row_of(url, url_hash) is not None
 
     def _put(self, entry: Entry, head: bytes) -> int:
         """Write an entry's row, a new one where its URL was not known."""
@@ -185,7 +185,18 @@ class DiskLedger:
         return row
 
     def add(self, entry: Entry) -> None:
-        self._enqueue(self._put(entry, _WAITING), entry)
+        url_hash = hash_of(entry.url)
+        if self._slots[url_hash & SLOT_MASK]:
+            self._enqueue(self._put(entry, _WAITING), entry)
+            return
+        row = self._next_row  # from here on what the branch above does, without its questions: most links are new
+        self._next_row = row + 1
+        self._txn.put(_NUMBER_KEY.pack(row), _WAITING + _encode(entry), db=self._rows, append=True)
+        self._known.put(url_hash, row)
+        number = self._arm_numbers.get(entry.arm)
+        if number is None:
+            number = self._arm_number(entry.arm, entry.url)
+        self._push(number, _descending(entry.score), row)
 
     def _enqueue(self, row: int, entry: Entry) -> None:
         number, descending = self._arm_number(entry.arm, entry.url), _descending(entry.score)

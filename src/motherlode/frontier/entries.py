@@ -90,3 +90,9 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     quads: int = 0
     received: int = 0
     """Bytes."""
+    address: str = ""
+    """The IP address that it was last found at; empty while it is unknown."""
+    response: float = 0.0
+    """Seconds that an answer takes, smoothed."""
+    slowdown: float = 0.0
+    """Seconds that were added to its delay because it said that we ask too much."""

@@ -5,13 +5,17 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Sequence
+from random import Random
 
 import msgspec
 
+from motherlode.frontier.budgets import HostBudget
+from motherlode.frontier.clocks import Clocks
 from motherlode.frontier.entries import Entry, HostRecord, UrlState, entry_from
-from motherlode.frontier.hosts import Host, RulesReader, WakingTimes
+from motherlode.frontier.hosts import Host, RulesReader
 from motherlode.frontier.ledger import Ledger
-from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS
+from motherlode.frontier.pace import Pace, retry_wait
+from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS, long_rest
 from motherlode.frontier.scope import Scope
 from motherlode.frontier.tickets import Politeness, Ticket
 from motherlode.model import FailureKind, Link, LinkSource, Parent, Policy, RequestKind
@@ -19,13 +23,26 @@ from motherlode.www.urls import host_of, origin_of
 
 MAX_RULES_HOPS = 5
 """Redirects of a robots.txt that are followed (RFC 9309, 2.3.1.2)."""
+_MOST_REFUSALS = 1000
+"""URLs that one call of `next` refuses before it gives its caller a rest."""
+_ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.DNS, FailureKind.TIMEOUT})
+"""Failures after which a host's address is asked for again."""
+_SLOW_DOWN = frozenset({FailureKind.TOO_MANY, FailureKind.UNAVAILABLE})
 
 
 class Frontier:
     """Owns every known URL, once. `next` hands out only what may be fetched now."""
 
     def __init__(
-        self, *, ledger: Ledger, policy: Policy, scope: Scope, read_rules: RulesReader | None, politeness: Politeness
+        self,
+        *,
+        ledger: Ledger,
+        policy: Policy,
+        scope: Scope,
+        read_rules: RulesReader | None,
+        politeness: Politeness,
+        budget: HostBudget | None = None,
+        random: Random | None = None,
     ) -> None:
         self._ledger = ledger
         self._policy = policy
@@ -33,11 +50,12 @@ class Frontier:
         self._read_rules = read_rules
         """None where there are no robots rules to ask for: simulations."""
         self._politeness = politeness
-        self._hosts: dict[str, Host] = {}
-        self._times = WakingTimes()
+        self._budget = budget
+        self._pace = Pace(politeness, random or Random(0))
+        self._clocks = Clocks(policy=policy, best=ledger.best, politeness=politeness, pace=self._pace)
+        self._hosts = self._clocks.hosts
+        self._host = self._clocks.host
         self._later: list[tuple[float, int, Entry]] = []
-        self._cleared = WakingTimes()
-        """Hosts whose held page may go as soon as the clock allows, or whose rules must be asked for elsewhere."""
         self._dirty: set[str] = set()
         self.refused: Counter[str] = Counter()
         self.known_urls = 0
@@ -46,8 +64,8 @@ class Frontier:
         self._sequence = 0
         self._unsettled = 0
         """URLs that were taken from the queue and have neither ended nor gone back."""
-        self._not_before = 0.0
-        """No host is asked earlier: a run that was killed may have asked it a moment ago without leaving a trace."""
+        self._unfinished_at: float | None = None
+        """When `next` stopped for a rest although there was more to look at."""
         self._reopened = False
         self._open()
 
@@ -63,18 +81,10 @@ class Frontier:
         for record in self._ledger.hosts():
             self._hosts[record.name] = Host(record)
         for arm, name, count in self._ledger.waiting():
-            host = self._host(name)
-            host.arms[arm] = count
+            self._host(name).arms[arm] = count
             self.waiting += count
         for host in self._hosts.values():
-            if host.arms:
-                self._times.push(host.record.ready_at, host.record.name)
-
-    def _host(self, name: str) -> Host:
-        host = self._hosts.get(name)
-        if host is None:
-            host = self._hosts[name] = Host(HostRecord(name=name, ready_at=self._not_before))
-        return host
+            self._clocks.settle(host)
 
     # ── links come in ────────────────────────────────────────────────────────────────────────────────
 
@@ -113,94 +123,56 @@ class Frontier:
         self._ledger.add(entry)
         self.waiting += 1
         name = host_of(entry.url)
-        host = self._host(name)
+        host = self._hosts.get(name) or self._host(name)
         first = not host.arms
         host.arms[entry.arm] = host.arms.get(entry.arm, 0) + 1
         if host.awake:
-            self._wake_arm(host, entry.arm)
+            self._clocks.wake_arm(host, entry.arm)
         elif first:
-            self._times.push(host.record.ready_at, name)
+            self._clocks.times.push(host.record.ready_at, name)
 
     # ── URLs go out ──────────────────────────────────────────────────────────────────────────────────
 
     def next(self, now: float) -> Ticket | None:
         """Leave for one request, or None where nothing may be fetched now."""
         if self._reopened:
-            self._rest_once(now)
+            self._reopened = False
+            self._clocks.rest_once(now)
+        self._unfinished_at = None
         ticket = self._next_cleared(now)
         if ticket is not None:
             return ticket
         self._ripen(now)
-        while ticket is None:
+        for _ in range(_MOST_REFUSALS):
             arm = self._policy.pick()
-            if arm is None:
+            if arm is not None:
+                ticket = self._take(arm)
+                if ticket is not None:
+                    return ticket
+            elif not self._clocks.ripen(now):
                 return None
-            ticket = self._take(arm)
-        return ticket
-
-    def _rest_once(self, now: float) -> None:
-        self._reopened = False
-        self._not_before = now + self._politeness.delay
-        for host in self._hosts.values():
-            host.record.ready_at = max(host.record.ready_at, now + self._delay(host))
+        self._unfinished_at = now
+        return None
 
     def _ripen(self, now: float) -> None:
         while self._later and self._later[0][0] <= now:
             self._enqueue(heapq.heappop(self._later)[2])
-        for name in self._times.due(now):
-            host = self._hosts[name]
-            if host.record.ready_at > now:
-                self._times.push(host.record.ready_at, name)
-            elif self._free(host) and not host.awake:
-                self._wake(host)
-
-    def _free(self, host: Host) -> bool:
-        return host.in_flight < self._limit(host) and not host.asking and host.held is None
-
-    def _limit(self, host: Host) -> int:
-        return 1 if self._delay(host) > 0 else self._politeness.per_host
-
-    def _delay(self, host: Host) -> float:
-        return max(self._politeness.delay, host.record.delay or 0.0)
-
-    def _wake(self, host: Host) -> None:
-        host.awake = True
-        for arm in host.arms:
-            self._wake_arm(host, arm)
-
-    def _wake_arm(self, host: Host, arm: str) -> None:
-        best = self._ledger.best(arm)
-        if best is not None:
-            self._policy.wake(arm, best, host.arms[arm])
-
-    def _rest(self, host: Host) -> None:
-        if host.awake:
-            host.awake = False
-            for arm in host.arms:
-                self._policy.rest(arm)
+        self._clocks.ripen(now)
 
     def _next_cleared(self, now: float) -> Ticket | None:
-        while names := self._cleared.due(now, most=1):
+        while names := self._clocks.cleared.due(now, most=1):
             host = self._hosts[names[0]]
-            if host.held is None or not self._clear(host, now):
+            if host.held is None or host.asking:
+                continue
+            asked = self._host(host_of(host.rules_url)) if host.rules_url else host
+            if not self._clocks.may_go(asked, host.record.name, now):
                 continue
             entry, host.held = host.held, None
             ticket = self._issue(host, entry)
-            self._settle(host)
+            self._clocks.settle(host)
             if ticket is not None:
                 return ticket
         return None
-
-    def _clear(self, host: Host, now: float) -> bool:
-        """Whether the held page, or the question for its rules, may go now; if not, it has been put off."""
-        asked = self._host(host_of(host.rules_url)) if host.rules_url else host
-        if asked.record.ready_at > now:
-            self._cleared.push(asked.record.ready_at, host.record.name)
-            return False
-        if asked.in_flight >= self._limit(asked):
-            asked.guests.append(host.record.name)
-            return False
-        return True
 
     def _take(self, arm: str) -> Ticket | None:
         """The arm's best URL as a ticket; None where it was refused, and the policy must pick again."""
@@ -214,21 +186,29 @@ class Frontier:
         if host.arms[arm] == 0:
             del host.arms[arm]
             self._policy.rest(arm)
+            if not host.arms and self._clocks.by_address:
+                self._clocks.rest(host)  # others at its address may want its place
         else:
-            self._wake_arm(host, arm)
+            self._clocks.wake_arm(host, arm)
         return self._issue(host, entry)
 
     def _issue(self, host: Host, entry: Entry) -> Ticket | None:
         if host.record.failures >= HOST_GIVEN_UP_AFTER:
             self._refuse(entry, "host given up after failures in a row")
             return None
+        spent = self._budget.refusal(host.record, host.unaccounted) if self._budget is not None else ""
+        if spent:
+            self._refuse(entry, spent)
+            return None
+        if self._clocks.by_address and not host.record.address:
+            return self._resolve(host, entry, entry.url)
         if self._read_rules is not None and host.record.robots is None:
             return self._ask_for_rules(host, entry, host.rules_url or origin_of(entry.url) + "/robots.txt")
         if not self._allowed(host, entry.url):
             self._refuse(entry, FailureKind.ROBOTS.value)
             return None
-        self._send(host)
-        return Ticket(url=entry.url, host=host.record.name, kind=RequestKind.PAGE, entry=entry)
+        host.unaccounted += 1
+        return self._send(host, entry.url, RequestKind.PAGE, entry)
 
     def errand(self, url: str, now: float, *, by_rules: bool = True) -> Ticket | float | None:
         """Leave for a request that no policy picked but a page needs; or when to ask again; None where rules forbid it.
@@ -237,44 +217,65 @@ class Frontier:
         `drop` the errand. Without `by_rules` only the clocks count: for what the user names, which is not crawled.
         """
         host = self._host(host_of(url))
-        if host.record.ready_at > now:
-            return host.record.ready_at
-        if not self._free(host):
-            return now + 0.05
+        entry = Entry(url=url, arm="", score=0.0, sequence=0)
         unknown = by_rules and self._read_rules is not None and host.record.robots is None
         if by_rules and not unknown and not self._allowed(host, url):
             return None
-        kind = RequestKind.ROBOTS if unknown else RequestKind.ERRAND
-        address = f"{origin_of(url)}/robots.txt" if unknown else url
+        when = self._clocks.when(host, now)
+        if when > now:
+            return when
+        if self._clocks.by_address and not host.record.address:
+            return self._resolve(host, None, url)
         host.asking = unknown
-        self._send(host)
-        return Ticket(
-            url=address, host=host.record.name, kind=kind, entry=Entry(url=url, arm="", score=0.0, sequence=0)
-        )
+        if unknown:
+            return self._send(host, f"{origin_of(url)}/robots.txt", RequestKind.ROBOTS, entry)
+        return self._send(host, url, RequestKind.ERRAND, entry)
 
     def drop(self, ticket: Ticket) -> None:
-        """The rules that an errand needs could not be read."""
+        """The rules or the address that an errand needs could not be had."""
+        if ticket.kind is RequestKind.RESOLVE:
+            self.in_flight -= 1
         host = self._hosts[ticket.host]
         host.stop_asking()
-        self._settle(host)
+        self._clocks.settle(host)
+
+    def _resolve(self, host: Host, held: Entry | None, url: str) -> Ticket:
+        """Ask for the address of the URL's host; no request is made, so no clock is touched."""
+        host.held = held
+        host.asking = True
+        self._clocks.rest(host)
+        self.in_flight += 1
+        entry = held or Entry(url=url, arm="", score=0.0, sequence=0)
+        return Ticket(url=url, host=host.record.name, kind=RequestKind.RESOLVE, entry=entry)
+
+    def resolved(self, ticket: Ticket, address: str) -> None:
+        """The address is known; what waited for it goes next, by the address's clock too."""
+        self.in_flight -= 1
+        host, found = self._hosts[ticket.host], self._host(host_of(ticket.url))
+        host.asking = False
+        self._clocks.move(found, address)
+        self._dirty.add(found.record.name)
+        if host.held is not None:
+            self._clocks.cleared.push(host.record.ready_at, ticket.host)
+        self._clocks.settle(host)
 
     def _ask_for_rules(self, host: Host, entry: Entry, url: str) -> Ticket:
+        other = self._host(host_of(url))
+        if self._clocks.by_address and not other.record.address:
+            return self._resolve(host, entry, url)
         host.held = entry
         host.asking = True
-        self._send(host)
-        other = self._host(host_of(url))
-        if other is not host:
-            self._occupy(other)
-        return Ticket(url=url, host=host.record.name, kind=RequestKind.ROBOTS, entry=entry)
-
-    def _send(self, host: Host) -> None:
+        if other is host:
+            return self._send(host, url, RequestKind.ROBOTS, entry)
         self.in_flight += 1
-        self._occupy(host)
+        self._clocks.occupy(host, connects=False)
+        address = self._clocks.occupy(other)
+        return Ticket(url=url, host=host.record.name, kind=RequestKind.ROBOTS, entry=entry, address=address)
 
-    def _occupy(self, host: Host) -> None:
-        host.in_flight += 1
-        if not self._free(host):
-            self._rest(host)
+    def _send(self, host: Host, url: str, kind: RequestKind, entry: Entry) -> Ticket:
+        self.in_flight += 1
+        address = self._clocks.occupy(host)
+        return Ticket(url=url, host=host.record.name, kind=kind, entry=entry, address=address)
 
     def _allowed(self, host: Host, url: str) -> bool:
         if self._read_rules is None or host.record.robots is None:
@@ -290,23 +291,22 @@ class Frontier:
 
     # ── answers come back ────────────────────────────────────────────────────────────────────────────
 
-    def answered(self, ticket: Ticket, now: float) -> None:
-        """The request has ended: its host's clock runs from here, whatever is still to be done with the answer."""
-        self.in_flight -= 1
-        for name in {ticket.host, host_of(ticket.url)}:
-            host = self._hosts[name]
-            host.in_flight -= 1
-            host.record.ready_at = max(host.record.ready_at, now + self._delay(host))
-            self._dirty.add(name)
-            self._settle(host)
-            for guest in host.guests:
-                self._cleared.push(host.record.ready_at, guest)
-            host.guests = ()
+    def answered(self, ticket: Ticket, now: float, *, elapsed: float = 0.0, address: str = "") -> None:
+        """The request has ended: the clocks of its host and its address run from here, whatever is still to be done.
 
-    def _settle(self, host: Host) -> None:
-        """See to it that a host which may be asked again some time will be."""
-        if host.arms and not host.awake:
-            self._times.push(host.record.ready_at, host.record.name)
+        `elapsed` is how long the answer took, `address` who gave it.
+        """
+        self.in_flight -= 1
+        asked = self._hosts[host_of(ticket.url)]
+        self._pace.note_answer(asked.record, elapsed)
+        for name in {ticket.host, asked.record.name}:
+            self._clocks.release(self._hosts[name], now)
+            self._dirty.add(name)
+        if ticket.address:
+            self._clocks.release_address(ticket.address, now)
+            if address and address != ticket.address:
+                self._clocks.touch_address(address, now)
+                self._clocks.move(asked, address)
 
     def introduce(self, ticket: Ticket, robots: bytes, now: float) -> None:
         """A host's robots.txt has been read; its held page goes next."""
@@ -319,9 +319,9 @@ class Frontier:
         if host.rules.delay is not None:
             host.record.delay = host.rules.delay
             host.record.ready_at = max(host.record.ready_at, now + host.rules.delay)
-        self._cleared.push(host.record.ready_at, ticket.host)
+        self._clocks.cleared.push(host.record.ready_at, ticket.host)
         self._dirty.add(ticket.host)
-        self._settle(host)
+        self._clocks.settle(host)
 
     def reroute(self, ticket: Ticket, location: str) -> bool:
         """A host's robots.txt is said to lie elsewhere: ask there once the clocks allow. False after too many hops."""
@@ -330,7 +330,8 @@ class Frontier:
             return False
         host.rules_hops += 1
         host.rules_url = location
-        self._cleared.push(host.record.ready_at, ticket.host)
+        host.asking = False
+        self._clocks.cleared.push(host.record.ready_at, ticket.host)
         return True
 
     def defer(self, ticket: Ticket, now: float, *, retry_after: float | None) -> None:
@@ -339,16 +340,19 @@ class Frontier:
         host.stop_asking()
         host.held = None
         host.record.failures += 1
-        wait = retry_after or self._politeness.retry_wait * 2**host.record.failures
-        host.record.ready_at = max(host.record.ready_at, now + wait)
+        unit = self._politeness.retry_wait
+        wait = retry_wait(retry_after, 0.0) or unit * 2 ** min(host.record.failures, 20)
+        self._put_off(host, now + max(wait, unit * long_rest(host.record.failures)))
         self._dirty.add(ticket.host)
         self._unsettled -= 1
         self._enqueue(ticket.entry)
-        self._settle(host)
+        self._clocks.settle(host)
 
     def done(self, ticket: Ticket) -> None:
         """The ticket's page was fetched, and its facts are on their way to the store."""
-        self._hosts[ticket.host].record.failures = 0
+        record = self._hosts[ticket.host].record
+        record.failures = 0
+        self._pace.recover(record)
         self._dirty.add(ticket.host)
         self._unsettled -= 1
         self._ledger.finish(ticket.entry, UrlState.DONE, "")
@@ -361,15 +365,22 @@ class Frontier:
         host.record.failures = host.record.failures + 1 if treatment.against_host else 0
         self._dirty.add(ticket.host)
         self._unsettled -= 1
-        if ticket.kind is RequestKind.ROBOTS:  # the host could not even be asked for its rules
+        if ticket.kind is not RequestKind.PAGE:  # the host could not even be found, or asked for its rules
+            self.in_flight -= ticket.kind is RequestKind.RESOLVE
             host.stop_asking()
             host.held = None
         again = self._politeness.retries and entry.attempts <= treatment.retries
-        wait = max(retry_after or 0.0, treatment.wait * self._politeness.retry_wait * 2 ** (entry.attempts - 1))
+        unit = self._politeness.retry_wait
+        wait = retry_wait(retry_after, treatment.wait * unit * 2 ** (entry.attempts - 1))
+        if kind in _SLOW_DOWN:
+            wait = self._pace.jittered(wait)
+            self._pace.slow_down(host.record)
+        if kind in _ADDRESS_IN_DOUBT:
+            self._clocks.move(host, "")
         if treatment.host_rests and self._politeness.retries:
-            host.record.ready_at = max(host.record.ready_at, now + wait)
-            self._rest(host)
-        self._settle(host)
+            rest = unit * long_rest(host.record.failures) if treatment.against_host else 0.0
+            self._put_off(host, now + max(wait, rest))
+        self._clocks.settle(host)
         if again:
             heapq.heappush(self._later, (now + wait, entry.sequence, entry))
         else:
@@ -377,9 +388,15 @@ class Frontier:
             self._ledger.finish(entry, state, kind.value)
         return again
 
+    def _put_off(self, host: Host, until: float) -> None:
+        host.record.ready_at = max(host.record.ready_at, until)
+        self._clocks.rest(host)
+
     def count(self, name: str, *, relevant: bool, quads: int, received: int) -> None:
         """Add a finished request to its host's account."""
-        record = self._hosts[name].record
+        host = self._hosts[name]
+        host.unaccounted = max(0, host.unaccounted - 1)
+        record = host.record
         record.fetched += 1
         record.relevant += relevant
         record.quads += quads
@@ -396,7 +413,7 @@ class Frontier:
     def idle_until(self) -> float | None:
         """When `next` may have something again, as far as clocks tell; None where only an answer can bring it."""
         later = self._later[0][0] if self._later else None
-        times = (self._times.next_time(), self._cleared.next_time(), later)
+        times = (self._clocks.next_time(), later, self._unfinished_at)
         return min((time for time in times if time is not None), default=None)
 
     @property

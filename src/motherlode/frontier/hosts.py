@@ -31,6 +31,10 @@ class Host(msgspec.Struct, gc=False):
     rules_url: str = ""
     """Where its robots.txt was redirected to, while it is being asked for."""
     rules_hops: int = 0
+    queued: bool = False
+    """Stands in the line of its address."""
+    unaccounted: int = 0
+    """Pages handed out that `count` has not seen yet."""
     guests: tuple[str, ...] = ()
     """Hosts whose robots.txt lies here, and whose next step waits for a request to this host to end; itself, too."""
 

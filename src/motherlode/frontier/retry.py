@@ -46,5 +46,20 @@ TREATMENTS: dict[FailureKind, Treatment] = {
     FailureKind.PROCESSING: _FINAL,
 }
 
-HOST_GIVEN_UP_AFTER = 6
-"""Failures in a row that count against a host, before its waiting URLs fail without a request."""
+HOST_RESTS_AFTER = 6
+"""Failures in a row that count against a host, before it rests for long; then it wakes for one more try."""
+HOST_GIVEN_UP_AFTER = 9
+"""Failures in a row, before a host's waiting URLs are refused without a request."""
+_FIRST_REST = 8.0
+_LONGEST_REST = 240.0
+
+
+def long_rest(failures: int) -> float:
+    """Units of the configured retry wait that a host rests after so many failures in a row.
+
+    >>> [long_rest(failures) for failures in (1, 6, 7, 8, 99)]
+    [0.0, 8.0, 16.0, 32.0, 240.0]
+    """
+    if failures < HOST_RESTS_AFTER:
+        return 0.0
+    return float(min(_FIRST_REST * 2 ** min(failures - HOST_RESTS_AFTER, 10), _LONGEST_REST))

@@ -55,7 +55,7 @@ class KnownRows:
     def put(self, found: int, row: int) -> None:
         self.slots[found & SLOT_MASK] = 1
         before = self.recent.setdefault(found, row)
-        if before != row:  # two URLs with one hash
+        if before is not row and before != row:  # two URLs with one hash
             self.recent[found] = [*(before if isinstance(before, list) else [before]), row]
 
     def rows(self, txn: lmdb.Transaction, wanted: int) -> Iterator[int]:

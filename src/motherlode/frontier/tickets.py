@@ -21,6 +21,8 @@ class Ticket:
     kind: RequestKind
     entry: Entry
     """The page that is to be fetched; for a robots ticket, the page that waits for the rules."""
+    address: str = ""
+    """The IP address whose clock allows the request; empty where addresses have no clocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,3 +37,15 @@ class Politeness:
     """The unit of the waits in the table of failures."""
     retries: bool = True
     """False where an answer cannot change: in a recorded web."""
+    by_address: bool = False
+    """Keep a clock for each IP address, too. A host's address is asked for before its first request."""
+    address_delay: float | None = None
+    """Seconds between two requests to one IP address; by default half the delay of a host."""
+    per_address: int = 16
+    """Requests to one IP address at the same time; only where the delay of addresses is zero."""
+    adaptive: bool = False
+    """Slow down for hosts that answer slowly, or with 429 or 503."""
+    patience: float = 1.0
+    """With `adaptive`: a host rests at least this many times as long as its answers take."""
+    wake_at_once: int | None = None
+    """Hosts that one look at the clocks may wake; None for all whose time has come."""

@@ -13,6 +13,8 @@ class RequestKind(Enum):
 
     PAGE = "page"
     ROBOTS = "robots"
+    RESOLVE = "resolve"
+    """No request yet: the host's address must be known before its clock can be asked."""
     ERRAND = "errand"
     """What a page needs to be read: a JSON-LD context, a transformation service."""
 

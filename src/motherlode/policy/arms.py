@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from math import inf, isnan
+from math import inf
 from random import Random
 
 
@@ -35,7 +35,9 @@ class AwakeArms:
 
     def put(self, arm: str, value: float) -> None:
         """Add an arm, or change its value. Among equal values the arm that got its value first is best."""
-        if isnan(value):  # comes last, and not never: nothing equals it, so it could not be found again in the heap
+        if (
+            value != value
+        ):  # not a number: comes last, and not never: nothing equals it, so it could not be found again in the heap
             value = -inf
         known = self._current.get(arm)
         if known is not None and known[0] == value:

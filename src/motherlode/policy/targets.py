@@ -110,7 +110,15 @@ def _type(name: str) -> Judge:
     return judge
 
 
+_STRINGS = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|<[^<>\s]*>|#[^\n]*')
+"""What a keyword may stand in without being one."""
+
+
 def _ask(query: str) -> Judge:
+    if re.search(r"\bSERVICE\b", _STRINGS.sub("", query), re.IGNORECASE):
+        raise ValueError(
+            "a target is asked of the page's own facts: SERVICE, which goes to the network, has no place in it"
+        )
     try:
         pyoxigraph.Store().query(query, prefixes=PREFIXES)
     except (SyntaxError, RuntimeError, OSError) as error:  # the latter two: unknown functions, services out of reach

@@ -16,7 +16,6 @@ Dublin Core follows DC-HTML (DCMI, 2008), but for letter case, about which pages
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 
 from motherlode.model import Extraction, Statement, Syntax
 from motherlode.model.terms import iri, literal
@@ -30,7 +29,15 @@ _RELATION = "http://www.iana.org/assignments/relation/"
 _SCHEMAS = {"dc": _ELEMENTS, "dcterms": _TERMS}
 _META = {"description": f"<{_TERMS}description>", "author": f"<{_TERMS}creator>"}
 _RELATIONS = frozenset({"canonical", "alternate", "license", "next", "prev", "author"})
-_SELECTOR = "title, meta[name], link[rel]"
+_SELECTOR = ", ".join(
+    (
+        "title",
+        *(f'meta[name="{name}" i]' for name in ("description", "keywords", "author")),
+        'meta[name*="."]',
+        "link[rel]:is({}, [rel*='.'])".format(", ".join(f'[rel~="{relation}" i]' for relation in sorted(_RELATIONS))),
+    )
+)
+"""Heads are full of other links and names, so the parser sorts them out."""
 _MOST_KEYWORDS = 100
 _MOST_ELEMENTS = 1_000
 
@@ -51,19 +58,12 @@ def extract(document: Document, _names: BlankNames) -> Extraction:
         attributes = element.attributes
         rel = attributes.get("rel")
         if rel is not None:
-            if _may_tell(rel):
-                facts.read_link(attributes, rel)
+            facts.read_link(attributes, rel)
         elif "name" in attributes:
             facts.read_meta(attributes)
         else:
             facts.read_title(element.text())
     return Extraction(syntax=Syntax.PAGE, statements=tuple(dict.fromkeys(facts.statements)))
-
-
-@lru_cache(maxsize=1024)
-def _may_tell(rel: str) -> bool:
-    """Whether a link of this relation can be a fact; most are style sheets and icons."""
-    return any(word.lower() in _RELATIONS or "." in word for word in rel.split())
 
 
 class _Facts:

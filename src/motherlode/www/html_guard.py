@@ -23,7 +23,7 @@ MAX_ATTRIBUTES = 512
 _MAX_ROOTS = 64
 """Of `html` and `body` tags, which all add their attributes to the one element."""
 
-_MUCH_WORK = 6_000_000
+_MUCH_WORK = 8_000_000
 """Open elements times elements: steps of the parser, or in the worst of cases elements of the tree."""
 _MANY_ATTRIBUTES = 2 * MAX_ATTRIBUTES
 """Bytes; with fewer, there cannot be too many."""
@@ -116,11 +116,15 @@ def _is_suspect(markup: bytes) -> bool:
 
 
 def _has_long_tag(markup: bytes) -> bool:
-    """Whether there is a long stretch without any tag: text, most often, but it could be one tag's attributes."""
+    """Whether there is a long stretch without any tag: it could be one tag's attributes. Most often it is a script."""
     place = 0
     while len(markup) - place > _LONG_TAG:
-        place = markup.rfind(b"<", place, place + _LONG_TAG) + 1
-        if place == 0:
+        last = markup.rfind(b"<", place, place + _LONG_TAG)
+        if last != -1:
+            place = last + 1
+        elif markup[place : place + 6].lower().startswith((b"script", b"style")):
+            place = markup.find(b"<", place + _LONG_TAG) + 1 or len(markup)
+        else:
             return True
     return False
 

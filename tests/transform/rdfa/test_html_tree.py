@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from motherlode.transform.rdfa.hosts import TERMS
 from motherlode.transform.rdfa.html_tree import html_tree
 from tests.transform.rdfa.pages import triples
 from tests.www.pages import document
@@ -28,6 +29,13 @@ def test_only_what_matters_is_in_it() -> None:
 def test_idle_relations_are_left_out_unless_a_vocabulary_is_set() -> None:
     assert tags("<link rel=icon href=x><p property=dc:title>y") == ["html", "p"]
     assert tags("<link rel=icon href=x><p vocab='http://v/' property=title>y") == ["html", "link", "p"]
+
+
+def test_the_words_to_look_for_are_the_terms_of_the_initial_context() -> None:
+    """The selector spells them out."""
+    for term in TERMS:
+        assert tags(f"<link rel='x {term.upper()} y' href=z>") == ["html", "link"]
+    assert tags("<link rel='x dc:y' href=z>") == ["html", "link"]
 
 
 def test_ancestors_with_addresses_are_found() -> None:

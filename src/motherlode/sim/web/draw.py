@@ -5,6 +5,7 @@ Nothing is remembered between two draws, so a page's properties are the same who
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import exp
 from statistics import NormalDist
 from struct import Struct
@@ -14,7 +15,7 @@ import numpy.typing as npt
 import xxhash
 
 _pack = Struct("<q").pack
-_digest = xxhash.xxh3_64_intdigest
+_digest: Callable[[bytes, int], int] = xxhash.xxh3_64_intdigest
 
 
 def mix(seed: int, value: int) -> int:
@@ -23,12 +24,12 @@ def mix(seed: int, value: int) -> int:
     >>> mix(1, 2) == mix(1, 2), mix(1, 2) == mix(2, 1), mix(1, 2) < 2**64
     (True, False, True)
     """
-    return int(_digest(_pack(value), seed))
+    return _digest(_pack(value), seed)
 
 
 def named(seed: int, name: str) -> int:
     """The seed of the stream called `name` inside another stream."""
-    return int(_digest(name.encode(), seed))
+    return _digest(name.encode(), seed)
 
 
 def below(bits: int, permille: int) -> bool:

@@ -14,6 +14,8 @@ from motherlode.sim.web.world import World
 
 _ANCHOR = LinkSource.ANCHOR
 _SIDEBAR_LENGTHS = (4, 8, 12, 20)
+_PLAIN = (Shape.PAGES, Shape.COMPANION, Shape.NEGOTIATED)
+"""Shapes whose items are linked by their own addresses. No set: to hash an enum takes longer than to compare three."""
 _VAGUE = ("read more", "more", "details")
 _OUTSIDE_EVERYWHERE = 5
 """At most so many links to other hosts stand on every page of a host."""
@@ -42,14 +44,15 @@ class SiteLinks:
 
     def items(self, path: str, part: Part, items: Iterable[int]) -> tuple[Link, ...]:
         """Links to items, with their titles."""
-        return tuple(
+        found = [
             Link(url=url, source=_ANCHOR, anchor=title, tag_path=path) for url, title, _ in self._entries(part, items)
-        )
+        ]
+        return tuple(found)
 
     def listed(self, part: Part, items: Iterable[int]) -> tuple[Link, ...]:
         """Items in a list: each with its title (or some vague word) and a sentence about it."""
         path = self.paths[Place.ITEMS]
-        return tuple(
+        found = [
             Link(
                 url=url,
                 source=_ANCHOR,
@@ -58,19 +61,28 @@ class SiteLinks:
                 tag_path=path,
             )
             for url, title, bits in self._entries(part, items)
-        )
+        ]
+        return tuple(found)
 
-    def _entries(self, part: Part, items: Iterable[int]) -> Iterator[tuple[str, str, int]]:
+    def _entries(self, part: Part, items: Iterable[int]) -> list[tuple[str, str, int]]:
         """Address, title and bits of items. The hottest loop of a simulation, hence its short way."""
-        moved = self.site.habit.moved_permille
-        plain = not moved and part.shape in (Shape.PAGES, Shape.COMPANION, Shape.NEGOTIATED)
+        if self.site.habit.moved_permille or part.shape not in _PLAIN:
+            return list(self._winding_entries(part, items))
         seed, first, pattern, both = part.seed, part.first, part.pattern, part.titles.both
+        found = []
         for item in items:
             bits = mix(seed, item)
             title, slug = both(bits)
-            if plain:
-                yield pattern % (slug, item + first), title, bits
-            elif moved and below(bits >> 22, moved):  # the way goes through a redirect
+            found.append((pattern % (slug, item + first), title, bits))
+        return found
+
+    def _winding_entries(self, part: Part, items: Iterable[int]) -> Iterator[tuple[str, str, int]]:
+        """The same where some items are found by other ways than by their address."""
+        moved = self.site.habit.moved_permille
+        for item in items:
+            bits = mix(part.seed, item)
+            title = part.titles.title(bits)
+            if moved and below(bits >> 22, moved):  # the way goes through a redirect
                 yield f"{self.site.root}/go/{part.number}/{item}", title, bits
             else:
                 yield part.entry_url(item, bits), title, bits

@@ -8,20 +8,25 @@ that waits for its object, and only where there is one are all candidates looked
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from html import escape
 from typing import cast
 
-from selectolax.lexbor import LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from motherlode.transform.rdfa.hosts import HTML, TERMS
+from motherlode.transform.rdfa.hosts import HTML
 from motherlode.transform.rdfa.tree import RELEVANT, Element, Tree
 from motherlode.www.document import Document
 from motherlode.www.html_references import without_fragment
 
-_STARTING = ("property", "typeof", "rel", "rev", "vocab")
-_STARTING_SET = frozenset((*_STARTING, "role"))
-_COMPLETING = ("about", "resource", "href", "src")
+_STARTING = frozenset({"property", "typeof", "rel", "rev", "vocab", "role"})
+# A plain list is faster than `:is()`, and finds an element once for each member that it fits.
+_ANY_RELATION = "[property], [typeof], [rev], [vocab], [rel]"
+_WITH_ADDRESSES = f"{_ANY_RELATION}, [role], [about], [resource], [href], [src]"
+_TELLING = (
+    "[property], [typeof], [rev], [vocab], "
+    '[rel]:is([rel*=":"], [rel*="license" i], [rel*="describedby" i], [rel~="role" i])'
+)
+"""Most relations are words of HTML such as `stylesheet`, which say nothing where no vocabulary is set."""
 _NAMESPACES = {"svg": "http://www.w3.org/2000/svg", "math": "http://www.w3.org/1998/Math/MathML"}
 _XHTML = "http://www.w3.org/1999/xhtml"
 _NO_NAMESPACES: Mapping[str, str] = {}
@@ -32,23 +37,24 @@ def html_tree(document: Document, *, roles: bool) -> Tree | None:
     root = document.html.root
     if root is None:
         return None
-    names = (*_STARTING, "role") if roles else _STARTING
-    found = [(node, node.attributes) for node in document.html.css(_selector(names))]
+    found = _starting(document.html, roles=roles)
     builder = _Builder(root)
     if any(_is_hanging(attributes) for _, attributes in found):
-        for node in document.html.css(_selector((*names, *_COMPLETING))):
+        for node in document.html.css(_WITH_ADDRESSES):
             builder.add_if_it_matters(node, node.attributes)
     else:
-        has_vocabulary = any("vocab" in attributes for _, attributes in found)
         for node, attributes in found:
-            if has_vocabulary or not _is_idle(attributes):
-                builder.add(node, attributes)
+            builder.add(node, attributes)
     return Tree(host=HTML, reader=_READER, base=without_fragment(document.base), elements=builder.elements)
 
 
-def _selector(names: tuple[str, ...]) -> str:
-    """A plain list, which is faster than `:is()`, and finds an element once for each member that it fits."""
-    return ", ".join(f"[{name}]" for name in names)
+def _starting(tree: LexborHTMLParser, *, roles: bool) -> list[tuple[LexborNode, dict[str, str | None]]]:
+    """The elements that may start a statement. Where a vocabulary is set, every word of a relation says something."""
+    role = ", [role]" if roles else ""
+    found = [(node, node.attributes) for node in tree.css(_TELLING + role)]
+    if any("vocab" in attributes for _, attributes in found):
+        found = [(node, node.attributes) for node in tree.css(_ANY_RELATION + role)]
+    return found
 
 
 def _is_hanging(attributes: Mapping[str, str | None]) -> bool:
@@ -56,19 +62,6 @@ def _is_hanging(attributes: Mapping[str, str | None]) -> bool:
     if "rel" not in attributes and "rev" not in attributes:
         return False
     return "href" not in attributes and "src" not in attributes and "resource" not in attributes
-
-
-def _is_idle(attributes: Mapping[str, str | None]) -> bool:
-    """A plain `rel` of HTML, such as `stylesheet`, which says nothing where no vocabulary is set."""
-    rel = attributes.get("rel")
-    if rel is None or "property" in attributes or "typeof" in attributes or "rev" in attributes or "role" in attributes:
-        return False
-    return _is_plain(rel)
-
-
-@lru_cache(maxsize=1024)
-def _is_plain(rel: str) -> bool:
-    return ":" not in rel and TERMS.keys().isdisjoint(rel.lower().split())
 
 
 class _Builder:
@@ -91,7 +84,7 @@ class _Builder:
         if node.mem_id in self._places:
             return
         place = self._above(node)
-        if self._in_hanging[place] or not _STARTING_SET.isdisjoint(attributes):
+        if self._in_hanging[place] or not _STARTING.isdisjoint(attributes):
             self._append(node, attributes, place)
 
     def _above(self, node: LexborNode) -> int:

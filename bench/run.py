@@ -1,0 +1,64 @@
+"""Every benchmark, one after the other, joined into bench/RESULTS.md with the date and the machine.
+
+python bench/run.py [NAME...]    only these; the sections of the others are kept as they were
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+ORDER = ("extract", "simulate", "frontier", "crawl")
+"""The order of the sections; a benchmark is bench/NAME.py and leaves bench/results/NAME.md."""
+
+
+def main(names: list[str]) -> int:
+    unknown = sorted(set(names) - set(ORDER))
+    if unknown:
+        print(f"unknown benchmark: {', '.join(unknown)}; known: {', '.join(ORDER)}", file=sys.stderr)
+        return 2
+    failed = []
+    for name in names or ORDER:
+        if not (FOLDER / f"{name}.py").exists():
+            continue
+        print(f"── {name}", flush=True)
+        began = time.perf_counter()
+        if subprocess.run([sys.executable, str(FOLDER / f"{name}.py")], check=False).returncode:
+            failed.append(name)
+        print(f"   {time.perf_counter() - began:.0f} s", flush=True)
+    write()
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return len(failed)
+
+
+def write() -> None:
+    sections = [path.read_text() for name in ORDER if (path := FOLDER / "results" / f"{name}.md").exists()]
+    head = f"# Benchmarks\n\nWritten by `make bench` on {datetime.now(UTC):%Y-%m-%d}, {machine()}.\n"
+    note = "Both sides of every ratio ran in one run. Trust ratios; the machine is shared.\n"
+    (FOLDER / "RESULTS.md").write_text("\n".join([head, note, *sections]))
+
+
+def machine() -> str:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    model = next(
+        (
+            line.partition(":")[2].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if "model name" in line
+        ),
+        platform.machine(),
+    )
+    return (
+        f"{os.cpu_count()} cores ({model}), {memory:.0f} GiB, {platform.system()}, Python {platform.python_version()}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,221 @@
+"""Who may be asked when: every host's clock and every address's, and which hosts are in the policy's hands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from motherlode.frontier.addresses import AWAKE_AT_ONCE, Address, Addresses
+from motherlode.frontier.entries import HostRecord
+from motherlode.frontier.hosts import Host, WakingTimes
+from motherlode.frontier.pace import Pace
+from motherlode.frontier.tickets import Politeness
+from motherlode.model import Policy
+
+BestScore = Callable[[str], float | None]
+"""The score of the first URL of an arm."""
+
+
+class Clocks:
+    """Wakes hosts when their own time and that of their address have come, and lets them rest."""
+
+    def __init__(self, *, policy: Policy, best: BestScore, politeness: Politeness, pace: Pace) -> None:
+        self._policy = policy
+        self._best = best
+        self._politeness = politeness
+        self._pace = pace
+        self.hosts: dict[str, Host] = {}
+        self.times = WakingTimes()
+        self.cleared = WakingTimes()
+        """Hosts whose held page may go as soon as the clocks allow, or whose rules must be asked for elsewhere."""
+        self.by_address = politeness.by_address
+        delay = politeness.address_delay
+        self._addresses = Addresses(
+            delay=politeness.delay / 2 if delay is None else delay, at_once=politeness.per_address
+        )
+        self._address_times = WakingTimes()
+        self._not_before = 0.0
+        """No host is asked earlier: a run that was killed may have asked it a moment ago without leaving a trace."""
+
+    def host(self, name: str) -> Host:
+        host = self.hosts.get(name)
+        if host is None:
+            host = self.hosts[name] = Host(HostRecord(name=name, ready_at=self._not_before))
+        return host
+
+    def address_of(self, host: Host) -> Address | None:
+        """None where addresses have no clocks, or the host's is not known yet."""
+        if not self.by_address or not host.record.address:
+            return None
+        return self._addresses.get(host.record.address)
+
+    # ── waking and resting ───────────────────────────────────────────────────────────────────────────
+
+    def rest_once(self, now: float) -> None:
+        """After a reopening: nobody knows whom the run before asked in its last moment."""
+        self._not_before = now + self._politeness.delay
+        self._addresses.rest_all(now + self._addresses.delay)
+        for host in self.hosts.values():
+            host.record.ready_at = max(host.record.ready_at, now + self._pace.delay(host.record))
+
+    def ripen(self, now: float) -> bool:
+        """Wake hosts whose time has come, at most so many at once; whether there were any."""
+        due = self.times.due(now, most=self._politeness.wake_at_once)
+        for name in due:
+            host = self.hosts[name]
+            if host.record.ready_at > now:
+                self.times.push(host.record.ready_at, name)
+            elif self.free(host) and not host.awake:
+                self._rouse(host, now)
+        addresses = self._address_times.due(now)
+        for name in addresses:
+            self._stir(self._addresses.get(name), now)
+        return bool(due or addresses)
+
+    def free(self, host: Host) -> bool:
+        return host.in_flight < self.limit(host) and not host.asking and host.held is None
+
+    def limit(self, host: Host) -> int:
+        return 1 if self._pace.delay(host.record) > 0 else self._politeness.per_host
+
+    def _rouse(self, host: Host, now: float) -> None:
+        """The host's own time has come: wake it, or let it stand in line for its address."""
+        address = self.address_of(host)
+        if address is None:
+            self._wake(host)
+        elif self._addresses.full(address) or address.ready_at > now or len(address.awake) >= AWAKE_AT_ONCE:
+            if not host.queued:
+                self._stand_in_line(host, address)
+            if address.ready_at > now and not self._addresses.full(address):
+                self._address_times.push(address.ready_at, address.name)
+        elif host.arms:
+            self._wake(host)
+            address.awake[host.record.name] = None
+
+    def _stir(self, address: Address, now: float) -> None:
+        """The address's time has come: the first in its line wake."""
+        if self._addresses.full(address):
+            return
+        if address.ready_at > now:
+            self._address_times.push(address.ready_at, address.name)
+            return
+        while address.line and len(address.awake) < AWAKE_AT_ONCE:
+            host = self.hosts[address.line.popleft()]
+            host.queued = False
+            if host.record.ready_at > now:
+                self.times.push(host.record.ready_at, host.record.name)
+            elif self.free(host) and not host.awake:
+                self._rouse(host, now)
+
+    def _stand_in_line(self, host: Host, address: Address) -> None:
+        host.queued = True
+        address.line.append(host.record.name)
+
+    def _wake(self, host: Host) -> None:
+        host.awake = True
+        for arm in host.arms:
+            self.wake_arm(host, arm)
+
+    def wake_arm(self, host: Host, arm: str) -> None:
+        best = self._best(arm)
+        if best is not None:
+            self._policy.wake(arm, best, host.arms[arm])
+
+    def rest(self, host: Host) -> None:
+        if not host.awake:
+            return
+        host.awake = False
+        for arm in host.arms:
+            self._policy.rest(arm)
+        address = self.address_of(host)
+        if address is not None:
+            address.awake.pop(host.record.name, None)
+            if address.line and not self._addresses.full(address):
+                self._address_times.push(address.ready_at, address.name)
+
+    def settle(self, host: Host) -> None:
+        """See to it that a host which may be asked again some time will be."""
+        if host.arms and not host.awake:
+            self.times.push(host.record.ready_at, host.record.name)
+
+    # ── requests begin and end ───────────────────────────────────────────────────────────────────────
+
+    def may_go(self, asked: Host, for_host: str, now: float) -> bool:
+        """Whether a request to `asked` may begin now; if not, the page that `for_host` holds is put off."""
+        if asked.record.ready_at > now:
+            self.cleared.push(asked.record.ready_at, for_host)
+            return False
+        if asked.in_flight >= self.limit(asked):
+            asked.guests += (for_host,)
+            return False
+        address = self.address_of(asked)
+        if address is None:
+            return True
+        if self._addresses.full(address):
+            address.guests += (for_host,)
+            return False
+        if address.ready_at > now:
+            self.cleared.push(address.ready_at, for_host)
+            return False
+        return True
+
+    def when(self, host: Host, now: float) -> float:
+        """The earliest moment at which an errand may go to the host; `now` if at once."""
+        if host.record.ready_at > now:
+            return host.record.ready_at
+        address = self.address_of(host)
+        if address is not None and address.ready_at > now:
+            return address.ready_at
+        busy = not self.free(host) or (address is not None and self._addresses.full(address))
+        return now + 0.05 if busy else now
+
+    def occupy(self, host: Host, *, connects: bool = True) -> str:
+        """A request for the host begins; the address whose clock it uses. `connects`: not to another host."""
+        host.in_flight += 1
+        if not self.free(host):
+            self.rest(host)
+        address = self.address_of(host) if connects else None
+        if address is None:
+            return ""
+        address.in_flight += 1
+        if self._addresses.full(address):
+            for name in list(address.awake):
+                other = self.hosts[name]
+                self.rest(other)
+                if not other.queued:
+                    self._stand_in_line(other, address)
+        return address.name
+
+    def release(self, host: Host, now: float) -> None:
+        """A request for the host has ended: its clock runs from here."""
+        host.in_flight -= 1
+        host.record.ready_at = max(host.record.ready_at, now + self._pace.delay(host.record))
+        self.settle(host)
+        for guest in host.guests:
+            self.cleared.push(host.record.ready_at, guest)
+        host.guests = ()
+
+    def release_address(self, name: str, now: float) -> None:
+        address = self._addresses.get(name)
+        address.in_flight -= 1
+        self.touch_address(name, now)
+        for guest in address.guests:
+            self.cleared.push(address.ready_at, guest)
+        address.guests = ()
+        if address.line:
+            self._address_times.push(address.ready_at, name)
+
+    def touch_address(self, name: str, now: float) -> None:
+        """Somebody at this address has answered."""
+        address = self._addresses.get(name)
+        address.ready_at = max(address.ready_at, now + self._addresses.delay)
+
+    def move(self, host: Host, address: str) -> None:
+        """The host was found at another address than before, or must be looked for again."""
+        if host.record.address != address:
+            self.rest(host)
+            host.record.address = address
+            self.settle(host)
+
+    def next_time(self) -> float | None:
+        times = (self.times.next_time(), self.cleared.next_time(), self._address_times.next_time())
+        return min((time for time in times if time is not None), default=None)

@@ -1,0 +1,121 @@
+"""Addresses that servers make without end: what can be told from one address alone.
+
+Every rule must be safe on honest sites: a page that is refused is a page lost. So the limits lie far beyond what people
+write, and old dates are no sign of anything, for archives have them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+LONG = "trap: address too long"
+DEEP = "trap: path too deep"
+REPEATED = "trap: path repeats itself"
+MANY_PARAMETERS = "trap: too many parameters"
+SAME_PARAMETER = "trap: parameter repeated"
+CALENDAR = "trap: date far from now"
+REASONS = frozenset({LONG, DEEP, REPEATED, MANY_PARAMETERS, SAME_PARAMETER, CALENDAR})
+
+MAX_LENGTH = 2000
+"""Characters; what servers and browsers agree on. Long queries are mostly data of their own."""
+MAX_SEGMENTS = 16
+MAX_IN_A_ROW = 2
+"""Times that one segment, or one group of segments, may follow itself."""
+MAX_IN_ALL = 3
+"""Times that one segment may stand anywhere in a path."""
+MAX_PARAMETERS = 12
+MAX_SAME_PARAMETER = 4
+YEARS_AHEAD = 30
+YEARS_BACK = 600
+"""Printed news begin in 1605; a calendar that is walked backwards passes this year some time later."""
+
+_LEAST_REPEATING = 3
+"""Segments of the shortest path that can repeat itself too often."""
+_DATE_IN_PATH = re.compile(r"/([0-9]{4})([-/])(?:0?[1-9]|1[0-2])(?:\2(?:0?[1-9]|[12][0-9]|3[01]))?(?![0-9])")
+_DAY_PARTS = 2
+"""Separators of a date in a path that has a day."""
+_YEAR_IN_QUERY = re.compile(
+    r"[?&](?:[a-z_-]*(?:date|month|day|week)=([0-9]{4})-?(?:0[1-9]|1[0-2])|y(?:ea)?r?=([0-9]{4})(?=&|$))", re.IGNORECASE
+)
+_MONTH_IN_QUERY = re.compile(r"[?&](?:m(?:o|onth)?|d(?:ay)?|w(?:eek)?)=", re.IGNORECASE)
+_CALENDAR_WORD = re.compile(r"calend|event|agenda|month|termin|schedule|archive|diary", re.IGNORECASE)
+
+
+def trap_reason(url: str, *, year_now: int) -> str:
+    """Why a canonical URL is taken for a trap; "" for all others.
+
+    >>> trap_reason("http://example.org/blog/2009/05/12/blog", year_now=2026)
+    ''
+    >>> trap_reason("http://example.org/a/b/a/b/a/b", year_now=2026)
+    'trap: path repeats itself'
+    >>> trap_reason("http://example.org/calendar/2105-03", year_now=2026)
+    'trap: date far from now'
+    """
+    if len(url) > MAX_LENGTH:
+        return LONG
+    mark = url.find("?")
+    slashes = url.count("/") if mark == -1 else url.count("/", 0, mark)
+    if slashes - 2 >= _LEAST_REPEATING:
+        path = url if mark == -1 else url[:mark]
+        segments = path.split("/")[3:]
+        if len(segments) - (not segments[-1]) > MAX_SEGMENTS:
+            return DEEP
+        if len(set(segments)) < len(segments) and repeats(segments):
+            return REPEATED
+    if mark != -1:
+        reason = _query_reason(url, mark)
+        if reason:
+            return reason
+    return CALENDAR if _is_far_date(url, mark, year_now) else ""
+
+
+def _query_reason(url: str, mark: int) -> str:
+    separators = url.count("&", mark)
+    if separators >= MAX_PARAMETERS:
+        return MANY_PARAMETERS
+    if separators >= MAX_SAME_PARAMETER:
+        names = Counter(parameter.partition("=")[0] for parameter in url[mark + 1 :].split("&"))
+        if max(names.values()) > MAX_SAME_PARAMETER:
+            return SAME_PARAMETER
+    return ""
+
+
+def repeats(segments: list[str]) -> bool:
+    """Whether a path goes in circles. Numbers may stand side by side: they are dates, versions, tiles.
+
+    >>> repeats(["a", "a", "a"]), repeats(["01", "01", "01"]), repeats(["a", "b", "a", "c", "a"])
+    (True, False, False)
+    """
+    words = [segment for segment in segments if segment and not segment.isdigit()]
+    if len(set(words)) == len(words):
+        return False
+    if max(Counter(words).values()) > MAX_IN_ALL:
+        return True
+    longest = len(segments) // (MAX_IN_A_ROW + 1)
+    return any(_has_circle(segments, size) for size in range(1, longest + 1))
+
+
+def _has_circle(segments: list[str], size: int) -> bool:
+    """Whether some group of so many segments, not all of them numbers, stands too often in a row."""
+    same = 0
+    for at in range(size, len(segments)):
+        same = same + 1 if segments[at] == segments[at - size] else 0
+        if same >= size * MAX_IN_A_ROW and any(s and not s.isdigit() for s in segments[at - size + 1 : at + 1]):
+            return True
+    return False
+
+
+def _is_far_date(url: str, mark: int, year_now: int) -> bool:
+    if mark != -1:
+        found = _YEAR_IN_QUERY.search(url, mark)
+        if found and (found[1] or _MONTH_IN_QUERY.search(url, mark)):
+            return _is_far(int(found[1] or found[2]), year_now)
+    dated = _DATE_IN_PATH.search(url, 8)
+    if dated is None or (mark != -1 and dated.start() > mark) or not _is_far(int(dated[1]), year_now):
+        return False
+    return dated[0].count(dated[2], 1) == _DAY_PARTS or _CALENDAR_WORD.search(url) is not None
+
+
+def _is_far(year: int, year_now: int) -> bool:
+    return not year_now - YEARS_BACK <= year <= year_now + YEARS_AHEAD
