@@ -11,7 +11,6 @@ without a word (as in a crash); another opens the folder and picks.
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import os
 import resource
@@ -20,14 +19,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-from results import record, table
-
-from motherlode.frontier import DiskLedger, Frontier, Politeness, Ticket
-from motherlode.model import Link, LinkSource, RequestKind
+from motherlode.frontier import DiskLedger, Frontier, Politeness
+from motherlode.model import Link, LinkSource
 from motherlode.policy import policy_from
+from results import record, table
 
 OWN, ELSEWHERE, KNOWN = 14, 4, 2
 COMMIT_SECONDS = 1.0
@@ -116,7 +113,10 @@ def offer(folder: Path, *, urls: int, hosts: int) -> dict[str, float]:
             committed = spent
             anonymous = max(anonymous, memory()["anonymous"])
             if os.environ.get("VERBOSE"):
-                print(f"{frontier.known_urls:>9} {offered / spent:9.0f}/s commit {pause:.2f} s {memory()}", file=sys.stderr)
+                print(
+                    f"{frontier.known_urls:>9} {offered / spent:9.0f}/s commit {pause:.2f} s {memory()}",
+                    file=sys.stderr,
+                )
     began = time.perf_counter()
     frontier.commit()
     spent += time.perf_counter() - began
@@ -176,7 +176,9 @@ def measure(urls: int, hosts: int, picks: int) -> list[object]:
         picked = in_process("pick", folder / "f", picks=picks)
     finally:
         shutil.rmtree(folder)
-    print(hosts, {k: round(v, 3) for k, v in offers.items()}, {k: round(v, 3) for k, v in picked.items()}, file=sys.stderr)
+    print(
+        hosts, {k: round(v, 3) for k, v in offers.items()}, {k: round(v, 3) for k, v in picked.items()}, file=sys.stderr
+    )
     return [
         f"{hosts:,}",
         f"{offers['offers_a_second']:,.0f}",
@@ -213,7 +215,10 @@ def main() -> None:
         rows = [measure(options.urls, hosts, options.picks) for hosts in options.hosts or (10_000, 100_000, 1_000_000)]
         print(table(HEAD, rows))
         if options.urls == parser.get_default("urls"):
-            record("frontier", f"## The frontier with {options.urls:,} URLs\n\n{__doc__.partition('Each')[0]}\n{table(HEAD, rows)}")
+            record(
+                "frontier",
+                f"## The frontier with {options.urls:,} URLs\n\n{__doc__.partition('Each')[0]}\n{table(HEAD, rows)}",
+            )
 
 
 if __name__ == "__main__":

@@ -22,9 +22,9 @@ COMMONS_OTHER = "robots crawler-commons, whole User-Agents"
 DELAY = "robots crawler-commons, Crawl-delay"
 PATHS = "robots Google, paths and escapes"
 FLOORS = {GOOGLE: 141 / 145, GOOGLE_RFC: 1.0, COMMONS: 228 / 234, DELAY: 6 / 8, PATHS: 1.0}
-"""The three cases of Google's that lack are those where RFC 9309 says otherwise, and one about index.html. Of
-crawler-commons', four ask for agents that are no product tokens (as do two about Crawl-delay), one wants a host with a
-long Crawl-delay dropped, and one does not count a wildcard that matches nothing."""
+"""Lacking of Google's: three where RFC 9309 says otherwise, and one about index.html. Of crawler-commons': four
+that ask for agents that are no product tokens (as do two about Crawl-delay), one that wants a host with a long
+Crawl-delay dropped, and one that does not count a wildcard that matches nothing."""
 
 
 def cases() -> Iterator[Case]:

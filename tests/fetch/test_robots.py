@@ -7,7 +7,7 @@ import json
 import pytest
 
 from motherlode.fetch import PRODUCT_TOKEN, RobotsRules, robots_body
-from motherlode.fetch.robots import MAX_SIZE, header_directives
+from motherlode.fetch.robots import MAX_SIZE
 from motherlode.model import Failure, FailureKind, Page
 
 from ..support import shared
@@ -94,27 +94,6 @@ def test_robots_txt_itself_is_always_allowed() -> None:
     rules = RobotsRules(b"User-agent: *\nDisallow: /")
     assert rules.allows("http://ex.org/robots.txt")
     assert not rules.allows("http://ex.org/robots.txt.bak")
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("", set()),
-        ("all", set()),
-        ("noindex", {"noindex"}),
-        ("NOINDEX , nofollow", {"noindex", "nofollow"}),
-        ("none", {"noindex", "nofollow"}),
-        ("googlebot: noindex, nofollow", set()),
-        ("googlebot: noindex, motherlode: nofollow", {"nofollow"}),
-        ("nofollow, googlebot: noindex", {"nofollow"}),
-        ("*: noindex", {"noindex"}),
-        ("max-snippet: 5, noindex", {"noindex"}),
-        ("unavailable_after: Wed, 25 Jun 2031 15:00:00 PST, nofollow", {"nofollow"}),
-        ("noindexes, no follow, ,:", set()),
-    ],
-)
-def test_the_header(value: str, expected: set[str]) -> None:
-    assert header_directives(value) == expected
 
 
 def test_a_page_is_its_own_rules() -> None:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from motherlode.frontier import DiskLedger, Frontier, Ledger, MemoryLedger, UrlState
-from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS
+from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, HOST_RESTS_AFTER, TREATMENTS, long_rest
 from motherlode.model import FailureKind, Link, LinkSource, Rating
 
 from .fakes import BestOf, ended, fetch, frontier_on, offer, take, take_page, wait
@@ -329,3 +329,22 @@ def test_a_policy_that_picks_an_empty_arm_is_told_so() -> None:
     policy.awake["nowhere.example"] = 1.0
     with pytest.raises(ValueError, match=r"nowhere\.example"):
         frontier.next(0.0)
+
+
+def test_a_dead_host_rests_wakes_for_one_try_and_comes_back() -> None:
+    frontier = frontier_on(delay=0.0, per_host=1, retry_wait=10.0)
+    offer(frontier, *(f"{A}/{number}" for number in range(30)))
+    now, times = 0.0, []
+    for _ in range(HOST_GIVEN_UP_AFTER - 1):
+        ticket, now = wait(frontier, now)
+        assert ticket is not None
+        times.append(now)
+        frontier.answered(ticket, now)
+        frontier.failed(ticket, FailureKind.CONNECT, now, retry_after=None)
+    assert times[-1] - times[-2] >= 2 * 10.0 * long_rest(HOST_RESTS_AFTER), "the second rest is twice the first"
+    ticket, now = wait(frontier, now)
+    assert ticket is not None
+    frontier.answered(ticket, now)
+    frontier.done(ticket)
+    assert not frontier.refused, "it was never given up"
+    assert [fetch(frontier, now) for _ in range(3)]

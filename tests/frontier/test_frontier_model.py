@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from motherlode.frontier import Ticket
-from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS
+from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS, long_rest
 from motherlode.model import FailureKind, RequestKind
 from motherlode.www.urls import host_of
 
@@ -110,7 +110,8 @@ class Model:
         host.failures = host.failures + 1 if treatment.against_host else 0
         wait = treatment.wait * RETRY_WAIT * 2 ** (self.attempts[url] - 1)
         if treatment.host_rests:
-            host.ready_at = max(host.ready_at, now + wait)
+            rest = RETRY_WAIT * long_rest(host.failures) if treatment.against_host else 0.0
+            host.ready_at = max(host.ready_at, now + wait, now + rest)
         again = self.attempts[url] <= treatment.retries
         if again:
             self.later[url] = now + wait
@@ -215,7 +216,8 @@ class FrontierMachine(RuleBasedStateMachine):
         else:
             self.frontier.defer(ticket, self.now, retry_after=None)
             host.failures += 1
-            host.ready_at = max(host.ready_at, self.now + RETRY_WAIT * 2**host.failures)
+            rest = max(2**host.failures, long_rest(host.failures))
+            host.ready_at = max(host.ready_at, self.now + RETRY_WAIT * rest)
             self.model.waiting.add(url)
 
     @invariant()

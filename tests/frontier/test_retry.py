@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS
+from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, HOST_RESTS_AFTER, TREATMENTS, long_rest
 from motherlode.model import FailureKind
 
 
@@ -39,3 +39,10 @@ def test_being_asked_to_slow_down_does_not_count_against_a_host() -> None:
 
 def test_one_page_alone_cannot_have_its_host_given_up() -> None:
     assert all(row.retries + 1 < HOST_GIVEN_UP_AFTER for row in TREATMENTS.values() if row.against_host)
+
+
+def test_a_dead_host_rests_longer_and_longer_before_it_is_given_up() -> None:
+    rests = [long_rest(failures) for failures in range(HOST_RESTS_AFTER, HOST_GIVEN_UP_AFTER)]
+    assert len(rests) >= 2
+    assert sorted(set(rests)) == rests
+    assert max(row.wait * 2**row.retries for row in TREATMENTS.values() if row.against_host) <= 2 * rests[0]

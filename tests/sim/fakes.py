@@ -68,7 +68,7 @@ def recorded_graph(path: Path, *, hosts: int = 12, pages: int = 15, seed: int = 
     """A WARC of HTML pages at random with links, finds, redirects and dead ends, no robots.txt; and some seeds."""
     random = Random(seed)
     urls = [f"https://h{host}.example/{number or ''}" for host in range(hosts) for number in range(pages)]
-    rich = set(random.sample(range(hosts), hosts // 3))
+    rich = set(random.sample(range(hosts), max(1, hosts // 3)))
 
     def responses() -> Iterator[tuple[str, int, dict[str, str], bytes]]:
         for url in urls:
@@ -77,11 +77,11 @@ def recorded_graph(path: Path, *, hosts: int = 12, pages: int = 15, seed: int = 
                 yield url, 301, {"Location": random.choice(urls)}, b""
                 continue
             near = [other for other in urls if f"//h{host}." in other]
-            targets = [*random.sample(near, 4), *random.sample(urls, 3)]
+            targets = [*random.sample(near, min(4, pages)), *random.sample(urls, 3)]
             if random.random() < 0.3:
                 targets.append(f"http://h{random.randrange(hosts)}.example/gone-{random.randrange(9)}")
             anchors = "".join(f'<p><a href="{target.replace("https:", "http:")}">x</a>' for target in targets)
             find = FIND if random.random() < (0.8 if host in rich else 0.1) else ""
             yield url, 200, HTML, f"<!DOCTYPE html><title>{url}</title>{anchors}{find}".encode()
 
-    return write_warc(path, responses()), [urls[0], urls[pages], urls[3 * pages]]
+    return write_warc(path, responses()), [urls[0], urls[pages], urls[-pages]]

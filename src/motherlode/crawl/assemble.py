@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 
 from motherlode import __version__
 from motherlode.crawl.errands import Errands
@@ -13,15 +15,17 @@ from motherlode.crawl.job import Job, JobError
 from motherlode.crawl.loop import Budget, Crawl, Parts
 from motherlode.crawl.pool import ReaderPool
 from motherlode.crawl.reading import Instructions
+from motherlode.crawl.trapping import TrapWatch
 from motherlode.fetch import AddressGuard, Archive, HttpFetcher, HttpLimits, HttpOptions, RecordedWeb, RobotsRules
-from motherlode.frontier import DiskLedger, Frontier, Politeness, scope_from
+from motherlode.frontier import DiskLedger, Frontier, HostBudget, Politeness, scope_from
 from motherlode.index import QuadStore, Writer
-from motherlode.model import Fetcher
 from motherlode.policy import policy_from
 from motherlode.www.urls import canonical
 
 _SECONDS_A_SYNTAX = 5.0
 _SECONDS_A_PAGE = 30.0
+_WAKE_AT_ONCE = 2000
+"""Hosts that one look at the frontier's clocks wakes: a resumed crawl may have a million that are due."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +72,19 @@ def assemble(job: Job, folder: CrawlFolder) -> Assembled:
     check(job)
     seeds = canonical_seeds(job.seeds)
     recorded = _recorded(job)
-    fetcher: Fetcher = recorded if recorded is not None else HttpFetcher(_http_options(job))
+    fetcher: RecordedWeb | HttpFetcher = recorded if recorded is not None else HttpFetcher(_http_options(job))
+    resolve = fetcher.resolve if isinstance(fetcher, HttpFetcher) else None
     policy = policy_from(job.policy, job.seed)
     ledger = DiskLedger(folder.frontier)
+    traps = TrapWatch(scope_from(job.scope, seeds), year_now=datetime.now(UTC).year)
     frontier = Frontier(
         ledger=ledger,
         policy=policy,
-        scope=scope_from(job.scope, seeds),
+        scope=traps.reason,
         read_rules=RobotsRules,
-        politeness=Politeness(
-            delay=job.delay, per_host=job.per_host, retry_wait=job.retry_wait, retries=recorded is None
-        ),
+        politeness=_politeness(job),
+        budget=HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, barren_after=job.barren_after),
+        random=Random(job.seed),
     )
     instructions = _instructions(job)
     workers = job.workers or max(1, (os.cpu_count() or 2) - 1)
@@ -87,15 +93,40 @@ def assemble(job: Job, folder: CrawlFolder) -> Assembled:
         frontier=frontier,
         policy=policy,
         fetcher=fetcher,
-        errands=Errands(frontier, fetcher, services=instructions.services, fetch_contexts=job.contexts == "fetch"),
+        errands=Errands(
+            frontier,
+            fetcher,
+            services=instructions.services,
+            fetch_contexts=job.contexts == "fetch",
+            resolve=resolve,
+        ),
         readers=ReaderPool(instructions, workers=workers, seconds=_SECONDS_A_PAGE),
         archive=Archive(folder.warc) if job.warc else None,
         sitemaps=job.sitemaps,
         writer=Writer(QuadStore(folder.store)),
         spelling=recorded.spelling if recorded is not None else None,
+        resolve=resolve,
+        traps=traps,
     )
     budget = Budget(pages=job.pages, seconds=job.time, bytes=job.bytes)
     return Assembled(Crawl(parts, budget=budget, concurrency=job.concurrency), frontier, seeds)
+
+
+def _politeness(job: Job) -> Politeness:
+    """A recorded web has no addresses, and its answers neither change nor tire."""
+    live = job.web is None
+    return Politeness(
+        delay=job.delay,
+        per_host=job.per_host,
+        retry_wait=job.retry_wait,
+        retries=live,
+        by_address=live,
+        address_delay=job.address_delay,
+        per_address=job.per_address,
+        adaptive=live,
+        patience=job.patience,
+        wake_at_once=_WAKE_AT_ONCE,
+    )
 
 
 def _instructions(job: Job) -> Instructions:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from motherlode.crawl.reading import Reading
 from motherlode.crawl.understanding import ServiceAnswer, Supplies
 from motherlode.fetch import robots_body
-from motherlode.frontier import Frontier
+from motherlode.frontier import Frontier, Ticket
 from motherlode.model import Failure, FailureKind, Fetcher, Page, Posting, Request, RequestKind
 from motherlode.transform.options import Service
 from motherlode.transform.services import ACCEPT as RDF_ANSWERS
@@ -18,6 +18,8 @@ from motherlode.transform.services import fits
 from motherlode.www.media import essence
 from motherlode.www.urls import canonical
 
+Resolve = Callable[[str], Awaitable[str | Failure]]
+"""From a URL to the address of its host."""
 MOST_CONTEXTS = 8
 """Contexts that are fetched for one page."""
 _CACHED = 1000
@@ -28,8 +30,15 @@ class Errands:
     """Fetches JSON-LD contexts, once each, and asks transformation services."""
 
     def __init__(
-        self, frontier: Frontier, fetcher: Fetcher, *, services: Sequence[Service], fetch_contexts: bool
+        self,
+        frontier: Frontier,
+        fetcher: Fetcher,
+        *,
+        services: Sequence[Service],
+        fetch_contexts: bool,
+        resolve: Resolve | None = None,
     ) -> None:
+        self._resolve = resolve
         self._frontier = frontier
         self._fetcher = fetcher
         self._services = services
@@ -92,10 +101,15 @@ class Errands:
             if isinstance(leave, float):
                 await asyncio.sleep(max(0.005, leave - time.time()))
                 continue
+            if leave.kind is RequestKind.RESOLVE:
+                failure = await self._look_up(leave)
+                if failure is not None:
+                    return failure
+                continue
             self.requests += 1
             asked = request if leave.kind is RequestKind.ERRAND else Request(url=leave.url, kind=RequestKind.ROBOTS)
             fetched = await self._fetcher.fetch(asked)
-            self._frontier.answered(leave, time.time())
+            self._frontier.answered(leave, time.time(), elapsed=fetched.elapsed, address=fetched.address)
             if leave.kind is RequestKind.ERRAND:
                 return fetched
             body = robots_body(fetched)
@@ -103,3 +117,13 @@ class Errands:
                 self._frontier.drop(leave)
                 return Failure(url=request.url, kind=FailureKind.ROBOTS, detail="robots.txt could not be read")
             self._frontier.introduce(leave, body, time.time())
+
+    async def _look_up(self, leave: Ticket) -> Failure | None:
+        if self._resolve is None:
+            raise ValueError("the frontier asks for addresses, but nobody can look them up")
+        found = await self._resolve(leave.url)
+        if isinstance(found, Failure):
+            self._frontier.drop(leave)
+            return found
+        self._frontier.resolved(leave, found)
+        return None

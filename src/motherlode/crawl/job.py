@@ -47,6 +47,18 @@ class Job:
     """Requests under way at the same time."""
     per_host: int = 4
     """Requests to one host at the same time, where the delay is 0."""
+    address_delay: float | None = None
+    """Seconds between two requests to one IP address, whatever the host; by default half of `delay`."""
+    per_address: int = 16
+    """Requests to one IP address at the same time, where the delay of addresses is 0."""
+    patience: float = 1.0
+    """A host rests at least this many times as long as its answers take, up to a minute; not where the delay is 0."""
+    pages_per_host: int | None = None
+    """Most requests for pages of one host; failures count."""
+    bytes_per_host: int | None = None
+    """Most bytes of bodies from one host; a job file may say "50MB"."""
+    barren_after: int | None = None
+    """Requests without one relevant page, after which a host's remaining URLs are refused."""
     workers: int | None = None
     """Reader processes; by default one fewer than there are cores, and at least one."""
     max_body: int = 10 << 20
@@ -73,8 +85,12 @@ class Job:
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise JobError(f"{name} must be greater than 0; got {value}")
-        for name in ("delay", "retry_wait"):
-            if getattr(self, name) < 0:
+        for name in ("per_address", "pages_per_host", "bytes_per_host", "barren_after"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise JobError(f"{name} must be greater than 0; got {value}")
+        for name in ("delay", "retry_wait", "address_delay", "patience"):
+            if (getattr(self, name) or 0.0) < 0:
                 raise JobError(f"{name} cannot be negative; got {getattr(self, name)}")
         if self.contexts not in ("bundled", "fetch"):
             raise JobError(f'contexts must be "bundled" or "fetch"; got {self.contexts!r}')
@@ -164,7 +180,7 @@ def _typed(name: str, value: Any, path: Path) -> Any:
         raise JobError(f"{path}: unknown key {name!r}{nearest(name, _FIELDS)}")
     if name == "time" and isinstance(value, str):
         return parse_time(value)
-    if name in ("bytes", "max_body") and isinstance(value, str):
+    if name in ("bytes", "max_body", "bytes_per_host") and isinstance(value, str):
         return parse_size(value)
     if name == "transform" and isinstance(value, dict):
         return _absolute(value, path.parent)

@@ -19,11 +19,12 @@ from dataclasses import dataclass
 
 import msgspec
 
-from motherlode.crawl.errands import Errands
+from motherlode.crawl.errands import Errands, Resolve
 from motherlode.crawl.pool import ReaderPool, UnreadableError
 from motherlode.crawl.reading import READ_HEADERS, Body, Reading, syntaxes
 from motherlode.crawl.settling import PageOutcome, Settler
 from motherlode.crawl.totals import Totals
+from motherlode.crawl.trapping import TrapWatch
 from motherlode.fetch import Archive, RobotsRules, robots_body
 from motherlode.frontier import Frontier, Ledger, Ticket
 from motherlode.index import PageRecord, Writer
@@ -58,12 +59,15 @@ class Parts:
     readers: ReaderPool
     errands: Errands
     writer: Writer
+    traps: TrapWatch
     archive: Archive | None = None
     """Where all answers are kept as WARC, if the user wants them."""
     sitemaps: bool = True
     """Offer the sitemaps that robots.txt files name."""
     spelling: Callable[[str], str] | None = None
     """How a recorded web spells its URLs; None on the live web."""
+    resolve: Resolve | None = None
+    """Where addresses come from; None where the frontier does not ask for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,8 @@ class Crawl:
         self._turns: asyncio.Queue[_Turn | None] = asyncio.Queue()
         """Turns that are over; None is a nudge to look at the frontier again."""
         self._running: set[asyncio.Task[None]] = set()
+        self._open = 0
+        """Tickets whose outcome frontier and policy do not know yet."""
         self._pages_running = 0
         self._broken: BaseException | None = None
         saved = parts.ledger.note("totals")
@@ -109,7 +115,7 @@ class Crawl:
         try:
             while True:
                 self._begin_turns()
-                if not self._running and self._turns.empty() and (self._over() or self._frontier.exhausted):
+                if self._open == 0 and (self._over() or self._frontier.exhausted):
                     break
                 turn = await self._next_turn()
                 if turn is not None:
@@ -135,10 +141,11 @@ class Crawl:
         return self.totals.seconds + time.monotonic() - self._clock_at
 
     def _begin_turns(self) -> None:
-        while len(self._running) < self._concurrency and not self._over():
+        while self._open < self._concurrency and not self._over():
             ticket = self._frontier.next(time.time())
             if ticket is None:
                 return
+            self._open += 1
             if ticket.kind is RequestKind.PAGE:
                 self._pages_running += 1
             task = asyncio.create_task(self._turn(ticket))
@@ -153,8 +160,11 @@ class Crawl:
 
     async def _turn(self, ticket: Ticket) -> None:
         """Fetch, read and hand to the writer: what can be done for many URLs at a time."""
+        if ticket.kind is RequestKind.RESOLVE:
+            await self._look_up(ticket)
+            return
         fetched = await self._parts.fetcher.fetch(Request(url=ticket.url, kind=ticket.kind))
-        self._frontier.answered(ticket, time.time())
+        self._frontier.answered(ticket, time.time(), elapsed=fetched.elapsed, address=fetched.address)
         self._turns.put_nowait(None)  # its host may be free for another request
         if self._parts.archive is not None:
             await self._parts.archive.add(fetched)
@@ -173,13 +183,25 @@ class Crawl:
                 )
         self._turns.put_nowait(_Turn(ticket, fetched, reading))
 
+    async def _look_up(self, ticket: Ticket) -> None:
+        """Find the address whose clock the host's requests must pass."""
+        if self._parts.resolve is None:
+            raise ValueError("the frontier asks for addresses, but nobody can look them up")
+        found = await self._parts.resolve(ticket.url)
+        if isinstance(found, Failure):
+            self._turns.put_nowait(_Turn(ticket, found, None))
+        else:
+            self._frontier.resolved(ticket, found)
+            self._open -= 1
+            self._turns.put_nowait(None)
+
     async def _next_turn(self) -> _Turn | None:
         """The next turn that is over, or None when it is time to look at the frontier or the clock again."""
         if not self._turns.empty():
             return self._turns.get_nowait()
         wait = _CHECKPOINT_SECONDS
         ripe = self._frontier.idle_until()
-        if ripe is not None and len(self._running) < self._concurrency and not self._over():
+        if ripe is not None and self._open < self._concurrency and not self._over():
             wait = min(wait, max(0.0, ripe - time.time()))
         if self._broken is not None:
             raise self._broken  # a part of ours broke: let it be seen
@@ -193,9 +215,10 @@ class Crawl:
     async def _settle(self, turn: _Turn) -> Visit | None:
         """Let frontier and policy know what came of a ticket. One at a time, in the order in which turns end."""
         ticket, fetched = turn.ticket, turn.fetched
+        self._open -= 1
         if ticket.kind is RequestKind.ROBOTS:
             return self._settle_robots(ticket, fetched)
-        self._pages_running -= 1
+        self._pages_running -= ticket.kind is RequestKind.PAGE
         if isinstance(fetched, Page) and turn.reading is not None:
             visit = self._settle_page(ticket, fetched, turn.reading)
         elif isinstance(fetched, Failure):
@@ -228,6 +251,7 @@ class Crawl:
         entry = ticket.entry
         counts = {Syntax(name): count for name, count in reading.counts.items()}
         outcome = PageOutcome(relevant=reading.relevant, kind=reading.kind, counts=counts, links=reading.links)
+        copy_of = self._parts.traps.saw(entry.url, page.body, useful=reading.relevant)
         new = self._settler.page(ticket, outcome)
         if reading.not_followed:
             self._frontier.refused["nofollow"] += reading.not_followed
@@ -253,6 +277,7 @@ class Crawl:
             new_links=new,
             problems=reading.problems,
             content_hash=reading.content_hash,
+            detail=f"the same content as {copy_of}" if copy_of else "",
         )
 
     async def _settle_failure(self, ticket: Ticket, failure: Failure) -> Visit:

@@ -22,6 +22,8 @@ class Totals(msgspec.Struct, kw_only=True):
     """All requests, those for robots.txt included."""
     failures: dict[str, int] = {}
     redirects: int = 0
+    duplicates: int = 0
+    """Pages whose content another address had given before."""
     syntaxes: dict[str, list[int]] = {}
     """Pages and statements by syntax."""
     problems: dict[str, int] = {}
@@ -36,6 +38,7 @@ class Totals(msgspec.Struct, kw_only=True):
         self.quads += visit.quads
         self.bytes += visit.size
         self.links += visit.links
+        self.duplicates += visit.failure is None and bool(visit.detail)
         if visit.failure is FailureKind.REDIRECT:
             self.redirects += 1
         elif visit.failure is not None:
@@ -77,6 +80,7 @@ class Totals(msgspec.Struct, kw_only=True):
             "seconds": round(self.seconds, 3),
             "requests": self.requests,
             "redirects": self.redirects,
+            "duplicates": self.duplicates,
             "failures": dict(sorted(self.failures.items())),
             "syntaxes": {name: {"pages": p, "statements": s} for name, (p, s) in sorted(self.syntaxes.items())},
         }

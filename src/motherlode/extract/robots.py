@@ -42,7 +42,7 @@ def header_directives(value: str, *, product: str = PRODUCT_TOKEN) -> frozenset[
     ours = True
     for part in value.lower().split(","):
         agent, colon, rest = part.partition(":")
-        if colon and agent.strip() not in _WITH_VALUES:
+        if colon and agent.strip() not in _WITH_VALUES and " " not in agent.strip():  # a time has colons, too
             ours = agent.strip() in (product, "*")
             part = rest
         if ours:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
@@ -81,16 +82,44 @@ def _is_public(address: IPv4Address | IPv6Address) -> bool:
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
+_PINS = 100_000
+"""Hosts whose address is remembered; those used last."""
+
+
 class GuardedResolver(AbstractResolver):
-    """Resolves names, by a table first and the system's resolver otherwise, and leaves refused addresses out."""
+    """Resolves names, by a table first and the system's resolver otherwise, and leaves refused addresses out.
+
+    A host keeps the address that it was first found at until `renew` asks for it again: a request must go to the
+    address whose clock allowed it, however many a name has.
+    """
 
     def __init__(self, guard: AddressGuard, table: Mapping[str, tuple[str, int]] | None = None) -> None:
         self._guard = guard
         self._table = table or {}
+        self._pins: OrderedDict[str, str] = OrderedDict()
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
+        if host in self._table:
+            return await self._look_up(host, port, family)
+        address = self._pins.get(host)
+        if address is None:
+            address = await self.renew(host, family)
+        self._pins.move_to_end(host)
+        return [_result(host, address, port)]
+
+    async def renew(self, host: str, family: socket.AddressFamily = socket.AF_UNSPEC) -> str:
+        """Look the host up again and keep what is found: of several addresses the one after that which was in use."""
+        names = [result["host"] for result in await self._look_up(host, 0, family)]
+        before = self._pins.get(host)
+        place = names.index(before) + 1 if before in names else 0
+        self._pins[host] = address = names[place % len(names)]
+        if len(self._pins) > _PINS:
+            self._pins.popitem(last=False)
+        return address
+
+    async def _look_up(self, host: str, port: int, family: socket.AddressFamily) -> list[ResolveResult]:
         if host in self._table:
             found = [self._table[host]]
         else:
@@ -104,20 +133,21 @@ class GuardedResolver(AbstractResolver):
         allowed = [place for place, reason in zip(found, reasons, strict=True) if not reason]
         if not allowed:
             raise GuardRefusedError("; ".join(reasons) or f"{host} has no address")
-        return [
-            ResolveResult(
-                hostname=host,
-                host=address,
-                port=its_port,
-                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
-                proto=0,
-                flags=socket.AI_NUMERICHOST,
-            )
-            for address, its_port in allowed
-        ]
+        return [_result(host, address, its_port) for address, its_port in allowed]
 
     async def close(self) -> None:
         """Nothing is held."""
+
+
+def _result(host: str, address: str, port: int) -> ResolveResult:
+    return ResolveResult(
+        hostname=host,
+        host=address,
+        port=port,
+        family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+        proto=0,
+        flags=socket.AI_NUMERICHOST,
+    )
 
 
 def guarded_socket(guard: AddressGuard, address_info: tuple[Any, ...]) -> socket.socket:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from ipaddress import ip_address
 
 import aiohttp
 from aiohttp.connector import Connection
@@ -71,11 +72,11 @@ class HttpFetcher:
         self._options = options
         self._limits = options.limits
         guard = AddressGuard(options.allow)
+        self._resolver = GuardedResolver(guard, options.hosts)
         connector = aiohttp.TCPConnector(
             limit=0,
-            resolver=GuardedResolver(guard, options.hosts),
-            ttl_dns_cache=300,
-            dns_cache_max_size=100_000,
+            resolver=self._resolver,
+            use_dns_cache=False,  # the resolver keeps addresses itself
             socket_factory=partial(guarded_socket, guard),
             keepalive_timeout=15,
         )
@@ -109,6 +110,23 @@ class HttpFetcher:
             kind, detail = _classify(error)
             elapsed = time.perf_counter() - clock
             return Failure(url=request.url, kind=kind, detail=detail, fetched_at=began, elapsed=elapsed)
+
+    async def resolve(self, url: str) -> str | Failure:
+        """The address that the next request for the URL's host goes to; looked up anew."""
+        name = URL(url, encoded=True).raw_host or ""
+        try:
+            return str(ip_address(name))
+        except ValueError:
+            pass  # a name, and not an address written as such
+        try:
+            async with asyncio.timeout(self._limits.connect):
+                return await self._resolver.renew(name)
+        except GuardRefusedError as error:
+            return Failure(url=url, kind=FailureKind.GUARD, detail=f"{error}; --allow lets you name ranges of your own")
+        except TimeoutError:
+            return Failure(url=url, kind=FailureKind.DNS, detail="no answer in time")
+        except OSError as error:
+            return Failure(url=url, kind=FailureKind.DNS, detail=str(error))
 
     def _is_useful(self, content_type: str) -> bool:
         media_type = essence(content_type)

@@ -1,4 +1,4 @@
-"""robots.txt (RFC 9309) and X-Robots-Tag: what the owner of a host asks of crawlers."""
+"""robots.txt (RFC 9309): from an answer to rules."""
 
 from __future__ import annotations
 
@@ -16,13 +16,6 @@ _MEANS_ALLOWED = frozenset(
 """Unavailable, in the standard's words; redirects that lead nowhere too (2.3.1.2)."""
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _OWN_PATH = "/robots.txt"
-_WITH_VALUE = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
-"""Directives of X-Robots-Tag that have a colon of their own."""
-_REFUSALS = {
-    "noindex": frozenset({"noindex"}),
-    "nofollow": frozenset({"nofollow"}),
-    "none": frozenset({"noindex", "nofollow"}),
-}
 
 
 class RobotsRules:
@@ -69,27 +62,3 @@ def robots_body(fetched: Page | Failure) -> bytes | None:
     if fetched.kind in _MEANS_ALLOWED:
         return b""
     return None
-
-
-def header_directives(value: str, *, product: str = PRODUCT_TOKEN) -> frozenset[str]:
-    """Those of noindex and nofollow that an X-Robots-Tag header asks of all crawlers, or of ours.
-
-    A name before a colon says for whom the directives are that follow it, up to the next name.
-
-    >>> header_directives("NoFollow, otherbot: noindex"), sorted(header_directives("motherlode: none"))
-    (frozenset({'nofollow'}), ['nofollow', 'noindex'])
-    >>> header_directives("unavailable_after: 25 Jun 2030 15:00:00 PST, noindex")
-    frozenset({'noindex'})
-    """
-    found: frozenset[str] = frozenset()
-    for_us = True
-    for part in value.lower().split(","):
-        name, colon, directive = part.partition(":")
-        name = name.strip()
-        if colon and name not in _WITH_VALUE and " " not in name:  # a colon after spaces is one of a date
-            for_us = name in ("*", "robots", product)
-        else:
-            directive = part
-        if for_us:
-            found |= _REFUSALS.get(directive.strip(), frozenset())
-    return found

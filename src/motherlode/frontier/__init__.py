@@ -4,20 +4,25 @@ The life of a URL here:
 
 1. A page (or a seed) mentions it: `offer`. If it is known already, nothing happens. If it is out of scope, the refusal
    is counted. Otherwise the policy rates it, and it waits in the queue of its *arm*.
-2. Its host wakes when its clock allows; then the policy may pick the host's arms. `next` pops the best URL of the arm
-   that the policy picks. If the host's robots.txt is not known yet, the ticket is for that, and the page is *held* and
-   goes first afterwards; if the rules forbid the URL, it is refused, with the reason on record. Rules that lie on
-   another host are asked for there, by that host's clock too.
-3. While a request is under way the URL is *in flight*. `answered` starts the host's clock again.
+2. Its host wakes when its clock and that of its IP address allow; then the policy may pick the host's arms. `next` pops
+   the best URL of the arm that the policy picks. If the host's address is not known yet, the ticket is to find it; if
+   its robots.txt is not known, the ticket is for that. Meanwhile the page is *held*, and goes first afterwards; if the
+   rules forbid the URL or its host's budget is spent, it is refused, with the reason on record. Rules that lie on
+   another host are asked for there, by the clocks of that host.
+3. While a request is under way the URL is *in flight*. `answered` starts the clocks of host and address again.
 4. It ends as done or failed, or waits again after a while if the table in `retry` says so.
 
 Guarantees: a URL is in exactly one state; no two requests to one host start closer than its delay after the end of the
-one before (with a delay of zero, at most `per_host` at once); a pick costs the policy's pick and a logarithm; after a
+one before (with a delay of zero, at most `per_host` at once), nor two to one IP address closer than its delay; the
+delay of a host is the largest of the configured one, its Crawl-delay, its Retry-After and what its answers suggest; a
+host that asks for a long delay is slow, never dropped; a host that does not answer rests longer and longer, and is
+given up in the end; a pick costs the policy's pick and a logarithm; after a
 crash the state is that of the last `commit`, what was in flight waits again, and every host rests for its delay once,
 since the requests since that commit are forgotten. Nothing here reads a clock or opens a socket: `now` is an argument,
 so a simulation is only another caller.
 """
 
+from motherlode.frontier.budgets import HostBudget
 from motherlode.frontier.disk import DiskLedger
 from motherlode.frontier.entries import Entry, HostRecord, UrlState
 from motherlode.frontier.frontier import Frontier
@@ -31,6 +36,7 @@ __all__ = [
     "DiskLedger",
     "Entry",
     "Frontier",
+    "HostBudget",
     "HostRecord",
     "Ledger",
     "MemoryLedger",

@@ -23,6 +23,8 @@ _SHIFT = 60
 _SLOTS = 1 << 26
 _MERGE_FACTOR = 3
 """A run is merged into the one before it until that is this many times as large."""
+_COMMIT_BYTES = 8 << 20
+"""Of runs in one transaction: bounds the memory that a flush takes."""
 _NUMBER = 2
 _ITEM = 12
 """Bytes of a hash and its row."""
@@ -99,7 +101,7 @@ class KnownRows:
                 slots[hashes & np.uint64(SLOT_MASK)] = 1
 
     def flush(self, begin: Callable[[], lmdb.Transaction], commit: Callable[[], None]) -> None:
-        """Move what is recent into runs, one partition a transaction; all of it stays findable at every moment."""
+        """Move what is recent into runs, a few partitions a transaction; all of it stays findable at every moment."""
         hashes, rows = array("Q"), array("I")
         for found, row in self.recent.items():
             for one in row if isinstance(row, list) else (row,):
@@ -108,14 +110,19 @@ class KnownRows:
         order = np.argsort(np.frombuffer(hashes, dtype=np.uint64), kind="stable")
         all_hashes = np.frombuffer(hashes, dtype=np.uint64)[order]
         all_rows = np.frombuffer(rows, dtype=np.uint32)[order]
+        written = 0
         edges = np.searchsorted(all_hashes, np.arange(PARTITIONS, dtype=np.uint64) << np.uint64(_SHIFT))
         for partition, (start, end) in enumerate(zip(edges, [*edges[1:], len(all_hashes)], strict=True)):
             if start < end:
-                self._append(begin(), partition, all_hashes[start:end], all_rows[start:end])
+                written += self._append(begin(), partition, all_hashes[start:end], all_rows[start:end])
+            if written >= _COMMIT_BYTES:
                 commit()
+                written = 0
+        commit()
         self.recent.clear()
 
-    def _append(self, txn: lmdb.Transaction, partition: int, hashes: Any, rows: Any) -> None:
+    def _append(self, txn: lmdb.Transaction, partition: int, hashes: Any, rows: Any) -> int:
+        """One more run for the partition, the last ones merged into it; the bytes that it takes."""
         blobs = self._blobs(txn, partition)
         parts = [(hashes, rows)]
         total = len(hashes)
@@ -123,9 +130,8 @@ class KnownRows:
             key, blob = blobs.pop()
             count = len(blob) // _ITEM
             total += count
-            parts.append(
-                (np.frombuffer(blob, np.uint64, count), np.frombuffer(blob, np.uint32, count, offset=8 * count))
-            )
+            hashes_before = np.frombuffer(blob, np.uint64, count).copy()  # the view ends with the next change
+            parts.append((hashes_before, np.frombuffer(blob, np.uint32, count, offset=8 * count).copy()))
             txn.delete(key, db=self._table)
         if len(parts) > 1:
             hashes = np.concatenate([part[0] for part in parts])
@@ -134,6 +140,7 @@ class KnownRows:
             hashes, rows = hashes[order], rows[order]
         key = bytes([partition]) + len(blobs).to_bytes(_NUMBER, "big")
         txn.put(key, hashes.tobytes() + rows.tobytes(), db=self._table)
+        return _ITEM * total
 
 
 def _run(blob: memoryview) -> _Run:

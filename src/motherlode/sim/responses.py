@@ -7,6 +7,7 @@ record the next one is looked for by its first bytes, because a reader that has 
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -23,6 +24,7 @@ MAX_BODY = 10 << 20
 _START = re.compile(rb"\x1f\x8b\x08[\x00-\x1f]|WARC/1\.[01]\r\n")
 """How a record begins, packed or not."""
 _HEAD = 512
+_GZIP = zlib.MAX_WBITS | 16
 _CHUNK = 1 << 20
 
 
@@ -34,6 +36,8 @@ class Responses:
         self.position = 0
         """Bytes of the file that have been read."""
         self.broken = 0
+        self._ends_short = False
+        """The last record was broken, and has been counted."""
 
     def __iter__(self) -> Iterator[Fetched]:
         with self._file:
@@ -50,11 +54,14 @@ class Responses:
                         self.position = self._file.tell()
                         answer = self._answer(record)
                         if answer is not None:
+                            self._ends_short = False
                             yield answer
+                    self.broken += not self._ends_short and self._is_cut(last)
                     return
                 except OSError:  # fastwarc's word for bytes that are no record
                     if last > start or start == 0:  # a place that only looked like a record is not counted
                         self.broken += 1
+                    self._ends_short = True
                 start = self._next_start(last + 1)
 
     def _answer(self, record: WarcRecord) -> Fetched | None:
@@ -66,9 +73,25 @@ class Responses:
         body = record.reader.read(MAX_BODY)
         headers = _folded(record)
         if len(body) < min(expected, MAX_BODY) and "transfer-encoding" not in headers:
-            self.broken += 1  # the file ends in the middle of the record
+            self._ends_short = True  # the file ends in the middle of the record
+            self.broken += 1
             return None
         return _fetched(url, int(record.http_headers.status_code), headers, body)
+
+    def _is_cut(self, offset: int) -> bool:
+        """Whether the last packed record, at the offset or behind it, has no end: fastwarc says nothing of it."""
+        self._file.seek(offset)
+        inflate, fed = zlib.decompressobj(_GZIP), False
+        while chunk := self._file.read(_CHUNK):
+            while chunk:
+                try:
+                    inflate.decompress(chunk)
+                except zlib.error:  # not packed, or padding at the end
+                    return False
+                fed, chunk = not inflate.eof, inflate.unused_data
+                if inflate.eof:
+                    inflate = zlib.decompressobj(_GZIP)
+        return fed
 
     def _next_start(self, offset: int) -> int | None:
         """Where the next record may begin, at the offset or behind it."""

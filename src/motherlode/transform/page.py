@@ -27,17 +27,10 @@ _TERMS = "http://purl.org/dc/terms/"
 _ELEMENTS = "http://purl.org/dc/elements/1.1/"
 _RELATION = "http://www.iana.org/assignments/relation/"
 _SCHEMAS = {"dc": _ELEMENTS, "dcterms": _TERMS}
+_TITLE, _LANGUAGE, _SUBJECT = f"<{_TERMS}title>", f"<{_TERMS}language>", f"<{_TERMS}subject>"
 _META = {"description": f"<{_TERMS}description>", "author": f"<{_TERMS}creator>"}
 _RELATIONS = frozenset({"canonical", "alternate", "license", "next", "prev", "author"})
-_SELECTOR = ", ".join(
-    (
-        "title",
-        *(f'meta[name="{name}" i]' for name in ("description", "keywords", "author")),
-        'meta[name*="."]',
-        "link[rel]:is({}, [rel*='.'])".format(", ".join(f'[rel~="{relation}" i]' for relation in sorted(_RELATIONS))),
-    )
-)
-"""Heads are full of other links and names, so the parser sorts them out."""
+_SELECTOR = "title, meta[name], link[rel]:not([rel=stylesheet], [rel=icon], [rel=preload], [rel=prefetch])"
 _MOST_KEYWORDS = 100
 _MOST_ELEMENTS = 1_000
 
@@ -77,7 +70,7 @@ class _Facts:
         self._has_title = False
         root = document.html.root
         self.language = ((root.attributes.get("lang") if root is not None else "") or "").strip()
-        self.say(f"<{_TERMS}language>", self.language, "")
+        self.say(_LANGUAGE, self.language, "")
 
     def say(self, predicate: str, text: str, language: str) -> None:
         if text:
@@ -87,7 +80,7 @@ class _Facts:
         """The first title is the page's; others may stand in images."""
         if not self._has_title:
             self._has_title = True
-            self.say(f"<{_TERMS}title>", " ".join(text.split()), self.language)
+            self.say(_TITLE, " ".join(text.split()), self.language)
 
     def read_meta(self, attributes: Mapping[str, str | None]) -> None:
         name = (attributes.get("name") or "").strip()
@@ -101,7 +94,7 @@ class _Facts:
             self.say(predicate, content, language)
         else:
             for keyword in content.split(",")[:_MOST_KEYWORDS]:
-                self.say(f"<{_TERMS}subject>", keyword.strip(), language)
+                self.say(_SUBJECT, keyword.strip(), language)
 
     def read_link(self, attributes: Mapping[str, str | None], rel: str) -> None:
         href = (attributes.get("href") or "").strip()

@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 from motherlode.model import ContentKind, Detected, Problem
 from motherlode.www.html_guard import guarded
 from motherlode.www.html_selfclosing import with_end_tags
-from motherlode.www.urls import resolve
+from motherlode.www.urls import parse
 from motherlode.www.xmltree import XmlTree, parse_xml
 
 _UTF8_NAMES = frozenset({"utf-8", "utf8", "utf_8", "utf-8-sig", "utf_8_sig", "ascii", "us-ascii"})
@@ -59,4 +59,5 @@ class Document:
         element = self.html.css_first("base[href]")
         if element is None:
             return self.url
-        return resolve(self.url, element.attributes.get("href") or "") or self.url
+        href = parse(element.attributes.get("href") or "", self.url) or ""
+        return href.partition("#")[0] if href.startswith(("http://", "https://")) else self.url

@@ -116,16 +116,17 @@ def _is_suspect(markup: bytes) -> bool:
 
 
 def _has_long_tag(markup: bytes) -> bool:
-    """Whether there is a long stretch without any tag: it could be one tag's attributes. Most often it is a script."""
+    """Whether some tag seems to have no end for very long. After a tag that ends soon, what is long is text."""
     place = 0
     while len(markup) - place > _LONG_TAG:
         last = markup.rfind(b"<", place, place + _LONG_TAG)
         if last != -1:
             place = last + 1
-        elif markup[place : place + 6].lower().startswith((b"script", b"style")):
-            place = markup.find(b"<", place + _LONG_TAG) + 1 or len(markup)
-        else:
+            continue
+        end = markup.find(b">", place, place + _MANY_ATTRIBUTES)
+        if end == -1 or markup.count(b'"', place, end) % 2 or markup.count(b"'", place, end) % 2:
             return True
+        place = markup.find(b"<", place + _LONG_TAG) + 1 or len(markup)
     return False
 
 

@@ -18,6 +18,8 @@ REASONS = frozenset({ENDLESS, MIRROR})
 
 _NUMBERS = re.compile(r"[0-9]+")
 _VALUES = re.compile(r"=[^&]*")
+_VARIABLE = re.compile(r"[0-9?]")
+"""Without one of these, an address is the only one of its pattern."""
 
 
 def pattern_of(url: str) -> str:
@@ -45,7 +47,7 @@ class HostTraps:
     ['', '', 'trap: endless pattern', 'trap: endless pattern']
     """
 
-    def __init__(self, *, offers: int = 2000, sample: int = 100, capacity: int = 50_000) -> None:
+    def __init__(self, *, offers: int = 2000, sample: int = 500, capacity: int = 50_000) -> None:
         self._offers = offers
         self._sample = sample
         self._capacity = capacity
@@ -58,6 +60,8 @@ class HostTraps:
 
     def reason(self, url: str) -> str:
         """Why a URL that is new should not be taken up; "" where it may. Each call counts as an offer."""
+        if not _VARIABLE.search(url, url.find("/", 8)):
+            return ""
         counts = self._of(url)
         if counts[0] < self._offers:
             counts[0] += 1
@@ -66,6 +70,8 @@ class HostTraps:
 
     def fetched(self, url: str, *, useful: bool) -> None:
         """A page has been read. Of use is what is relevant, or has led to something that is."""
+        if not _VARIABLE.search(url, url.find("/", 8)):
+            return
         counts = self._of(url)
         if useful:
             counts[1] = -1

@@ -32,14 +32,17 @@ YEARS_BACK = 600
 
 _LEAST_REPEATING = 3
 """Segments of the shortest path that can repeat itself too often."""
-_DATE_IN_PATH = re.compile(r"/([0-9]{4})([-/])(?:0?[1-9]|1[0-2])(?:\2(?:0?[1-9]|[12][0-9]|3[01]))?(?![0-9])")
-_DAY_PARTS = 2
-"""Separators of a date in a path that has a day."""
-_YEAR_IN_QUERY = re.compile(
-    r"[?&](?:[a-z_-]*(?:date|month|day|week)=([0-9]{4})-?(?:0[1-9]|1[0-2])|y(?:ea)?r?=([0-9]{4})(?=&|$))", re.IGNORECASE
+_YEARS_OF_NUMBERS = 200
+"""Years ahead that `/2105/03/02` can mean where nothing else speaks of dates: beyond, it is rather an identifier."""
+_DATE_IN_PATH = re.compile(r"/([0-9]{4})([-/])(?:0?[1-9]|1[0-2])(\2(?:0[1-9]|[12][0-9]|3[01]))?(?![0-9A-Za-z])")
+_DATE_IN_QUERY = re.compile(
+    r"[?&][a-z_-]*(?:date|month|day)=([0-9]{4})"
+    r"(?:-(?:0?[1-9]|1[0-2])(?![0-9])|(?:0[1-9]|1[0-2])(?:[0-9]{2})?(?![0-9]))",
+    re.IGNORECASE,
 )
-_MONTH_IN_QUERY = re.compile(r"[?&](?:m(?:o|onth)?|d(?:ay)?|w(?:eek)?)=", re.IGNORECASE)
-_CALENDAR_WORD = re.compile(r"calend|event|agenda|month|termin|schedule|archive|diary", re.IGNORECASE)
+_YEAR_IN_QUERY = re.compile(r"[?&](?:y|yr|year)=([0-9]{4})(?=&|$)", re.IGNORECASE)
+_MONTH_IN_QUERY = re.compile(r"[?&](?:m|mo|month)=(?:0?[1-9]|1[0-2])(?=&|$)", re.IGNORECASE)
+_CALENDAR_WORD = re.compile(r"calend|kalend|event|agenda|termin|schedule|month|week|daily|diary", re.IGNORECASE)
 
 
 def trap_reason(url: str, *, year_now: int) -> str:
@@ -107,15 +110,29 @@ def _has_circle(segments: list[str], size: int) -> bool:
 
 
 def _is_far_date(url: str, mark: int, year_now: int) -> bool:
-    if mark != -1:
-        found = _YEAR_IN_QUERY.search(url, mark)
-        if found and (found[1] or _MONTH_IN_QUERY.search(url, mark)):
-            return _is_far(int(found[1] or found[2]), year_now)
-    dated = _DATE_IN_PATH.search(url, 8)
-    if dated is None or (mark != -1 and dated.start() > mark) or not _is_far(int(dated[1]), year_now):
+    dated = _DATE_IN_PATH.search(url, 8, mark if mark != -1 else len(url))
+    if dated is not None and _is_far(int(dated[1]), year_now):
+        return _is_calendar(url, dated, year_now)
+    if mark == -1:
         return False
-    return dated[0].count(dated[2], 1) == _DAY_PARTS or _CALENDAR_WORD.search(url) is not None
+    found = _DATE_IN_QUERY.search(url, mark)
+    if found is None and _MONTH_IN_QUERY.search(url, mark):
+        found = _YEAR_IN_QUERY.search(url, mark)
+    return found is not None and _is_far(int(found[1]), year_now)
 
 
 def _is_far(year: int, year_now: int) -> bool:
     return not year_now - YEARS_BACK <= year <= year_now + YEARS_AHEAD
+
+
+def _is_calendar(url: str, dated: re.Match[str], year_now: int) -> bool:
+    """Whether numbers in a path that look like a far date are one, and not an article and its revision.
+
+    A word of calendars stands just before them, or they are a whole date that can hardly be anything else.
+    """
+    before = url[: dated.start()].split("/")[3:][-2:]
+    if any(_CALENDAR_WORD.search(segment) for segment in before):
+        return True
+    if not dated[3]:
+        return False
+    return dated[2] == "-" or year_now < int(dated[1]) <= year_now + _YEARS_OF_NUMBERS

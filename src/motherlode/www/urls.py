@@ -15,8 +15,8 @@ MAX_URL_LENGTH = 4096
 """Longer addresses are traps or data, not pages."""
 
 _SUFFIXES = PublicSuffixList()
-_MORE_TO_DO = re.compile(r"[#@%;?\[\]|^`{}\\]|\.(?=[:/])")
-"""Signs that an http(s) URL in the standard's form may not be canonical yet. Most have none of them."""
+_sign_in = re.compile(r"[@%;?\[\]|^`{}\\]").search
+"""Finds a sign that an http(s) URL in the standard's form may not be canonical yet. Most have none."""
 _UNUSUAL = re.compile(r"%[0-9A-Fa-f]{2}|[%\[\]|^`{}\\]")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _ESCAPES = {
@@ -92,7 +92,10 @@ def simplified(url: str) -> str:
 def _finish(href: str) -> str | None:
     if not href.startswith(("http://", "https://")):
         return None
-    if _MORE_TO_DO.search(href, 7):
+    fragment = href.find("#")
+    if fragment != -1:
+        href = href[:fragment]
+    if _sign_in(href, 7) or "./" in href or ".:" in href:
         rewritten = _rewritten(href)
         if rewritten is None:
             return None
@@ -101,7 +104,6 @@ def _finish(href: str) -> str | None:
 
 
 def _rewritten(href: str) -> str | None:
-    href = href.partition("#")[0]
     start = href.index("//") + 2
     end = href.index("/", start)
     host = href[start:end]

@@ -7,9 +7,9 @@ import pytest
 from motherlode.transform.microdata.vocabularies import DEFAULT_REGISTRY, Vocabularies
 
 VOCABULARIES = Vocabularies(
-    {**DEFAULT_REGISTRY, "http://example.org/v/": {"a": ("http://example.org/x", "http://example.org/y")}},
-    base="http://example.org/page#frag",
+    {**DEFAULT_REGISTRY, "http://example.org/v/": {"a": ("http://example.org/x", "http://example.org/y")}}
 )
+BASE = "http://example.org/page#frag"
 
 
 @pytest.mark.parametrize(
@@ -27,14 +27,14 @@ VOCABULARIES = Vocabularies(
     ],
 )
 def test_predicates(item_type: str, name: str, expected: str) -> None:
-    assert VOCABULARIES.predicates(VOCABULARIES.of(item_type), name)[0] == f"<{expected}>"
+    assert VOCABULARIES.predicates(VOCABULARIES.of(item_type), name, base=BASE)[0] == f"<{expected}>"
 
 
 def test_what_follows_from_a_property() -> None:
-    assert VOCABULARIES.predicates("http://example.org/v/", "a") == (
+    assert VOCABULARIES.predicates("http://example.org/v/", "a", base=BASE) == (
         "<http://example.org/v/a>",
         "<http://example.org/x>",
         "<http://example.org/y>",
     )
-    (_, implied) = VOCABULARIES.predicates("https://schema.org/", "additionalType")
+    (_, implied) = VOCABULARIES.predicates("https://schema.org/", "additionalType", base=BASE)
     assert implied.endswith("#type>")

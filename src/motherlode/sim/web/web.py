@@ -16,7 +16,7 @@ from motherlode.sim.web.special import nowhere, robots_text
 from motherlode.sim.web.world import World
 from motherlode.www.media import ACCEPT
 
-_REMEMBERED = 4096
+_REMEMBERED = 16384
 """Sites whose shared links are kept in memory."""
 
 

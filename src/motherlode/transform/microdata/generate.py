@@ -7,7 +7,7 @@ from motherlode.model.terms import RDF_TYPE
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.microdata.tree import Element, Tree, words
 from motherlode.transform.microdata.values import Values
-from motherlode.transform.microdata.vocabularies import Registry, Vocabularies
+from motherlode.transform.microdata.vocabularies import Registry, vocabularies
 from motherlode.www.document import Document
 from motherlode.www.html_references import escaped, is_absolute, resolve_iri
 
@@ -22,7 +22,7 @@ class Generator:
         self._base = document.base
         self._names = names
         self._tree = Tree(document)
-        self._vocabularies = Vocabularies(registry, base=document.base)
+        self._vocabularies = vocabularies(registry)
         self._values = Values(document)
         self._subjects: dict[int, str] = {}
         """The note's "memory": items that have a subject, by the identity of their element."""
@@ -84,9 +84,9 @@ class Generator:
         if len(names) > 1:
             names = names[: self._values.budget.affordable(value, len(names))]
         for name in names:
-            for predicate in self._vocabularies.predicates(vocabulary, name):
+            for predicate in self._vocabularies.predicates(vocabulary, name, base=self._base):
                 self._statements.append((subject, predicate, value, ""))
         if element.reverse and not value.startswith('"'):
             for name in element.reverse:
-                for predicate in self._vocabularies.predicates(vocabulary, name):
+                for predicate in self._vocabularies.predicates(vocabulary, name, base=self._base):
                     self._statements.append((value, predicate, subject, ""))

@@ -9,6 +9,8 @@ from types import MappingProxyType
 
 from motherlode.www.html_references import escaped, is_absolute, without_fragment
 
+_MOST_KEPT = 4_096
+
 Registry = Mapping[str, Mapping[str, tuple[str, ...]]]
 """By the prefix of a vocabulary: its properties that imply others (subPropertyOf, equivalentProperty), and which."""
 
@@ -23,38 +25,46 @@ DEFAULT_REGISTRY = _bundled()
 
 
 class Vocabularies:
-    """Names of properties on one page. What was worked out once is kept."""
+    """Names of properties. What was worked out once is kept, also from page to page where no page matters to it."""
 
-    def __init__(self, registry: Registry, *, base: str) -> None:
+    def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._base = without_fragment(base)
         self._by_type: dict[str, str] = {"": ""}
         self._predicates: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def of(self, item_type: str) -> str:
         """The vocabulary of a type (note, section 6.2, step 6); "" for none."""
-        if item_type not in self._by_type:
-            self._by_type[item_type] = self._registered(item_type) or _prefix(item_type)
-        return self._by_type[item_type]
+        known = self._by_type.get(item_type)
+        if known is None:
+            known = self._registered(item_type) or _prefix(item_type)
+            if len(self._by_type) < _MOST_KEPT:
+                self._by_type[item_type] = known
+        return known
 
     def _registered(self, item_type: str) -> str | None:
         return next((prefix for prefix in self._registry if item_type.startswith(prefix)), None)
 
-    def predicates(self, vocabulary: str, name: str) -> tuple[str, ...]:
+    def predicates(self, vocabulary: str, name: str, *, base: str) -> tuple[str, ...]:
         """The predicate that a name stands for (section 6.3), and those that it implies (section 6.2, step 8)."""
-        key = (vocabulary, name)
-        if key not in self._predicates:
+        if not vocabulary and not is_absolute(name):
+            return (f"<{escaped(f'{without_fragment(base)}#{_in_fragment(name)}')}>",)
+        known = self._predicates.get((vocabulary, name))
+        if known is None:
             implied = self._registry.get(vocabulary, {}).get(name, ())
-            self._predicates[key] = tuple(f"<{escaped(it)}>" for it in (self._predicate(vocabulary, name), *implied))
-        return self._predicates[key]
+            known = tuple(f"<{escaped(it)}>" for it in (_predicate(vocabulary, name), *implied))
+            if len(self._predicates) < _MOST_KEPT:
+                self._predicates[vocabulary, name] = known
+        return known
 
-    def _predicate(self, vocabulary: str, name: str) -> str:
-        if is_absolute(name):
-            return name
-        if not vocabulary:
-            return f"{self._base}#{name.replace('#', '%23')}"
-        separator = "" if vocabulary[-1] in "#/" else "#"
-        return f"{vocabulary}{separator}{name.replace('#', '%23')}"
+
+def _predicate(vocabulary: str, name: str) -> str:
+    if is_absolute(name):
+        return name
+    return f"{vocabulary}{'' if vocabulary[-1] in '#/' else '#'}{_in_fragment(name)}"
+
+
+def _in_fragment(name: str) -> str:
+    return name.replace("#", "%23")
 
 
 def _prefix(item_type: str) -> str:
@@ -66,3 +76,11 @@ def _prefix(item_type: str) -> str:
     start = item_type.find("//") + 2 if "//" in item_type else item_type.find(":") + 1
     cut = max(item_type.rfind("/", start), item_type.rfind("#", start))
     return item_type[: cut + 1] if cut != -1 else item_type
+
+
+_BY_DEFAULT = Vocabularies(DEFAULT_REGISTRY)
+
+
+def vocabularies(registry: Registry) -> Vocabularies:
+    """Those of a registry; the default one's are shared by all pages."""
+    return _BY_DEFAULT if registry is DEFAULT_REGISTRY else Vocabularies(registry)

@@ -42,7 +42,7 @@ class Context:
     language: str = ""
     vocabulary: str = ""
     incomplete: tuple[Incomplete, ...] = ()
-    tokens: dict[str, str | None] = field(default_factory=dict)
-    """What terms and CURIEs were found to mean, as long as base, vocabulary and prefixes stay the same."""
+    tokens: dict[str, str] = field(default_factory=dict)
+    """IRIs that terms and CURIEs were found to mean, as long as base, vocabulary and prefixes stay the same."""
     declared: Mapping[str, str] = field(default_factory=dict)
     """Namespaces that the document itself declares, for XML literals."""

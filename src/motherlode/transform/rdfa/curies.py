@@ -11,6 +11,9 @@ from motherlode.transform.rdfa.hosts import XHV
 from motherlode.transform.rdfa.report import Report, Trouble
 from motherlode.www.html_references import escaped, is_absolute, resolve_iri
 
+INITIAL_TOKENS: dict[str, str] = {}
+"""What tokens mean in the initial context, from page to page: `og:title` is `og:title` everywhere."""
+_MOST_TOKENS = 4_096
 _TERM = re.compile(r"[^\W\d][\w.\-/·]*")
 
 
@@ -26,7 +29,7 @@ class Resolver:
         """The IRIs of a list of TERMorCURIEorAbsIRI. A predicate cannot be a blank node."""
         only = context.tokens.get(value)
         if only is not None:
-            return [only] if only[0] == "<" else []
+            return [only]
         tokens = value.split()
         found = (self.token(token, context) for token in tokens)
         return list(dict.fromkeys(term for term in found if term is not None and term[0] == "<"))
@@ -37,10 +40,13 @@ class Resolver:
 
     def token(self, token: str, context: Context) -> str | None:
         """One TERMorCURIEorAbsIRI."""
-        known = context.tokens
-        if token not in known:
-            known[token] = self._term(token, context) if ":" not in token else self._curie_or_iri(token, context)
-        return known[token]
+        known = context.tokens.get(token)
+        if known is not None:
+            return known
+        found = self._term(token, context) if ":" not in token else self._curie_or_iri(token, context)
+        if found is not None and found[0] == "<" and len(context.tokens) < _MOST_TOKENS:
+            context.tokens[token] = found
+        return found
 
     def _term(self, token: str, context: Context) -> str | None:
         if _TERM.fullmatch(token):

@@ -102,7 +102,7 @@ class _Builder:
         for ancestor in reversed(waiting):
             attributes = ancestor.attributes
             for name in attributes:
-                if name in RELEVANT or name.startswith("xmlns:"):
+                if name in RELEVANT or (name[0] == "x" and name.startswith("xmlns:")):
                     place = self._append(ancestor, attributes, place)
                     break
             else:
@@ -112,10 +112,13 @@ class _Builder:
     def _append(self, node: LexborNode, attributes: dict[str, str | None], parent: int) -> int:
         place = len(self.elements)
         self._places[node.mem_id] = place
-        self._in_hanging.append(_is_hanging(attributes) or (parent != -1 and self._in_hanging[parent]))
+        in_hanging = parent != -1 and self._in_hanging[parent]
+        self._in_hanging.append(
+            in_hanging or (("rel" in attributes or "rev" in attributes) and _is_hanging(attributes))
+        )
         namespaces = _NO_NAMESPACES
         for name in attributes:
-            if name.startswith("xmlns"):
+            if name[0] == "x" and name.startswith("xmlns"):
                 namespaces = _declared(attributes)
                 break
         self.elements.append(Element(node.tag or "", _without_none(attributes), namespaces, node, parent))

@@ -9,8 +9,8 @@ from motherlode.model import Statement
 from motherlode.model.terms import RDF, RDF_TYPE
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.rdfa.context import Context, Incomplete, Lists
-from motherlode.transform.rdfa.curies import Resolver
-from motherlode.transform.rdfa.hosts import PREFIXES, XHV
+from motherlode.transform.rdfa.curies import INITIAL_TOKENS, Resolver
+from motherlode.transform.rdfa.hosts import PREFIXES, TERMS, XHV
 from motherlode.transform.rdfa.report import Report
 from motherlode.transform.rdfa.scope import scoped
 from motherlode.transform.rdfa.tree import ACTIVE, SCOPING, Element, Tree
@@ -57,7 +57,14 @@ class Processor:
 
     def run(self) -> None:
         base = f"<{self._tree.base}>"
-        first = Context(base=self._tree.base, subject=base, object=base, lists=self._new_lists(base), prefixes=PREFIXES)
+        first = Context(
+            base=self._tree.base,
+            subject=base,
+            object=base,
+            lists=self._new_lists(base),
+            prefixes=PREFIXES,
+            tokens=INITIAL_TOKENS if self._host.terms is TERMS else {},
+        )
         parents = {element.parent for element in self._tree.elements}
         contexts: list[Context] = []
         for place, element in enumerate(self._tree.elements):

@@ -1,0 +1,260 @@
+"""From seeds to stored quads: Motherlode against Scrapy + extruct + an N-Quads writer, on the same pages, in one run.
+
+    python bench/crawl.py [--pages 5000] [--rounds 1]
+
+The pages are drawn from ../shared/corpus and served by nginx on 24 loopback addresses, pinned to one core; the crawlers
+have the other core to themselves. Both get all pages as seeds, with no delay and 64 requests at a time. Scrapy follows
+no links and converts nothing that extruct did not find; we extract links and keep a frontier as always.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from motherlode.crawl.reading import Body, Instructions, Reader
+from motherlode.detect import detect
+from motherlode.extract import links as extract_links
+from motherlode.fetch import HttpFetcher, HttpOptions, WarcResponses
+from motherlode.frontier import DiskLedger, Frontier, Politeness
+from motherlode.index import PageRecord, QuadStore, page_lines
+from motherlode.model import Facts, Link, LinkSource, Page, Request
+from motherlode.policy import policy_from
+from motherlode.transform import transform
+from motherlode.www.document import Document
+from results import record, table
+
+CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "sites.warc.gz"
+ADDRESSES = [f"127.0.1.{last}" for last in range(1, 25)]
+CRAWLER_CORE, SERVER_CORE = 0, 1
+EXTENSIONS = {
+    "text/html": "html",
+    "text/turtle": "ttl",
+    "application/rdf+xml": "rdf",
+    "application/ld+json": "jsonld",
+    "application/xml": "xml",
+}
+SPIDER = Path(__file__).parent / "peers" / "scrapy_extruct.py"
+
+
+def draw(pages: int) -> list[Page]:
+    """As many pages of the corpus, drawn at random, HTML and RDF."""
+    found = [
+        page
+        for page in WarcResponses(CORPUS)
+        if isinstance(page, Page) and page.content_type.partition(";")[0] in EXTENSIONS
+    ]
+    random.Random(1).shuffle(found)
+    return found[:pages]
+
+
+class Nginx:
+    """The pages on loopback, served by nginx on a core of its own."""
+
+    def __init__(self, folder: Path, pages: list[Page]) -> None:
+        self._folder = folder
+        root = folder / "root"
+        root.mkdir()
+        self.port = 18080
+        self.urls = []
+        for number, page in enumerate(pages):
+            name = f"{number}.{EXTENSIONS[page.content_type.partition(';')[0]]}"
+            (root / name).write_bytes(page.body)
+            self.urls.append(f"http://{ADDRESSES[number % len(ADDRESSES)]}:{self.port}/{name}")
+        (folder / "nginx.conf").write_text(self._configuration(root))
+
+    def _configuration(self, root: Path) -> str:
+        listen = "".join(f"listen {address}:{self.port}; " for address in ADDRESSES)
+        types = "".join(f"{media} {extension}; " for media, extension in EXTENSIONS.items())
+        return (
+            f"worker_processes 1; daemon off; pid {self._folder}/pid; error_log {self._folder}/error.log;\n"
+            f"user root; events {{ worker_connections 2048; }}\n"
+            f"http {{ access_log off; sendfile on; keepalive_requests 100000; types {{ {types} }}\n"
+            f"charset utf-8; server {{ {listen} root {root}; }} }}\n"
+        )
+
+    def __enter__(self) -> Nginx:
+        command = [
+            "taskset",
+            "-c",
+            str(SERVER_CORE),
+            "nginx",
+            "-p",
+            str(self._folder),
+            "-c",
+            str(self._folder / "nginx.conf"),
+        ]
+        self._process = subprocess.Popen(command)
+        time.sleep(1)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(timeout=10)
+
+
+def run(command: list[str]) -> tuple[float, float]:
+    """Seconds on the clock and seconds of CPU of a command on the crawler's core."""
+    before = os.times()
+    began = time.perf_counter()
+    subprocess.run(
+        ["taskset", "-c", str(CRAWLER_CORE), *command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    wall = time.perf_counter() - began
+    after = os.times()
+    return wall, after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def ours(seeds: Path, pages: int, out: Path) -> tuple[float, float, int]:
+    shutil.rmtree(out, ignore_errors=True)
+    command = [
+        sys.executable,
+        "-m",
+        "motherlode",
+        "crawl",
+        "--seeds",
+        str(seeds),
+        "--pages",
+        str(pages),
+        "--delay",
+        "0",
+    ]
+    wall, cpu = run(
+        [*command, "--policy", "bfs", "--scope", "http://127", "--allow", "127.0.0.0/8", "-o", str(out), "--quiet"]
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "motherlode", "stats", str(out), "--json"], check=True, capture_output=True, text=True
+    )
+    stats = json.loads(done.stdout)
+    assert stats["fetched"] == pages and not stats["failures"], stats
+    return wall, cpu, stats["quads"]
+
+
+def scrapy(seeds: Path, out: Path, *, extract: bool) -> tuple[float, float, int]:
+    wall, cpu = run([sys.executable, str(SPIDER), str(seeds), str(out), "extract" if extract else "fetch"])
+    lines = out.read_text().splitlines() if extract else []
+    return wall, cpu, len(lines)
+
+
+def phases(pages: list[Page], urls: list[str], folder: Path) -> list[tuple[str, float]]:
+    """CPU of each phase, in µs a page, one after the other in this process."""
+    spent: list[tuple[str, float]] = []
+
+    def measure(name: str, work: object) -> None:
+        began = time.process_time()
+        work()  # type: ignore[operator]
+        spent.append((name, 1e6 * (time.process_time() - began) / len(pages)))
+
+    measure("fetch", lambda: asyncio.run(_fetch_all(urls)))
+    kinds = []
+    measure(
+        "detect",
+        lambda: kinds.extend(
+            detect(p.body, url=u, content_type=p.content_type) for p, u in zip(pages, urls, strict=True)
+        ),
+    )
+    documents = [Document(url=u, body=p.body, detected=k) for p, u, k in zip(pages, urls, kinds, strict=True)]
+    facts: list[Facts] = []
+    measure("transform", lambda: facts.extend(transform(document) for document in documents))
+    links: list[list[Link]] = []
+    measure("extract", lambda: links.extend(extract_links(d, f) for d, f in zip(documents, facts, strict=True)))
+    lines: list[tuple[bytes, int, tuple[str, ...]]] = []
+    measure("quads as lines", lambda: lines.extend(page_lines(u, f) for u, f in zip(urls, facts, strict=True)))
+    store = QuadStore(folder / "phases-store")
+    records = [
+        PageRecord(url=u, fetched_at=0.0, status=200, lines=made[0], quads=made[1], graphs=made[2])
+        for u, made in zip(urls, lines, strict=True)
+    ]
+    measure("index", lambda: [store.write(records[start : start + 250]) for start in range(0, len(records), 250)])
+    measure("frontier", lambda: _frontier(links, folder / "phases-frontier"))
+    reader = Reader(Instructions(target="any"))
+    measure(
+        "a whole reading",
+        lambda: [
+            reader.read(Body(url=u, content_type=p.content_type, body=p.body)) for p, u in zip(pages, urls, strict=True)
+        ],
+    )
+    return spent
+
+
+async def _fetch_all(urls: list[str]) -> None:
+    fetcher = HttpFetcher(HttpOptions(user_agent="bench", allow=("127.0.0.0/8",)))
+    gate = asyncio.Semaphore(64)
+
+    async def one(url: str) -> None:
+        async with gate:
+            assert isinstance(await fetcher.fetch(Request(url=url)), Page)
+
+    await asyncio.gather(*(one(url) for url in urls))
+    await fetcher.close()
+
+
+def _frontier(links: list[list[Link]], path: Path) -> None:
+    policy = policy_from("bfs")
+    ledger = DiskLedger(path)
+    frontier = Frontier(
+        ledger=ledger, policy=policy, scope=lambda url: "", read_rules=None, politeness=Politeness(delay=0.0)
+    )
+    frontier.offer([Link(url="http://seed.example/", source=LinkSource.SEED)], parent=None, entry=None)
+    for number, found in enumerate(links):
+        frontier.offer(found, parent=None, entry=None)
+        ticket = frontier.next(float(number))
+        if ticket is not None:
+            frontier.answered(ticket, float(number))
+            frontier.done(ticket)
+        if number % 500 == 0:
+            frontier.commit()
+    frontier.commit()
+    ledger.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", type=int, default=5000)
+    options = parser.parse_args()
+    if not CORPUS.exists():
+        sys.exit("../shared/corpus is absent: this benchmark reads its pages from there")
+    if shutil.which("nginx") is None:
+        sys.exit("this benchmark needs nginx: apt-get install nginx")
+    pages = draw(options.pages)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with Nginx(folder, pages) as server:
+            seeds = folder / "seeds.txt"
+            seeds.write_text("\n".join(server.urls))
+            rows = [
+                ("Scrapy + extruct + N-Quads", *scrapy(seeds, folder / "scrapy.nq", extract=True)),
+                ("Motherlode", *ours(seeds, len(pages), folder / "out")),
+                ("Scrapy, fetching alone", *scrapy(seeds, folder / "none", extract=False)),
+            ]
+            spent = phases(pages, server.urls, folder)
+    print_and_record(len(pages), rows, spent)
+
+
+def print_and_record(pages: int, rows: list[tuple[str, float, float, int]], spent: list[tuple[str, float]]) -> None:
+    rates = {name: pages / wall for name, wall, _, _ in rows}
+    ours_rate = rates["Motherlode"]
+    crawlers = table(
+        ("crawler", "pages/s", "CPU ms a page", "quads", "Motherlode is … times as fast"),
+        [
+            (name, f"{rates[name]:.0f}", f"{1000 * cpu / pages:.2f}", f"{quads:,}", f"{ours_rate / rates[name]:.1f}")
+            for name, _, cpu, quads in rows
+        ],
+    )
+    by_phase = table(("phase", "CPU µs a page"), [(name, f"{microseconds:.0f}") for name, microseconds in spent])
+    text = f"## A crawl, from seeds to stored quads (`bench/crawl.py`, {pages:,} pages)\n\n{crawlers}\n\n{by_phase}\n"
+    print(text)
+    record("crawl", text)
+
+
+if __name__ == "__main__":
+    main()

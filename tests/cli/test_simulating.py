@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from tests.sim.fakes import recorded_graph
+from typer.testing import CliRunner, Result
+
+from motherlode.cli import COMMANDS, application
+
+CONTRACT = {
+    "policy", "target", "seed", "fetched", "relevant", "harvest_rate", "recall", "select_us_mean", "wall_seconds",
+    "curve", "heads",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("simulating")
+    recorded_graph(folder / "w.warc.gz")
+    return folder
+
+
+def run(folder: Path, *words: str) -> Result:
+    return CliRunner().invoke(application(COMMANDS), list(words), env={"XDG_CACHE_HOME": str(folder / "cache")})
+
+
+def told(result: Result) -> str:
+    """What was printed, without the ends of lines, which depend on the terminal."""
+    return " ".join((result.output).split())
+
+
+def test_record_and_simulate(folder: Path) -> None:
+    trace = str(folder / "trace")
+    made = run(folder, "record", str(folder / "w.warc.gz"), "-o", trace)
+    assert made.exit_code == 0
+    assert "180 responses" in told(made)
+    seeds = folder / "seeds.txt"
+    seeds.write_text("# comment\nhttp://h0.example/\nh1.example/2\n")
+    arguments = ["--policy", "bfs", "--policy", "bandit:success-rate", "--repeat", "2", "--share", "0.3"]
+    found = run(folder, "simulate", trace, "--seeds", str(seeds), *arguments, "--json", "-o", str(folder / "out"))
+    assert found.exit_code == 0, found.output
+    rows = [json.loads(line) for line in found.stdout.splitlines()]
+    assert [(row["policy"], row["seed"]) for row in rows] == [
+        ("bfs", 0), ("bfs", 1), ("bandit:success-rate", 0), ("bandit:success-rate", 1),
+    ]  # fmt: skip
+    assert all(set(row) >= CONTRACT for row in rows)
+    assert rows[0]["curve"][-1] == [rows[0]["fetched"], rows[0]["relevant"]]
+    assert (folder / "out" / "report.html").exists()
+
+
+def test_a_warc_and_one_seed(folder: Path) -> None:
+    found = run(
+        folder, "simulate", str(folder / "w.warc.gz"), "--seeds", "http://h0.example/", "--pages", "10", "--json"
+    )
+    assert found.exit_code == 0, found.output
+    assert json.loads(found.stdout.splitlines()[0])["fetched"] == 10
+
+
+def test_the_table_keeps_names_whole(folder: Path) -> None:
+    found = run(folder, "simulate", "synthetic:500", "--policy", "bandit:success-rate:0.25:1000", "--pages", "50")
+    assert "bandit:success-rate:0.25:1000" in found.stdout
+
+
+def test_relevant_pages_per_hour(folder: Path) -> None:
+    found = run(
+        folder, "simulate", "synthetic:500", "--pages", "50", "--in-flight", "8", "--latency", "1", "--delay", "1"
+    )
+    assert found.exit_code == 0, found.output
+    assert "finds/hour" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["simulate", "synthetic:abc"], "'synthetic:abc' should look like synthetic:100000"),
+        (["simulate", "no-such-file"], "no-such-file does not exist: give a trace, a WARC file or synthetic:PAGES"),
+        (["simulate", "{folder}"], "holds no trace: make one with `motherlode record"),
+        (["simulate", "{folder}/empty.warc.gz"], "no HTTP response could be read in"),
+        (["simulate", "{folder}/old"], "is a trace of version 0, but 1 is needed: make it again"),
+        (["simulate", "synthetic:500", "--policy", "bsf"], "unknown policy 'bsf' (did you mean bfs?)"),
+        (["simulate", "synthetic:500", "--target", "anny"], "unknown target 'anny' (did you mean any?)"),
+        (["simulate", "synthetic:500", "--pages", "0"], "a budget of 0 requests is none"),
+        (["simulate", "synthetic:500", "--pages", "5", "--share", "0.5"], "not both"),
+        (["simulate", "synthetic:500", "--seeds", "nowhere.txt"], "the file of seeds nowhere.txt cannot be read"),
+        (["simulate", "synthetic:500", "--seeds", "http://nowhere.example/"], "none of the 1 seeds is in this web"),
+        (["simulate", "synthetic:500", "--seeds", "{folder}/no-seeds.txt"], "names no URL"),
+        (["record", "no-such.warc.gz", "-o", "{folder}/t"], "no-such.warc.gz cannot be read"),
+        (["record", "{folder}/empty.warc.gz", "-o", "{folder}/t"], "no HTTP response could be read in"),
+        (["record", "{folder}/w.warc.gz", "-o", "{folder}/w.warc.gz"], "cannot be made"),
+    ],
+)
+def test_bad_input_is_answered_with_a_sentence(folder: Path, words: list[str], sentence: str) -> None:
+    (folder / "empty.warc.gz").touch()
+    (folder / "no-seeds.txt").write_text("# nothing\n")
+    (folder / "old").mkdir(exist_ok=True)
+    (folder / "old" / "trace.json").write_text('{"version": 0, "parts": []}')
+    found = run(folder, *(word.format(folder=folder) for word in words))
+    assert found.exit_code == 2, found.output
+    assert sentence.replace(" ", "") in found.output.replace(" ", "").replace("\n", "")
+    assert "Traceback" not in found.output
+
+
+def test_a_truncated_warc_is_used_as_far_as_it_goes(folder: Path) -> None:
+    whole = (folder / "w.warc.gz").read_bytes()
+    (folder / "cut.warc.gz").write_bytes(whole[: len(whole) // 2])
+    found = run(folder, "record", str(folder / "cut.warc.gz"), "-o", str(folder / "cut"))
+    assert found.exit_code == 0, found.output
+    assert "1 broken records passed over" in told(found)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--pages", "100000"], "larger than the web"),
+        (["--target", "type:schema:Unicorn"], "there is nothing to find"),
+    ],
+)
+def test_what_can_be_run_is_run_with_a_word_of_warning(folder: Path, words: list[str], sentence: str) -> None:
+    found = run(folder, "simulate", "synthetic:300", "--policy", "bfs", *words)
+    assert found.exit_code == 0, found.output
+    assert sentence in told(found)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_folder_is_said(folder: Path, tmp_path: Path) -> None:
+    tmp_path.chmod(0)
+    try:
+        found = run(folder, "simulate", str(tmp_path))
+        assert found.exit_code == 2
+        assert "Traceback" not in found.output
+    finally:
+        tmp_path.chmod(0o700)

@@ -1,0 +1,109 @@
+"""The oracle against one that looks at everything at every step."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.sim.fakes import TableWeb
+
+from motherlode.policy import policy_from
+from motherlode.sim.oracle import LinkGraph, OraclePolicy
+from motherlode.sim.run import SimResult, Simulation
+from motherlode.sim.webs import SimPage
+
+Table = Mapping[str, tuple[bool, Sequence[str]]]
+
+
+def crawled(web: TableWeb, seeds: Sequence[str], pages: int, policy: str = "oracle") -> SimResult:
+    chosen = OraclePolicy(LinkGraph(web)) if policy == "oracle" else policy_from(policy, 1)
+    return Simulation(web, chosen, scope=lambda url: "").run(seeds, pages=pages, keep_picks=True)
+
+
+def brute_force(web: TableWeb, seeds: Sequence[str], pages: int) -> list[str]:
+    """Issue by issue: a relevant page when one is discovered, otherwise the shortest way; first found goes first."""
+    known = list(dict.fromkeys(seeds))
+    fetched: list[str] = []
+    while len(fetched) < pages and len(fetched) < len(known):
+        waiting = [url for url in known if url not in fetched]
+        best = min(waiting, key=lambda url: (way(web, url, set(known)), known.index(url)))
+        fetched.append(best)
+        known += [url for url in targets(web.page(best)) if url not in known]
+    return fetched
+
+
+def targets(page: SimPage) -> list[str]:
+    return [page.location] if page.location else [link.url for link in page.links]
+
+
+def way(web: TableWeb, start: str, known: set[str]) -> float:
+    """0 for a relevant page, otherwise links to the nearest relevant page that is not known yet."""
+    if web.page(start).relevant:
+        return 0
+    queue, seen = deque([(start, 0)]), {start}
+    while queue:
+        url, steps = queue.popleft()
+        for target in targets(web.page(url)):
+            if web.page(target).relevant and target not in known:
+                return steps + 1
+            if target not in seen:
+                seen.add(target)
+                queue.append((target, steps + 1))
+    return float("inf")
+
+
+def address(number: int) -> str:
+    return f"https://h{number % 3}.example/{number}"
+
+
+@st.composite
+def webs(draw: st.DrawFn) -> TableWeb:
+    size = draw(st.integers(2, 14))
+    numbers = st.integers(0, size)  # the last is not there
+    table = {
+        address(number): (
+            draw(st.sampled_from([False, False, True])),
+            [address(target) for target in draw(st.lists(numbers, max_size=3)) if target != number],
+        )
+        for number in range(size)
+    }
+    redirects = {
+        address(number): address(draw(numbers)) for number in draw(st.sets(st.integers(1, size - 1), max_size=2))
+    }
+    return TableWeb(table, {url: to for url, to in redirects.items() if url != to})
+
+
+@settings(max_examples=300, deadline=None)
+@given(webs(), st.integers(1, 15))
+def test_it_picks_as_one_does_that_looks_at_everything(web: TableWeb, pages: int) -> None:
+    seeds = [address(0), address(1)]
+    assert crawled(web, seeds, pages).picks == brute_force(web, seeds, pages)
+
+
+@settings(max_examples=100, deadline=None)
+@given(webs())
+def test_computing_all_distances_anew_changes_nothing(web: TableWeb) -> None:
+    policy = OraclePolicy(LinkGraph(web))
+    policy._searched = 1 << 40
+    seeds = [address(0), address(1)]
+    result = Simulation(web, policy, scope=lambda url: "").run(seeds, pages=15, keep_picks=True)
+    assert result.picks == brute_force(web, seeds, 15)
+
+
+def test_it_goes_a_long_way_for_a_find_and_past_a_near_dead_end() -> None:
+    chain = {address(n): (n == 9, [address(n + 1)] if n < 9 else []) for n in range(10)}
+    dead = {f"https://dead.example/{n}": (False, [f"https://dead.example/{n + 1}"]) for n in range(5)}
+    web = TableWeb(chain | dead)
+    assert crawled(web, ["https://dead.example/0", address(0)], 10).relevant == 1
+    assert crawled(web, ["https://dead.example/0", address(0)], 9).relevant == 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(webs(), st.sampled_from(["bfs", "dfs", "random", "bandit:success-rate"]))
+def test_all_that_can_be_found_is_found_as_early_as_by_any_policy_when_a_find_is_near(
+    web: TableWeb, policy: str
+) -> None:
+    seeds = [address(0), address(1)]
+    assert crawled(web, seeds, 100).relevant == crawled(web, seeds, 100, policy).relevant

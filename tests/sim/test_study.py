@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sim.fakes import recorded_graph
+
+from motherlode.sim.matrix import synthetic_pages
+from motherlode.sim.record import record
+from motherlode.sim.run import Timing
+from motherlode.sim.study import Question, Study, study
+
+TIMES = ("select_us_mean", "wall_seconds")
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("trace")
+    record([recorded_graph(folder / "w.warc.gz")[0]], folder / "trace", workers=1, progress=lambda done, of: None)
+    return folder / "trace"
+
+
+@pytest.fixture(scope="module")
+def question(trace: Path) -> Question:
+    return Question(web=str(trace), policies=("bfs", "bandit:success-rate", "random"), repeat=3, share=0.4)
+
+
+def timeless(found: Study) -> list[dict[str, Any]]:
+    return [{name: value for name, value in row.as_json().items() if name not in TIMES} for row in found.rows]
+
+
+def test_two_runs_give_equal_rows_but_for_times(question: Question) -> None:
+    side_by_side, alone = study(question, processes=2), study(question, processes=1)
+    assert timeless(side_by_side) == timeless(alone)
+    assert len(alone.rows) == 9
+    assert [row.seed for row in alone.rows[:3]] == [0, 1, 2]
+
+
+def test_with_failures_and_time_too(question: Question) -> None:
+    rough = replace(question, timing=Timing(in_flight=8, delay=1, latency=1, failure_rate=0.1))
+    assert timeless(study(rough, processes=1)) == timeless(study(rough, processes=1))
+
+
+def test_scores(question: Question) -> None:
+    found = study(question, processes=1)
+    total = sum((found.available or {}).values())
+    for row in found.rows:
+        assert row.recall == row.result.relevant / total
+    (bfs, oracle) = (found.yardsticks[name][0] for name in ("bfs", "oracle"))
+    assert oracle.relevant > bfs.relevant
+    by_policy = {row.policy: row for row in reversed(found.rows)}
+    assert by_policy["bfs"].focus == by_policy["bfs"].area_focus == 0.0
+    expected = (by_policy["random"].result.relevant - bfs.relevant) / (oracle.relevant - bfs.relevant)
+    assert by_policy["random"].focus == pytest.approx(expected)
+    assert found.focus_at(oracle, found.budget / 2) == pytest.approx(1.0)
+    assert "oracle" not in by_policy
+
+
+def test_the_oracle_by_name(question: Question) -> None:
+    found = study(replace(question, policies=("oracle",), repeat=1), processes=1)
+    (row,) = found.rows
+    assert (row.policy, row.focus, row.area_focus) == ("oracle", 1.0, 1.0)
+
+
+def test_a_share_is_a_share_of_the_pages(question: Question) -> None:
+    found = study(replace(question, repeat=1), processes=1)
+    assert found.budget == round(0.4 * found.page_count)
+    assert {row.result.fetched for row in found.rows} == {found.budget}
+
+
+def test_one_seed(question: Question) -> None:
+    found = study(replace(question, seeds=("http://h0.example/1",), policies=("bfs",), repeat=1, pages=5, share=None))
+    assert found.rows[0].result.fetched == 5
+    assert not found.notes
+
+
+class TestSentences:
+    def test_a_budget_larger_than_the_web(self, question: Question) -> None:
+        found = study(replace(question, policies=("bfs",), repeat=1, share=None, pages=10**6), processes=1)
+        assert any("larger than the web" in note for note in found.notes)
+
+    def test_a_target_that_never_matches(self, question: Question) -> None:
+        found = study(replace(question, target="type:schema:Unicorn", repeat=1), processes=1)
+        assert found.notes == (
+            "no page of this web matches the target 'type:schema:Unicorn': there is nothing to find",
+        )
+        assert {(row.result.relevant, row.recall, row.focus) for row in found.rows} == {(0, 0.0, None)}
+
+    def test_seeds_that_are_not_there(self, question: Question) -> None:
+        with pytest.raises(ValueError, match=r"none of the 1 seeds is in this web, for example https://x\.example/"):
+            study(replace(question, seeds=("http://x.example/",)))
+        found = study(replace(question, seeds=("http://x.example/", "http://h0.example/1"), repeat=1), processes=1)
+        assert "1 of 2 seeds are not in this web" in found.notes[0]
+
+    def test_no_budget(self, question: Question) -> None:
+        for wrong in ({"pages": 0, "share": None}, {"share": 0.0}, {"share": -1.0}):
+            with pytest.raises(ValueError, match="is none"):
+                study(replace(question, **wrong))  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="not both"):
+            replace(question, pages=5)
+
+    def test_unknown_names(self, question: Question) -> None:
+        with pytest.raises(ValueError, match="unknown policy"):
+            replace(question, policies=("bsf",))
+        with pytest.raises(ValueError, match="unknown target"):
+            replace(question, target="microdta")
+
+    @pytest.mark.parametrize("name", ["synthetic:abc", "synthetic:", "synthetic:-5", "synthetic:10", "synthetic:٣٣٣٣"])
+    def test_no_number_of_pages(self, name: str) -> None:
+        with pytest.raises(ValueError, match="should look like synthetic:100000"):
+            synthetic_pages(name)
