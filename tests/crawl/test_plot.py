@@ -13,6 +13,7 @@ from motherlode.crawl.plot import (
     CHART_STYLE,
     COLOURS,
     SERIES,
+    Axes,
     Curve,
     Markup,
     _spread,
@@ -305,3 +306,27 @@ def luminance(colour: str) -> float:
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+class TestAxes:
+    LOSS = Curve(name="loss", points=((10, -30), (20, 80)), band=((10, -45, -10), (20, 70, 95)))
+    FOCUS = Axes(x="budget", y="focus", unit=" %")
+
+    def drawn(self) -> ElementTree.Element:
+        return ElementTree.fromstring(line_chart([self.LOSS], title="Focus", axes=self.FOCUS))
+
+    def test_names_and_units_are_told(self) -> None:
+        assert {"budget", "focus", "80 %", "0 %"} <= set(texts(self.drawn()))
+        assert any(text.startswith("−") for text in texts(self.drawn()))
+
+    def test_what_lies_below_zero_and_the_band_stay_inside(self) -> None:
+        (line,) = paths(self.drawn(), "series")
+        (band,) = paths(self.drawn(), "band")
+        assert len(line) == 2  # it does not start at the origin
+        assert line[0][1] > line[1][1]
+        assert all(0 <= y <= 360 - 46 for _, y in [*line, *band])
+        assert min(y for _, y in band) < line[1][1]
+
+    def test_nothing_to_draw_is_said_in_its_own_words(self) -> None:
+        axes = Axes(x="x", y="y", nothing="No focus without an oracle.")
+        assert "No focus without an oracle." in line_chart([], title="t", axes=axes)

@@ -44,6 +44,6 @@ def test_the_page_itself_is_no_link() -> None:
 
 @pytest.mark.parametrize("hostile", ["<" * 100_000, "<a>;" * 50_000, '<a>;x="' + "\\" * 100_000, "<a>,," * 20_000])
 def test_hostile_headers_end_soon(hostile: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     assert len(_urls(hostile)) <= 50
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 5

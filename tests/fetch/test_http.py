@@ -41,7 +41,7 @@ async def test_a_page(server: RawServer, fetcher: HttpFetcher) -> None:
     assert (found.content_type, found.headers["link"], found.headers["etag"]) == ("text/html", "<a>, <b>", "x")
     assert (found.address, found.wire_bytes, found.truncated) == ("127.0.0.1", 8, False)
     assert before - 1 <= found.fetched_at <= time.time()
-    assert 0 < found.elapsed < 1
+    assert 0 < found.elapsed < 10
 
 
 async def test_what_is_sent(server: RawServer, fetcher: HttpFetcher) -> None:

@@ -110,7 +110,7 @@ async def test_a_body_without_end_is_cut_at_the_limit(server: RawServer, fetcher
 
 
 async def test_chunks_without_end_are_cut_at_the_limit(server: RawServer, fetcher: HttpFetcher) -> None:
-    server.routes["/"] = endless(CHUNKED, b"1\r\nx\r\n" * 2000)
+    server.routes["/"] = endless(CHUNKED, (b"40\r\n" + b"x" * 64 + b"\r\n") * 100)
     found = await fetched(server, fetcher)
     assert isinstance(found, Page)
     assert (len(found.body), found.truncated) == (LIMITS.body, True)

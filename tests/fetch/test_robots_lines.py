@@ -118,4 +118,4 @@ def test_long_lines_are_cut() -> None:
 def test_no_file_takes_long(text: str) -> None:
     began = time.process_time()
     read("User-agent: *\n" + text, "motherlode")
-    assert time.process_time() - began < 2.0
+    assert time.process_time() - began < 10

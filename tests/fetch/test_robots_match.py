@@ -106,4 +106,4 @@ def test_patterns_made_to_be_slow_are_not() -> None:
     rules = Matcher({"/" + "*a" * 2000 + "*b": False, "/" + "*a" * 2000 + "*b$": False, "/*" * 2000: False})
     began = time.process_time()
     assert rules.allows(path)
-    assert time.process_time() - began < 0.1, "some milliseconds; backtracking would not end"
+    assert time.process_time() - began < 1, "some milliseconds; backtracking would not end"

@@ -14,7 +14,7 @@ def test_a_loop_is_stopped_in_time() -> None:
     with pytest.raises(OutOfTime), time_limit(0.05):
         while True:
             pass
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 10
 
 
 def test_code_that_catches_exceptions_is_stopped_too() -> None:

@@ -51,7 +51,7 @@ def test_a_size_that_leads_backwards_or_nowhere_ends_the_reading() -> None:
         body[1024 + 148 : 1024 + 156] = b"%06o\0 " % checksum
         started = time.process_time()
         assert len(list(tar_members(bytes(body)))) <= 1
-        assert time.process_time() - started < 1
+        assert time.process_time() - started < 5
 
 
 @given(body=st.binary(max_size=2000))

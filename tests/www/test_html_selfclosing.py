@@ -36,6 +36,6 @@ def test_an_empty_script_does_not_swallow_an_xhtml_page() -> None:
 
 @pytest.mark.parametrize("trap", [b"<a '", b"<a \"'", b"<a/", b"<a b='/>", b"<"])
 def test_traps(trap: bytes) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     with_end_tags(trap * 200_000 + b"/>")
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 10

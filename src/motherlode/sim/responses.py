@@ -53,30 +53,34 @@ class Responses:
                         last = max(last, record.stream_pos)
                         self.position = self._file.tell()
                         answer = self._answer(record)
-                        if answer is not None:
-                            self._ends_short = False
-                            yield answer
+                        if answer is None:
+                            self._pass_over()
+                            continue
+                        self._ends_short = False
+                        yield answer
                     self.broken += not self._ends_short and self._is_cut(last)
                     return
                 except OSError:  # fastwarc's word for bytes that are no record
                     if last > start or start == 0:  # a place that only looked like a record is not counted
-                        self.broken += 1
-                    self._ends_short = True
+                        self._pass_over()
                 start = self._next_start(last + 1)
 
-    def _answer(self, record: WarcRecord) -> Fetched | None:
+    @staticmethod
+    def _answer(record: WarcRecord) -> Fetched | None:
+        """None for a record that cannot be used."""
         url = canonical((record.headers.get("WARC-Target-URI") or "").strip("<>"))
         if url is None or record.http_headers is None or record.http_headers.status_code is None:
-            self.broken += 1
             return None
         expected = record.content_length
         body = record.reader.read(MAX_BODY)
         headers = _folded(record)
         if len(body) < min(expected, MAX_BODY) and "transfer-encoding" not in headers:
-            self._ends_short = True  # the file ends in the middle of the record
-            self.broken += 1
-            return None
+            return None  # the file ends in the middle of the record
         return _fetched(url, int(record.http_headers.status_code), headers, body)
+
+    def _pass_over(self) -> None:
+        self._ends_short = True
+        self.broken += 1
 
     def _is_cut(self, offset: int) -> bool:
         """Whether the last packed record, at the offset or behind it, has no end: fastwarc says nothing of it."""

@@ -213,7 +213,9 @@ class Simulation:
         """When the next request ends, or before that a host may be asked again; None at the end of the crawl."""
         ends = self._under_way[0][0] if self._under_way else None
         ripe = self._frontier.idle_until() if self._free(pages) else None
-        return min((when for when in (ends, ripe) if when is not None), default=None)
+        if ends is None or ripe is None:
+            return ripe if ends is None else ends
+        return min(ends, ripe)
 
     def _settle(self, ticket: Ticket, page: SimPage | None, now: float, result: SimResult) -> None:
         self._frontier.answered(ticket, now)

@@ -33,12 +33,13 @@ class SyntheticSimWeb:
 
     def _sim_page(self, model: PageModel) -> SimPage:
         if model.status == 200:
-            relevant = self._target.judge(model.counts, model.kind, lambda: _ntriples(model))
+            counts = model.counts
             return SimPage(
                 url=model.url,
-                relevant=relevant,
+                # no target matches a page without statements, and most pages are
+                relevant=bool(counts) and self._target.judge(counts, model.kind, lambda: _ntriples(model)),
                 kind=model.kind.value,
-                counts=model.counts,
+                counts=counts,
                 links=model.links,
                 size=model.size,
                 latency=model.latency,

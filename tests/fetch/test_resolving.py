@@ -1,0 +1,87 @@
+"""A host keeps its address until it is looked up anew, so that requests go where the frontier's clock allowed them."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import Any
+
+import pytest
+
+from motherlode.fetch import AddressGuard, HttpFetcher, HttpOptions
+from motherlode.fetch.guard import GuardedResolver
+from motherlode.model import Failure, FailureKind
+
+
+class Names:
+    """DNS that gives other answers from one question to the next."""
+
+    def __init__(self, *answers: list[str]) -> None:
+        self._answers = list(answers)
+        self.asked = 0
+
+    async def __call__(self, host: str, port: int, **_: Any) -> list[Any]:
+        self.asked += 1
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if not answer:
+            raise socket.gaierror(socket.EAI_NONAME, "no such host")
+        return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (address, port)) for address in answer]
+
+
+@pytest.fixture
+def use(monkeypatch: pytest.MonkeyPatch) -> Any:
+    async def give(*answers: list[str]) -> Names:
+        names = Names(*answers)
+        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", names, raising=False)
+        return names
+
+    return give
+
+
+async def addresses(resolver: GuardedResolver, port: int) -> list[str]:
+    return [found["host"] for found in await resolver.resolve("a.example", port)]
+
+
+async def test_an_address_stays_whatever_dns_says_next_and_whatever_the_port(use: Any) -> None:
+    names = await use(["93.184.215.14", "93.184.215.15"], ["93.184.215.99"])
+    resolver = GuardedResolver(AddressGuard())
+    assert await addresses(resolver, 80) == ["93.184.215.14"]
+    assert await addresses(resolver, 443) == ["93.184.215.14"]
+    assert (await resolver.resolve("a.example", 443))[0]["port"] == 443
+    assert names.asked == 1
+
+
+async def test_looking_again_moves_on_to_the_next_address(use: Any) -> None:
+    await use(["93.184.215.14", "93.184.215.15"])
+    resolver = GuardedResolver(AddressGuard())
+    found = [await resolver.renew("a.example") for _ in range(3)]
+    assert found == ["93.184.215.14", "93.184.215.15", "93.184.215.14"]
+    assert await addresses(resolver, 80) == [found[-1]]
+
+
+async def test_private_addresses_among_several_are_never_kept(use: Any) -> None:
+    await use(["10.0.0.1", "93.184.215.14"])
+    assert await GuardedResolver(AddressGuard()).renew("a.example") == "93.184.215.14"
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"), [(["10.0.0.1"], FailureKind.GUARD), ([], FailureKind.DNS)], ids=["guard", "dns"]
+)
+async def test_the_fetcher_says_why_a_host_has_no_address(use: Any, answer: list[str], kind: FailureKind) -> None:
+    await use(answer)
+    fetcher = HttpFetcher(HttpOptions(user_agent="test"))
+    found = await fetcher.resolve("http://a.example/x")
+    await fetcher.close()
+    assert isinstance(found, Failure)
+    assert (found.kind, found.url) == (kind, "http://a.example/x")
+
+
+async def test_addresses_written_as_such_and_names_of_the_table_need_no_dns(use: Any) -> None:
+    names = await use([])
+    table = {"b.example": ("127.0.0.9", 8080)}
+    fetcher = HttpFetcher(HttpOptions(user_agent="test", hosts=table, allow=("127.0.0.0/8",)))
+    assert await fetcher.resolve("http://93.184.215.14:8080/") == "93.184.215.14"
+    assert await fetcher.resolve("http://[2606:4700::1]/") == "2606:4700::1"
+    assert await fetcher.resolve("http://b.example/") == "127.0.0.9"
+    await fetcher.close()
+    assert names.asked == 0
