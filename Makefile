@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types imports unit conformance bench lock clean
+.PHONY: help setup demo test lint types imports unit conformance fuzz bench lock clean
 
 help:  ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -39,6 +39,9 @@ unit: setup
 
 conformance: setup  ## the public test suites: cases, passes, failures by name
 	$(BIN)/python -m tests.conformance
+
+fuzz: setup  ## the fuzz tests, twenty times as long as in `make test`
+	FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest -q -n 2 $(shell grep -rl FUZZ_EXAMPLES tests --include='test_*.py')
 
 bench: setup  ## every benchmark, into bench/RESULTS.md
 	$(BIN)/python bench/run.py

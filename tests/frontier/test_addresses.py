@@ -180,7 +180,7 @@ def test_an_errand_to_a_host_that_cannot_be_found_is_dropped() -> None:
     assert take(frontier, 0.0).kind is RequestKind.RESOLVE
 
 
-def test_addresses_are_remembered_and_rest_once_after_a_resume(tmp_path: Path) -> None:
+def test_addresses_are_found_anew_and_rest_once_after_a_resume(tmp_path: Path) -> None:
     ledger = DiskLedger(tmp_path / "f")
     frontier = frontier_by_address(ledger, delay=2.0)
     offer(frontier, f"{A}/1", f"{B}/1")
@@ -189,7 +189,8 @@ def test_addresses_are_remembered_and_rest_once_after_a_resume(tmp_path: Path) -
     ledger.close()
     ledger = DiskLedger(tmp_path / "f")
     frontier = frontier_by_address(ledger, delay=2.0)
-    assert frontier.next(100.0) is None
+    assert frontier.next(100.0) is None, "hosts rest once"
+    find(frontier, 102.0, "192.0.2.1", "192.0.2.1")
     page = take(frontier, 102.0)
     assert (page.kind, page.address) == (RequestKind.PAGE, "192.0.2.1")
     finish(frontier, page, 103.0)

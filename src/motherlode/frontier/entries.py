@@ -91,7 +91,7 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     received: int = 0
     """Bytes."""
     address: str = ""
-    """The IP address that it was last found at; empty while it is unknown."""
+    """The IP address that it was last found at; looked up anew by every run."""
     response: float = 0.0
     """Seconds that an answer takes, smoothed."""
     slowdown: float = 0.0

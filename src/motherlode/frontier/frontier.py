@@ -79,6 +79,7 @@ class Frontier:
             self._reopened = True
         self._ledger.recover()
         for record in self._ledger.hosts():
+            record.address = ""  # the fetcher has forgotten it, and might find another
             self._hosts[record.name] = Host(record)
         for arm, name, count in self._ledger.waiting():
             self._host(name).arms[arm] = count

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -11,8 +12,8 @@ RDF_TYPE = f"<{RDF}type>"
 _FORBIDDEN_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\\ud800-\udfff]')
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
-_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
-_TO_ESCAPE = re.compile(r'[\\"\n\r]')
+_ESCAPES = (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"))
+"""The backslash first, because the others bring new ones."""
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _NOT_IN_PAGE_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\\ud800-\udfff\[\]]|%(?![0-9A-Fa-f]{2})')
 _AUTHORITY = re.compile(r"[^:/?#]+://\[[^\]]*\]")
@@ -29,18 +30,25 @@ def iri(value: str) -> str | None:
     return f"<{value}>"
 
 
+@lru_cache(maxsize=1024)
+def _language_tag(language: str) -> str:
+    """The tag as we spell it, or "" where it is none."""
+    return language.lower() if _LANGUAGE.fullmatch(language) else ""
+
+
 def literal(value: str, *, language: str = "", datatype: str = "") -> str:
     r"""The term of a literal; a language tag or datatype that is none is dropped.
 
     >>> literal('say "hi"\n'), literal("chat", language="fr"), literal("1", datatype=XSD + "integer")
     ('"say \\"hi\\"\\n"', '"chat"@fr', '"1"^^<http://www.w3.org/2001/XMLSchema#integer>')
     """
-    if _TO_ESCAPE.search(value):
-        value = _TO_ESCAPE.sub(lambda match: _ESCAPES[match[0]], value)
+    for character, escaped in _ESCAPES:
+        if character in value:
+            value = value.replace(character, escaped)
     if not value.isascii():
         value = _SURROGATES.sub("�", value)
-    if language and _LANGUAGE.fullmatch(language):
-        return f'"{value}"@{language.lower()}'
+    if language and (tag := _language_tag(language)):
+        return f'"{value}"@{tag}'
     if datatype and datatype != XSD + "string" and (term := iri(datatype)):
         return f'"{value}"^^{term}'
     return f'"{value}"'

@@ -8,27 +8,31 @@ from motherlode.transform.microformats.classic import CLASSIC_ROOTS
 from motherlode.transform.microformats.names import LAYOUT_NAMES
 
 _VALUE = rb"""\s*=\s*("[^"]*"|'[^']*'|[^\s>"']+)"""
-# each begins with plain letters, which the regular expression engine finds much faster than a choice of letters
-_LOWER = re.compile(b"lass" + _VALUE)
-_UPPER = re.compile(b"LASS" + _VALUE)
+_CLASS = re.compile(b"class" + _VALUE)
 
 _LAYOUT = "|".join(sorted(name.removeprefix("h-") for name in LAYOUT_NAMES))
 _CLASSIC = "|".join(sorted(CLASSIC_ROOTS, key=len, reverse=True))
 _END = r"""(?=[\s"']|$)"""
 _ROOT = re.compile(rf"(?<![^\s\"'])(?:(?:{_CLASSIC}){_END}|h-(?!(?:{_LAYOUT}){_END})[a-z0-9-]*[a-z]{_END})".encode())
 
+_SIGNS = (
+    *(before + b"h-" for before in (b" ", b'"', b"'", b"=", b"\n", b"\t", b"\r", b"\f")),
+    *(name.encode() for name in sorted(CLASSIC_ROOTS)),
+)
+"""One of these is in every body with microformats; plain searches cost less than one regular expression."""
+
 
 def gate(body: bytes) -> bool:
-    """False where no class attribute of the body has the name of a microformats root.
+    """False where no class attribute of the body, given in lower case, has the name of a microformats root.
 
-    >>> gate(b'<p class="x vcard">'), gate(b"<p class=geo>"), gate(b"<P CLASS='a h-card'>")
+    >>> gate(b'<p class="x vcard">'), gate(b"<p class=geo>"), gate(b"<p class='a h-card'>")
     (True, True, True)
     >>> gate(b'<p class="h-full geology">geo vcard h-card</p> {"geo": 1}')
     False
     """
     if b"\0" in body[:64]:  # UTF-16, where no byte search can tell
         return True
-    values = set(_LOWER.findall(body))
-    if b"LASS" in body:
-        values.update(_UPPER.findall(body))
+    if not any(sign in body for sign in _SIGNS):
+        return False
+    values = set(_CLASS.findall(body))
     return _ROOT.search(b" ".join(values)) is not None
