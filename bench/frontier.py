@@ -132,7 +132,8 @@ def pick(folder: Path, *, picks: int) -> dict[str, float]:
     began = time.perf_counter()
     _, frontier = frontier_at(folder)
     opened = time.perf_counter() - began
-    now, times = 1e9, []
+    now = 1e9
+    times: list[float] = []
     committed = time.perf_counter()
     while len(times) < picks:
         began = time.perf_counter()

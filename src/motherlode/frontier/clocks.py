@@ -53,9 +53,11 @@ class Clocks:
     def rest_once(self, now: float) -> None:
         """After a reopening: nobody knows whom the run before asked in its last moment."""
         self._not_before = now + self._politeness.delay
+        self.times = WakingTimes()
         self._addresses.rest_all(now + self._addresses.delay)
         for host in self.hosts.values():
             host.record.ready_at = max(host.record.ready_at, now + self._pace.delay(host.record))
+            self.settle(host)
 
     def ripen(self, now: float) -> bool:
         """Wake hosts whose time has come, at most so many at once; whether there were any."""

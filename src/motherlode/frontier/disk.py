@@ -70,7 +70,8 @@ def _score(descending: int) -> float:
 
 def _place(score: float, row: int) -> int:
     """A row's place in the queue of its arm: the smaller the earlier."""
-    return _descending(score) << _ROW_BITS | row
+    bits: int = _LONG.unpack(_DOUBLE.pack(score + 0.0))[0]  # as in _descending: a call less for every link
+    return (bits if bits & _TOP_BIT else bits ^ _ALL_BITS ^ _TOP_BIT) << _ROW_BITS | row
 
 
 def _queue_key(number: int, place: int) -> bytes:
@@ -201,7 +202,8 @@ class DiskLedger:
         row = self._next_row  # from here on what the branch above does, without its questions: most links are new
         self._next_row = row + 1
         self._txn.put(_NUMBER_KEY.pack(row), _WAITING + _encode(entry), db=self._rows, append=True)
-        self._known.put(url_hash, row)
+        self._slots[url_hash & SLOT_MASK] = 1
+        self._known.recent[url_hash] = row
         number = self._arm_numbers.get(entry.arm)
         if number is None:
             number = self._arm_number(entry.arm, entry.url)

@@ -84,8 +84,9 @@ class Frontier:
         for arm, name, count in self._ledger.waiting():
             self._host(name).arms[arm] = count
             self.waiting += count
-        for host in self._hosts.values():
-            self._clocks.settle(host)
+        if not self._reopened:  # otherwise the first look at the clocks does it
+            for host in self._hosts.values():
+                self._clocks.settle(host)
 
     # ── links come in ────────────────────────────────────────────────────────────────────────────────
 

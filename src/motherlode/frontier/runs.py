@@ -49,20 +49,20 @@ class KnownRows:
         self._table = table
         self.slots = bytearray(_SLOTS)
         """A mark for each hash that was ever put: where there is none, the URL is new, and nothing need be searched."""
-        self._recent: dict[int, int] = {}
+        self.recent: dict[int, int] = {}
         """Hashes that are in no run yet."""
         self._twins: list[tuple[int, int]] = []
-        """Hashes and rows of URLs that share their hash with one in `_recent`."""
+        """Hashes and rows of URLs that share their hash with one in `recent`."""
         self._runs: dict[int, list[_Run]] = {}
 
     def put(self, found: int, row: int) -> None:
         self.slots[found & SLOT_MASK] = 1
-        if self._recent.setdefault(found, row) != row:
+        if self.recent.setdefault(found, row) != row:
             self._twins.append((found, row))
 
     def rows(self, txn: lmdb.Transaction, wanted: int) -> Iterator[int]:
         """Rows whose URL has this hash."""
-        recent = self._recent.get(wanted)
+        recent = self.recent.get(wanted)
         if recent is not None:
             yield recent
             yield from (row for found, row in self._twins if found == wanted)
@@ -104,8 +104,8 @@ class KnownRows:
     def flush(self, begin: Callable[[], lmdb.Transaction], commit: Callable[[], None]) -> None:
         """Move what is recent into runs, a few partitions a transaction; all of it stays findable at every moment."""
         twins = np.array(self._twins, dtype=np.uint64).reshape(-1, 2)
-        hashes = np.concatenate([np.fromiter(self._recent, np.uint64, len(self._recent)), twins[:, 0]])
-        rows = np.fromiter(self._recent.values(), np.uint32, len(self._recent))
+        hashes = np.concatenate([np.fromiter(self.recent, np.uint64, len(self.recent)), twins[:, 0]])
+        rows = np.fromiter(self.recent.values(), np.uint32, len(self.recent))
         order = np.argsort(hashes)
         all_hashes = hashes[order]
         all_rows = np.concatenate([rows, twins[:, 1].astype(np.uint32)])[order]
@@ -118,7 +118,7 @@ class KnownRows:
                 commit()
                 written = 0
         commit()
-        self._recent.clear()
+        self.recent.clear()
         self._twins.clear()
 
     def _append(self, txn: lmdb.Transaction, partition: int, hashes: Any, rows: Any) -> int:
