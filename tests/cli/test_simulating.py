@@ -105,7 +105,7 @@ def test_bad_input_is_answered_with_a_sentence(folder: Path, words: list[str], s
 
 def test_a_truncated_warc_is_used_as_far_as_it_goes(folder: Path) -> None:
     whole = (folder / "w.warc.gz").read_bytes()
-    (folder / "cut.warc.gz").write_bytes(whole[: len(whole) // 2])
+    (folder / "cut.warc.gz").write_bytes(whole[:-100])
     found = run(folder, "record", str(folder / "cut.warc.gz"), "-o", str(folder / "cut"))
     assert found.exit_code == 0, found.output
     assert "1 broken records passed over" in told(found)

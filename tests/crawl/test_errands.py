@@ -28,14 +28,14 @@ class Site:
         self.asked.append(f"{request.method} {request.path}")
         if request.path == "/":
             block = json.dumps({"@context": f"http://{request.host}/context.jsonld", "name": "Ann"})
-            text = f'<script type="application/ld+json">{block}</script><a href="/paper">p</a><a href="/more">m</a>'
+            text = f'<script type="application/ld+json">{block}</script><a href="/paper.pdf">p</a><a href="/more">m</a>'
             return web.Response(text=text, content_type="text/html")
         if request.path == "/more":
             block = json.dumps({"@context": f"http://{request.host}/context.jsonld", "name": "Bo"})
             return web.Response(text=f'<script type="application/ld+json">{block}</script>', content_type="text/html")
         if request.path == "/context.jsonld":
             return web.Response(text=json.dumps(CONTEXT), content_type="application/ld+json")
-        if request.path == "/paper":
+        if request.path == "/paper.pdf":
             return web.Response(body=b"%PDF-1.4 x", content_type="application/pdf")
         if request.path == "/service":
             self.posted.append((request.headers["Content-Location"], await request.read()))
@@ -94,11 +94,11 @@ async def test_a_service_turns_a_pdf_into_facts(tmp_path: Path) -> None:
     async with serving(site) as root:
         services = [{"media_type": "application/pdf", "url": f"{root}/service"}]
         await _crawl(_job(root, transform={"services": services}), tmp_path / "out")
-        assert site.posted == [(f"{root}/paper", b"%PDF-1.4 x")]
+        assert site.posted == [(f"{root}/paper.pdf", b"%PDF-1.4 x")]
     titles = QuadStore(tmp_path / "out" / "store", read_only=True).query(
         "SELECT ?page ?t { GRAPH ?page { ?page dcterms:title ?t } }"
     )
-    assert [(row["page"].value, row["t"].value) for row in titles] == [(f"{root}/paper", "On ore")]  # type: ignore[union-attr, index]
+    assert [(row["page"].value, row["t"].value) for row in titles] == [(f"{root}/paper.pdf", "On ore")]  # type: ignore[union-attr, index]
 
 
 async def test_a_service_that_is_not_there_is_a_problem_not_a_failure(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ async def test_a_service_that_is_not_there_is_a_problem_not_a_failure(tmp_path: 
     async with serving(site) as root:
         services = [{"media_type": "application/pdf", "url": f"{root}/none"}]
         visits = await _crawl(_job(root, transform={"services": services}), tmp_path / "out")
-    paper = next(visit for visit in visits if visit.url.endswith("/paper"))
+    paper = next(visit for visit in visits if visit.url.endswith("/paper.pdf"))
     assert paper.failure is None
     assert "not-found" in paper.problems[0].message
 

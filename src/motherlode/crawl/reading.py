@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import mimetypes
+from collections.abc import Sequence
 
 import msgspec
 
 from motherlode.crawl.understanding import NO_SUPPLIES, Supplies, understand
-from motherlode.extract import header_directives, header_links, robots_directives
+from motherlode.extract import ExtractOptions, header_directives, header_links, robots_directives
 from motherlode.extract import links as extract_links
 from motherlode.index import page_lines
 from motherlode.model import Facts, Link, Problem, Syntax
 from motherlode.policy import Target, ntriples, target_from
 from motherlode.transform.options import Service, Stylesheet, TransformOptions
+from motherlode.transform.plugins import installed
+from motherlode.transform.services import fits
 from motherlode.www.document import Document
 from motherlode.www.media import MEDIA
 
@@ -84,6 +88,7 @@ class Reader:
             services=instructions.services,
             transformers=instructions.transformers,
         )
+        self._extract_options = ExtractOptions(kept_extensions=_extensions(instructions.services))
         self._keep_ntriples = instructions.keep_ntriples
 
     def read(self, page: Body) -> Reading:
@@ -94,7 +99,7 @@ class Reader:
             options=self._options,
             supplies=page.supplies,
         )
-        links = extract_links(document, facts)
+        links = extract_links(document, facts, self._extract_options)
         if page.headers:
             links += header_links(page.headers, page_url=page.url)
         asked = self._asked(document, page)
@@ -121,6 +126,13 @@ class Reader:
         """What the page asks of crawlers, in its head and in its header."""
         asked = header_directives(page.headers.get("x-robots-tag", ""))
         return asked | robots_directives(document) if MEDIA[document.kind].is_html else asked
+
+
+def _extensions(services: Sequence[Service]) -> frozenset[str]:
+    """Extensions of the files that a service wants, and the installed transformers as well."""
+    patterns = [service.media_type for service in services] + [point.name for point in installed()]
+    known = mimetypes.types_map.items()
+    return frozenset(end[1:] for end, kind in known if any(fits(pattern, kind) for pattern in patterns))
 
 
 def _left_out(facts: Facts) -> Facts:

@@ -20,8 +20,10 @@ class Addresses:
     ['http://example.org/a/c', 'http://example.org/d', None, None, 'http://other.example/', None]
     """
 
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, kept: frozenset[str] = frozenset()) -> None:
         self._base = base
+        self._kept = kept
+        """Extensions of what would be an asset, if the user had no use for it."""
         path = base.partition("#")[0].partition("?")[0]
         self._folder = path[: path.rfind("/") + 1] if path.count("/") > 2 else base
         self._root = origin_of(base) + "/" if base.startswith("http") else base
@@ -35,31 +37,31 @@ class Addresses:
         if first == "#":
             return None
         if first == "/" or reference.startswith(("http://", "https://")):
-            return _remembered(self._root, reference)
+            return _remembered(self._root, reference, self._kept)
         if first == "?":  # the one kind of reference for which the last segment of the base matters
-            return _page_at(self._base, reference)
-        return _remembered(self._folder, reference)
+            return _page_at(self._base, reference, self._kept)
+        return _remembered(self._folder, reference, self._kept)
 
 
 @lru_cache(maxsize=16384)
-def _remembered(base: str, reference: str) -> str | None:
+def _remembered(base: str, reference: str, kept: frozenset[str]) -> str | None:
     """Navigation says the same on every page of a site, so answers are kept from page to page."""
-    return _page_at(base, reference)
+    return _page_at(base, reference, kept)
 
 
-def _page_at(base: str, reference: str) -> str | None:
+def _page_at(base: str, reference: str, kept: frozenset[str]) -> str | None:
     url = resolve(base, reference)
-    return None if url is None or is_asset(url) else url
+    return None if url is None or is_asset(url, kept) else url
 
 
-def is_asset(url: str) -> bool:
-    """An address whose extension says that no page and no data can be there.
+def is_asset(url: str, kept: frozenset[str] = frozenset()) -> bool:
+    """An address whose extension says that no page and no data can be there, and which is not among the kept ones.
 
     >>> is_asset("http://example.org/logo.png"), is_asset("http://example.org/File:Logo.png")
     (True, False)
     """
     extension = extension_of(url)
-    if not extension:
+    if not extension or extension in kept:
         return False
     if extension not in _ASSET_TEXT and by_extension(url) is not ContentKind.BINARY:
         return False

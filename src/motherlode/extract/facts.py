@@ -42,7 +42,7 @@ def fact_links(facts: Facts, *, page_url: str, options: ExtractOptions) -> list[
             continue
         seen.add(term)
         url = canonical(term[1:-1])
-        if url is None or url == page_url or url in found or is_asset(url):
+        if url is None or url == page_url or url in found or is_asset(url, options.kept_extensions):
             continue
         found[url] = Link(url=url, source=LinkSource.TRIPLE, predicate=predicate[1:-1])
         if len(found) >= options.page_links:

@@ -45,7 +45,7 @@ _MENTIONS_PER_LINK = 8
 
 def html_links(document: Document, options: ExtractOptions) -> list[Link]:
     """The links in document order, each address once."""
-    page = _PageLinks(document)
+    page = _PageLinks(document, options)
     for element in document.html.css(_SELECTOR)[: options.page_links * _MENTIONS_PER_LINK]:
         page.read(element)
         if len(page.best) >= options.page_links:
@@ -57,11 +57,11 @@ def html_links(document: Document, options: ExtractOptions) -> list[Link]:
 class _PageLinks:
     """Collects the links of one page."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, options: ExtractOptions) -> None:
         self.best: dict[str, Link] = {}
         self.nofollow = False
         """The page asks that none of its links be followed."""
-        self._addresses = Addresses(document.base)
+        self._addresses = Addresses(document.base, options.kept_extensions)
         self._surroundings = Surroundings(TextBudget(len(document.body)))
 
     def read(self, element: LexborNode) -> None:

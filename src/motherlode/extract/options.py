@@ -18,6 +18,8 @@ class ExtractOptions:
     """Follow classes and other terms of vocabularies, too. They are few, and every page names them again."""
     predicates: frozenset[str] | None = None
     """Only IRIs that statements with one of these predicates mention; None means any predicate."""
+    kept_extensions: frozenset[str] = frozenset()
+    """Follow links with these extensions, although no page can be there: a service or transformer wants them."""
     page_links: int = 5_000
     """Most links that one page may give."""
     sitemap_links: int = 50_000
