@@ -74,3 +74,13 @@ async def test_a_page_asks_not_to_be_kept_or_followed() -> None:
     assert (kept.relevant, kept.quads, len(kept.links)) == (False, 0, 1)
     assert "noindex" in kept.problems[0].message
     assert (followed.relevant, followed.links, followed.not_followed) == (True, [], 1)
+
+
+async def test_readers_that_cannot_start_stop_the_crawl_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    pool = ReaderPool(Instructions(target="any"), workers=2, seconds=5)
+    try:
+        with pytest.raises(OSError, match="reader process could not be started"):
+            await pool.read(_body())
+    finally:
+        await pool.close()

@@ -206,7 +206,8 @@ class Crawl:
         if self._broken is not None:
             raise self._broken  # a part of ours broke: let it be seen
         try:
-            return await asyncio.wait_for(self._turns.get(), wait + 0.001)
+            async with asyncio.timeout(wait + 0.001):
+                return await self._turns.get()
         except TimeoutError:
             return None
 

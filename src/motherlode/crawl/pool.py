@@ -50,11 +50,14 @@ class ReaderPool:
         self._encode = msgspec.msgpack.Encoder().encode
         self._tasks: Sequence[asyncio.Task[None]] = [asyncio.create_task(self._supervise()) for _ in range(workers)]
         self._running: list[_Worker] = []
+        self._fault: OSError | None = None
         self.replaced = 0
         """Workers that had to be replaced."""
 
     async def read(self, page: Body) -> Reading:
         """What a worker makes of a page; UnreadableError where it broke or outlasted its worker."""
+        if self._fault is not None:
+            raise self._fault
         job = _Job(self._encode(page), asyncio.get_running_loop().create_future())
         await self._jobs.put(job)
         return await job.answer
@@ -63,15 +66,20 @@ class ReaderPool:
         return [worker.process.pid for worker in self._running]
 
     async def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        while pending := [task for task in self._tasks if not task.done()]:
+            for task in pending:
+                task.cancel()
+            await asyncio.wait(pending, timeout=1)  # again, if a cancellation crossed with an answer and was lost
 
     async def _supervise(self) -> None:
         """Keep one worker process going for ever."""
         again: deque[_Job] = deque()
         while True:
-            worker = _Worker(await self._start())
+            try:
+                worker = _Worker(await self._start())
+            except (OSError, EOFError, TimeoutError) as error:
+                self._give_up(error, again)
+                return
             self._running.append(worker)
             try:
                 await self._feed(worker, again)
@@ -89,6 +97,14 @@ class ReaderPool:
                     worker.process.kill()
                 await worker.process.wait()
 
+    def _give_up(self, error: Exception, again: deque[_Job]) -> None:
+        """No worker can be started: every page that waits, and every later one, is told so."""
+        self._fault = OSError(f"a reader process could not be started: {type(error).__name__} {error}".rstrip())
+        while again or not self._jobs.empty():
+            job = again.popleft() if again else self._jobs.get_nowait()
+            if not job.answer.done():
+                job.answer.set_exception(self._fault)
+
     async def _start(self) -> asyncio.subprocess.Process:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -98,8 +114,14 @@ class ReaderPool:
             stdout=asyncio.subprocess.PIPE,
             limit=_FRAME_LIMIT,
         )
-        await self._send(process, self._instructions)
-        await asyncio.wait_for(self._receive(process), _START_SECONDS)
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                await self._send(process, self._instructions)
+                await self._receive(process)
+        except BaseException:
+            process.kill()
+            await process.wait()
+            raise
         return process
 
     async def _feed(self, worker: _Worker, again: deque[_Job]) -> None:
@@ -113,7 +135,8 @@ class ReaderPool:
                     job = await self._jobs.get()
                 worker.sent.append(job)
                 await self._send(worker.process, job.page)
-            answer = await asyncio.wait_for(self._receive(worker.process), self._seconds)
+            async with asyncio.timeout(self._seconds):
+                answer = await self._receive(worker.process)
             job = worker.sent.popleft()
             if job.answer.done():
                 continue
