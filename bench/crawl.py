@@ -24,11 +24,12 @@ from pathlib import Path
 from motherlode.crawl.reading import Body, Instructions, Reader
 from motherlode.detect import detect
 from motherlode.extract import links as extract_links
-from motherlode.fetch import HttpFetcher, HttpOptions, WarcResponses
+from motherlode.fetch import HttpFetcher, HttpOptions
 from motherlode.frontier import DiskLedger, Frontier, Politeness
 from motherlode.index import PageRecord, QuadStore, page_lines
 from motherlode.model import Facts, Link, LinkSource, Page, Request
 from motherlode.policy import policy_from
+from motherlode.sim.responses import Responses
 from motherlode.transform import transform
 from motherlode.www.document import Document
 from results import record, table
@@ -50,7 +51,7 @@ def draw(pages: int) -> list[Page]:
     """As many pages of the corpus, drawn at random, HTML and RDF."""
     found = [
         page
-        for page in WarcResponses(CORPUS)
+        for page in Responses(CORPUS)
         if isinstance(page, Page) and page.content_type.partition(";")[0] in EXTENSIONS
     ]
     random.Random(1).shuffle(found)

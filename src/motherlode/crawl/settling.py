@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import msgspec
 
@@ -16,8 +16,7 @@ MOST_SITEMAPS = 20
 _NOTHING: Mapping[Syntax, int] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageOutcome:
+class PageOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a page was found to be, as far as selection cares."""
 
     relevant: bool

@@ -11,7 +11,6 @@ from motherlode.fetch.guard import AddressGuard
 from motherlode.fetch.http import HttpFetcher, HttpLimits, HttpOptions
 from motherlode.fetch.recorded import RecordedWeb
 from motherlode.fetch.robots import PRODUCT_TOKEN, RobotsRules, robots_body
-from motherlode.fetch.warc import WarcResponses
 
 __all__ = [
     "PRODUCT_TOKEN",
@@ -22,6 +21,5 @@ __all__ = [
     "HttpOptions",
     "RecordedWeb",
     "RobotsRules",
-    "WarcResponses",
     "robots_body",
 ]

@@ -2,45 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
+from fastwarc.warc import WarcRecord
 
 from motherlode.fetch.answers import failure_from_status, is_useless
 from motherlode.model import Failure, FailureKind, Fetched, Page
-from motherlode.www.urls import canonical
-
-
-class WarcResponses:
-    """All responses of a file in order. Records that cannot be read are counted and passed over."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file = path.open("rb")
-        self.size = path.stat().st_size
-        self.broken = 0
-
-    @property
-    def position(self) -> int:
-        """Bytes of the file that have been read."""
-        return self._file.tell()
-
-    def __iter__(self) -> Iterator[Fetched]:
-        records = iter(ArchiveIterator(self._file, record_types=WarcRecordType.response, parse_http=True))
-        with self._file:
-            while True:
-                try:
-                    record = next(records, None)
-                    if record is None:
-                        return
-                    url = canonical((record.headers.get("WARC-Target-URI") or "").strip("<>"))
-                    if url is None or record.http_headers is None:
-                        self.broken += 1
-                    else:
-                        yield answer_in(record, url)
-                except (ValueError, OSError):
-                    self.broken += 1
 
 
 def answer_in(record: WarcRecord, url: str) -> Fetched:

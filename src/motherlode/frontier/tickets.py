@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
+
 from motherlode.frontier.entries import Entry
 from motherlode.model import RequestKind
 
@@ -11,8 +13,7 @@ MAX_REDIRECTS = 8
 """Redirects in a row; the next one is broken."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ticket:
+class Ticket(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Leave to make one request, now."""
 
     url: str

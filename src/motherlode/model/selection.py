@@ -8,7 +8,6 @@ picks an arm, the frontier takes the arm's best URL. No policy ever sees the who
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
 import msgspec
@@ -31,22 +30,20 @@ class Rating(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A reason, where the policy wants the link left out; counted, never silent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parent:
+class Parent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The page on which links were found, as far as a policy may know it."""
 
     url: str
     host: str
     depth: int
     relevant: bool
-    counts: Mapping[Syntax, int] = field(default_factory=dict)
+    counts: Mapping[Syntax, int] = msgspec.field(default_factory=dict)
     kind: str = ""
     """The value of its ContentKind."""
     memo: bytes = b""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Feedback:
+class Feedback(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What became of a URL that was picked."""
 
     url: str
@@ -59,7 +56,7 @@ class Feedback:
     relevant: bool
     failure: FailureKind | None = None
     """None for a page. A redirect has no reward of its own."""
-    counts: Mapping[Syntax, int] = field(default_factory=dict)
+    counts: Mapping[Syntax, int] = msgspec.field(default_factory=dict)
     links: int = 0
     parent_url: str = ""
 
