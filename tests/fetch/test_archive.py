@@ -1,0 +1,83 @@
+"""WARC output: readable by others, usable again, and whole after a kill."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from motherlode.fetch import RecordedWeb
+from motherlode.fetch.archive import Archive, WarcFile
+from motherlode.model import Failure, FailureKind, Page
+
+PAGE = Page(
+    url="http://ex.org/a?b=ö",
+    status=200,
+    headers={"content-type": "text/html", "content-encoding": "gzip", "transfer-encoding": "chunked", "x-a": "1"},
+    body=b"<p>hello \xff</p>" * 100,
+    fetched_at=1_700_000_000.0,
+)
+MOVED = Failure(
+    url="http://ex.org/old",
+    kind=FailureKind.REDIRECT,
+    status=301,
+    location="http://ex.org/new",
+    headers={"location": "/new"},
+)
+TIMED_OUT = Failure(url="http://ex.org/slow", kind=FailureKind.TIMEOUT)
+
+
+async def _archive(folder: Path, **options: int) -> list[Path]:
+    archive = Archive(folder, **options)
+    for fetched in (PAGE, MOVED, TIMED_OUT):
+        await archive.add(fetched)
+    archive.close()
+    return sorted(folder.glob("*.warc.gz"))  # noqa: ASYNC240 - nothing else is running
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+async def test_warcio_reads_every_byte_back(tmp_path: Path) -> None:
+    (path,) = await _archive(tmp_path)
+    with path.open("rb") as file:
+        records = [
+            (
+                record.rec_headers["WARC-Target-URI"],
+                record.http_headers.get_statuscode(),
+                record.content_stream().read(),
+            )
+            for record in ArchiveIterator(file, check_digests="raise")
+        ]
+    assert records == [(PAGE.url, "200", PAGE.body), (MOVED.url, "301", b"")]
+
+
+async def test_what_was_kept_can_be_crawled_again(tmp_path: Path) -> None:
+    (path,) = await _archive(tmp_path)
+    web = RecordedWeb(path)
+    page = web.answer("https://ex.org/a?b=%C3%B6")
+    moved = web.answer("http://ex.org/old")
+    await web.close()
+    assert isinstance(page, Page)
+    assert page.body == PAGE.body
+    assert "content-encoding" not in page.headers, "the body is kept unpacked"
+    assert isinstance(moved, Failure)
+    assert moved.location == "http://ex.org/new"
+
+
+async def test_each_run_begins_a_file_and_large_files_are_followed_by_others(tmp_path: Path) -> None:
+    assert len(await _archive(tmp_path)) == 1
+    assert len(await _archive(tmp_path)) == 2
+    assert len(await _archive(tmp_path, most_bytes=10)) == 4
+
+
+def test_a_file_that_was_cut_gives_all_but_its_last_record(tmp_path: Path) -> None:
+    file = WarcFile(tmp_path / "a.warc.gz")
+    for number in range(3):
+        file.add(f"http://ex.org/{number}", at=0.0, status=200, headers={}, body=b"x" * 1000)
+    file.close()
+    cut = (tmp_path / "a.warc.gz").read_bytes()[:-50]
+    (tmp_path / "a.warc.gz").write_bytes(cut)
+    web = RecordedWeb(tmp_path / "a.warc.gz")
+    assert isinstance(web.answer("http://ex.org/0"), Page)
+    assert isinstance(web.answer("http://ex.org/1"), Page)
+    web._file.close()
