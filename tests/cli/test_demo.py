@@ -1,0 +1,46 @@
+"""The demo, smaller than `make demo` shows it."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+
+def _demo(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "motherlode", "demo", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_the_focused_crawl_is_ahead_and_there_is_an_answer_and_a_report(tmp_path: Path) -> None:
+    done = _demo("-o", str(tmp_path / "demo"), "--pages", "500")
+    assert done.returncode == 0, done.stderr
+    rates = {
+        line.split("│")[1].strip(): float(line.split("│")[4])
+        for line in done.stdout.splitlines()
+        if line.startswith(("│ bfs", "│ bandit"))
+    }
+    assert rates["bandit:success-rate"] > 1.5 * rates["bfs"]
+    assert (tmp_path / "demo" / "bandit" / "report.html").exists()
+    assert "rows" in done.stderr
+    again = _demo("-o", str(tmp_path / "demo"), "--pages", "20")
+    assert again.returncode == 0, "an earlier demo is replaced"
+
+
+def test_it_does_not_remove_what_is_not_a_demo(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("important")
+    done = _demo("-o", str(tmp_path))
+    assert done.returncode == 2
+    assert "not an earlier demo" in " ".join(done.stderr.split())
+    assert (tmp_path / "thesis.txt").exists()
+
+
+def test_a_port_in_use_is_said(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.2", 0))
+        taken.listen()
+        done = _demo("-o", str(tmp_path / "demo"), "--port", str(taken.getsockname()[1]))
+    assert done.returncode == 1
+    assert "Address already in use" in " ".join(done.stderr.split())
+    assert "--port 0 takes a free port" in " ".join(done.stderr.split())

@@ -1,0 +1,92 @@
+"""`motherlode extract`, as a swiss knife."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pyoxigraph as ox
+import pytest
+
+PAGE = """<!DOCTYPE html><title>Pie</title>
+<script type="application/ld+json">{"@context": "https://schema.org", "@type": "Recipe", "name": "Pie",}</script>
+<script type="application/ld+json">this is no JSON at all</script>
+<div itemscope itemtype="http://schema.org/Person"><span itemprop="name">Ann</span></div>"""
+
+
+def extract(*arguments: str, text: str | None = None, expect: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "motherlode", "extract", *arguments],
+        capture_output=True,
+        text=True,
+        input=text,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == expect, done.stderr
+    return done
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> str:
+    path = tmp_path / "page.html"
+    path.write_text(PAGE)
+    return str(path)
+
+
+def _triples(text: str, form: ox.RdfFormat) -> set[tuple[str, str]]:
+    quads = ox.parse(text.encode(), form, base_iri="http://ex.org/")
+    return {(quad.predicate.value, str(quad.object)) for quad in quads}
+
+
+def test_all_formats_say_the_same(page: str) -> None:
+    formats = {
+        "nquads": ox.RdfFormat.N_QUADS,
+        "trig": ox.RdfFormat.TRIG,
+        "turtle": ox.RdfFormat.TURTLE,
+        "jsonld": ox.RdfFormat.JSON_LD,
+    }
+    said = [
+        _triples(extract(page, "--base", "http://ex.org/", "--format", name).stdout, form)
+        for name, form in formats.items()
+    ]
+    assert all(one == said[0] for one in said)
+    assert ("http://schema.org/name", '"Pie"') in said[0]
+    assert ("http://schema.org/name", '"Ann"') in said[0]
+
+
+def test_problems_go_to_stderr_with_their_place(page: str) -> None:
+    errors = extract(page).stderr
+    assert "mended 2:" in errors
+    assert "problem 3:" in errors
+
+
+def test_one_syntax_alone(page: str) -> None:
+    out = extract(page, "--syntax", "microdata").stdout
+    assert '"Ann"' in out
+    assert '"Pie"' not in out
+
+
+def test_standard_input_with_a_type_and_a_base() -> None:
+    out = extract("-", "--base", "http://ex.org/doc", "--type", "text/turtle", text="<> a <#Thing> .").stdout
+    assert out == (
+        "<http://ex.org/doc> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://ex.org/doc#Thing> "
+        "<http://ex.org/doc> .\n"
+    )
+
+
+def test_exit_codes() -> None:
+    assert "nothing could be read" in extract("-", "--type", "text/turtle", text="<a <b", expect=1).stderr
+    assert "no structured data" in extract("-", "--syntax", "rdfa", text="<p>plain</p>").stderr
+    assert "did you mean microdata" in extract("-", "--syntax", "microdat", text="", expect=2).stderr
+
+
+def test_a_large_document_is_one_document_in_every_format(tmp_path: Path) -> None:
+    path = tmp_path / "big.nt"
+    lines = (f'<http://ex.org/{n}> <http://ex.org/p> "{n} of many many many" .\n' for n in range(30_000))
+    path.write_text("".join(lines))
+    assert path.stat().st_size > 1 << 20
+    assert len(json.loads(extract(str(path), "--format", "jsonld").stdout)[0]["@graph"]) == 30_000
+    assert extract(str(path)).stdout.count("\n") == 30_000
