@@ -8,18 +8,12 @@ from motherlode.transform.microformats.classic import CLASSIC_ROOTS
 from motherlode.transform.microformats.names import LAYOUT_NAMES
 
 _VALUE = rb"""\s*=\s*("[^"]*"|'[^']*'|[^\s>"']+)"""
-_CLASS = re.compile(b"class" + _VALUE)
+_CLASS = re.compile(b"lass" + _VALUE)  # of "class": the engine finds a rarer first letter sooner
 
 _LAYOUT = "|".join(sorted(name.removeprefix("h-") for name in LAYOUT_NAMES))
 _CLASSIC = "|".join(sorted(CLASSIC_ROOTS, key=len, reverse=True))
 _END = r"""(?=[\s"']|$)"""
 _ROOT = re.compile(rf"(?<![^\s\"'])(?:(?:{_CLASSIC}){_END}|h-(?!(?:{_LAYOUT}){_END})[a-z0-9-]*[a-z]{_END})".encode())
-
-_SIGNS = (
-    *(before + b"h-" for before in (b" ", b'"', b"'", b"=", b"\n", b"\t", b"\r", b"\f")),
-    *(name.encode() for name in sorted(CLASSIC_ROOTS)),
-)
-"""One of these is in every body with microformats; plain searches cost less than one regular expression."""
 
 
 def gate(body: bytes) -> bool:
@@ -32,7 +26,5 @@ def gate(body: bytes) -> bool:
     """
     if b"\0" in body[:64]:  # UTF-16, where no byte search can tell
         return True
-    if not any(sign in body for sign in _SIGNS):
-        return False
     values = set(_CLASS.findall(body))
     return _ROOT.search(b" ".join(values)) is not None
