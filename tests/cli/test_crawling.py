@@ -117,7 +117,7 @@ def test_ctrl_c_stops_cleanly_and_resume_goes_on(crawled: Path, tmp_path: Path) 
     out = tmp_path / "out"
     process = subprocess.Popen(
         [
-            *(sys.executable, "-m", "motherlode", "crawl", "--web", str(crawled / "web.warc.gz"), "--delay", "0.1"),
+            *(sys.executable, "-m", "motherlode", "crawl", "--web", str(crawled / "web.warc.gz"), "--delay", "1"),
             *("--seeds", str(crawled / "seeds.txt"), "-o", str(out)),
         ],
         stderr=subprocess.PIPE,
