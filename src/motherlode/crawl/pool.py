@@ -50,6 +50,8 @@ class ReaderPool:
         self._encode = msgspec.msgpack.Encoder().encode
         self._tasks: Sequence[asyncio.Task[None]] = [asyncio.create_task(self._supervise()) for _ in range(workers)]
         self._running: list[_Worker] = []
+        self._processes: set[asyncio.subprocess.Process] = set()
+        """All that were started and are not known to have ended."""
         self._fault: OSError | None = None
         self.replaced = 0
         """Workers that had to be replaced."""
@@ -70,6 +72,8 @@ class ReaderPool:
             for task in pending:
                 task.cancel()
             await asyncio.wait(pending, timeout=1)  # again, if a cancellation crossed with an answer and was lost
+        for process in list(self._processes):
+            await self._end(process)  # a cancellation may have come while its end was waited for
 
     async def _supervise(self) -> None:
         """Keep one worker process going for ever."""
@@ -93,9 +97,7 @@ class ReaderPool:
                         culprit.answer.set_exception(UnreadableError(f"the page {why}"))
             finally:
                 self._running.remove(worker)
-                with contextlib.suppress(ProcessLookupError):
-                    worker.process.kill()
-                await worker.process.wait()
+                await self._end(worker.process)
 
     def _give_up(self, error: Exception, again: deque[_Job]) -> None:
         """No worker can be started: every page that waits, and every later one, is told so."""
@@ -114,15 +116,21 @@ class ReaderPool:
             stdout=asyncio.subprocess.PIPE,
             limit=_FRAME_LIMIT,
         )
+        self._processes.add(process)
         try:
             async with asyncio.timeout(_START_SECONDS):
                 await self._send(process, self._instructions)
                 await self._receive(process)
         except BaseException:
-            process.kill()
-            await process.wait()
+            await self._end(process)
             raise
         return process
+
+    async def _end(self, process: asyncio.subprocess.Process) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+        self._processes.discard(process)
 
     async def _feed(self, worker: _Worker, again: deque[_Job]) -> None:
         while True:
