@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import ada_url
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from motherlode.www import urls
 from motherlode.www.urls import (
     MAX_URL_LENGTH,
     canonical,
     host_of,
+    is_plain_path,
     origin_of,
     parse,
+    plain_url,
     registrable_domain,
     resolve,
     simplified,
@@ -265,3 +269,62 @@ def test_host_and_origin(url: str, host: str, origin: str) -> None:
 )
 def test_registrable_domain(host: str, domain: str) -> None:
     assert registrable_domain(host) == domain
+
+
+_PIECES = st.sampled_from(
+    [
+        *(
+            "http://",
+            "https://",
+            "HTTP://",
+            "//",
+            "/",
+            "?",
+            "#",
+            ":",
+            ".",
+            "..",
+            "-",
+            "--",
+            "@",
+            "%",
+            "%41",
+            "%2f",
+            ";",
+        ),
+        *(
+            "example",
+            "org",
+            "Example",
+            "xn--a",
+            "1",
+            "0x7f",
+            "8080",
+            "a",
+            "b_c",
+            "é",
+            " ",
+            "'",
+            "*",
+            "\\",
+            "utm_source=x",
+        ),
+        *("[", "]", "|", "~", "+", "&", "=", "\t", ";sid=1"),
+    ]
+)
+
+
+@given(reference=st.lists(_PIECES, max_size=10).map("".join))
+@settings(max_examples=3000, deadline=None)
+def test_what_is_taken_as_plain_is_what_the_whole_procedure_gives(reference: str) -> None:
+    plain = plain_url(reference)
+    if plain is not None:
+        assert plain == urls._finish(ada_url.normalize_url(reference))
+    if is_plain_path(reference):
+        assert urls._finish(ada_url.join_url("http://example.org/a/b", reference)) == f"http://example.org{reference}"
+
+
+def test_most_links_are_plain() -> None:
+    assert plain_url("https://en.example.org/wiki/Ada_Lovelace_(1815-1852)#Life") is not None
+    assert is_plain_path("/2024/05/a-post,with:signs/index.html")
+    assert plain_url("http://example.org:80/") is None and plain_url("http://1.2.3.4/") is None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from motherlode.www.document import Document
 
 PRODUCT_TOKEN = "motherlode"
 _KNOWN = frozenset({"noindex", "nofollow", "none"})
+_ASKING = re.compile(rb"<meta\s[^>]*?no(?:index|follow|ne)")
+"""A meta element that could ask for something: most pages have none, and then their tree need not be searched."""
 _WITH_VALUES = frozenset({"max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"})
 """Directives of X-Robots-Tag that have a colon of their own, which names no crawler."""
 
@@ -21,8 +24,7 @@ def robots_directives(document: Document, *, product: str = PRODUCT_TOKEN) -> fr
     >>> robots_directives(Document(url="http://example.org/", body=body, detected=html))
     frozenset({'noindex'})
     """
-    lowered = document.body.lower()
-    if b"robots" not in lowered and product.encode() not in lowered:
+    if _ASKING.search(document.searchable) is None:
         return frozenset()
     found: frozenset[str] = frozenset()
     for element in document.html.css("meta[name][content]"):

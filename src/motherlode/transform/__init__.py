@@ -26,7 +26,7 @@ from functools import partial
 from motherlode.model import Extraction, Facts, Problem, Syntax
 from motherlode.transform import plugins
 from motherlode.transform.blank import BlankNames
-from motherlode.transform.bounds import OutOfTime, time_limit
+from motherlode.transform.bounds import OutOfTime, alarm_ready, time_limit
 from motherlode.transform.options import TransformOptions
 from motherlode.transform.registry import EXTRACTORS, Extractor
 from motherlode.transform.unpack import member_url, members
@@ -48,11 +48,12 @@ def transform(
     """
     lower = _searchable(document)
     found: list[Extraction] = []
-    for extractor in (*EXTRACTORS[document.kind], *_users(document, options, content_type)):
-        if options.syntaxes is None or extractor.syntax in options.syntaxes:
-            extraction = _bounded(_isolated(extractor, document, lower, options), options.statements)
-            if extraction.statements or extraction.problems or extraction.wanted:
-                found.append(extraction)
+    with alarm_ready():
+        for extractor in (*EXTRACTORS[document.kind], *_users(document, options, content_type)):
+            if options.syntaxes is None or extractor.syntax in options.syntaxes:
+                extraction = _isolated(extractor, document, lower, options)
+                if extraction.statements or extraction.problems or extraction.wanted:
+                    found.append(_bounded(extraction, options.statements))
     return Facts(extractions=tuple(found), problems=tuple(document.problems))
 
 
@@ -66,10 +67,9 @@ def merge(facts: Iterable[Facts]) -> Facts:
 
 
 def _searchable(document: Document) -> bytes:
-    """The body in lower case, and in an encoding that has ASCII as it is, so that gates may search for bytes."""
-    if document.charset.startswith(("utf-16", "utf-32")):
-        return document.text.lower().encode(errors="replace")
-    return document.body.lower() if MEDIA[document.kind].is_html or MEDIA[document.kind].is_xml else document.body
+    """What gates may look through. Other kinds than markup have none, and a dump need not be copied for nothing."""
+    row = MEDIA[document.kind]
+    return document.searchable if row.is_html or row.is_xml else document.body
 
 
 def _users(document: Document, options: TransformOptions, content_type: str) -> tuple[Extractor, ...]:

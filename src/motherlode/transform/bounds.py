@@ -33,9 +33,51 @@ class Deadline:
             raise OutOfTime
 
 
+class _Alarm:
+    """The process's one interval timer, shared by limits inside limits."""
+
+    def __init__(self) -> None:
+        self.is_ready = False
+        self.due: list[float] = []
+        """When each limit that is in force ends, the outermost first; none later than the one around it."""
+
+    def ring(self, _signal: int, _frame: FrameType | None) -> None:
+        if self.due and time.monotonic() >= self.due[-1]:  # otherwise it was meant for a block that has just ended
+            raise OutOfTime
+
+    def set(self, seconds: float) -> None:
+        signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.0001), _REPEAT_SECONDS)
+
+
+_ALARM = _Alarm()
+
+
+@contextmanager
+def alarm_ready() -> Iterator[None]:
+    """Makes the limits inside the block cheap: the handler of the alarm is put in its place once for all of them.
+
+    What was there before comes back at the end, with the time that it still has.
+    """
+    if _ALARM.is_ready or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    started = time.monotonic()
+    waiting, interval = signal.setitimer(signal.ITIMER_REAL, 0)
+    before = signal.signal(signal.SIGALRM, _ALARM.ring)
+    _ALARM.is_ready = True
+    try:
+        yield
+    finally:
+        _ALARM.is_ready = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before if before is not None else signal.SIG_DFL)
+        if waiting:
+            signal.setitimer(signal.ITIMER_REAL, max(waiting - (time.monotonic() - started), 0.001), interval)
+
+
 @contextmanager
 def time_limit(seconds: float) -> Iterator[Deadline]:
-    """Raises OutOfTime inside the block after so many seconds, or when an alarm that was set around it is due.
+    """Raises OutOfTime inside the block after so many seconds, or when a limit that was set around it is due.
 
     >>> try:
     ...     with time_limit(0.01):
@@ -48,24 +90,19 @@ def time_limit(seconds: float) -> Iterator[Deadline]:
     if threading.current_thread() is not threading.main_thread():
         yield Deadline(seconds)
         return
-    armed = True
-
-    def ring(_signal: int, _frame: FrameType | None) -> None:
-        if armed:  # a signal may be delivered just after the block has ended
-            raise OutOfTime
-
-    started = time.monotonic()
-    waiting, interval = signal.setitimer(signal.ITIMER_REAL, 0)
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, min(seconds, waiting or seconds), _REPEAT_SECONDS)
+    if not _ALARM.is_ready:
+        with alarm_ready(), time_limit(seconds) as deadline:
+            yield deadline
+        return
+    due = _ALARM.due
+    ends = time.monotonic() + seconds
+    due.append(min(ends, due[-1]) if due else ends)
+    _ALARM.set(due[-1] + seconds - ends)
     try:
         yield Deadline(seconds)
     finally:
-        armed = False
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before if before is not None else signal.SIG_DFL)
-        if waiting:
-            left = waiting - (time.monotonic() - started)
-            signal.setitimer(signal.ITIMER_REAL, max(left, 0.001), interval)
-            if left <= 0:
-                signal.raise_signal(signal.SIGALRM)
+        due.pop()
+        if due:
+            _ALARM.set(due[-1] - time.monotonic())
+        else:
+            signal.setitimer(signal.ITIMER_REAL, 0)

@@ -36,6 +36,13 @@ class Document:
         return self.body.decode(self.charset, errors="replace")
 
     @cached_property
+    def searchable(self) -> bytes:
+        """The body in lower case, and in an encoding that agrees with ASCII: for searches, not to be read."""
+        if self.charset.startswith(("utf-16", "utf-32")):
+            return self.text.lower().encode(errors="replace")
+        return self.body.lower()
+
+    @cached_property
     def html(self) -> LexborHTMLParser:
         """The HTML5 tree. UTF-8 goes to the parser as it came: decoding first would add a quarter to the time."""
         if self.charset.lower() in _UTF8_NAMES:

@@ -294,6 +294,11 @@ def by_extension(url: str) -> ContentKind | None:
     return _BY_EXTENSION.get(extension_of(url))
 
 
+def extension_kind(extension: str) -> ContentKind | None:
+    """The kind that a file extension, in lower case and without its dot, suggests."""
+    return _BY_EXTENSION.get(extension)
+
+
 def by_magic(body: bytes) -> ContentKind | None:
     """The kind that bytes at fixed places tell for certain.
 
