@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from motherlode.www.document import Document
+from motherlode.www.marks import Mark
 
 PRODUCT_TOKEN = "motherlode"
 _KNOWN = frozenset({"noindex", "nofollow", "none"})
-_ASKING = re.compile(rb"<meta\s[^>]*?no(?:index|follow|ne)")
-"""A meta element that could ask for something: most pages have none, and then their tree need not be searched."""
 _WITH_VALUES = frozenset({"max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"})
 """Directives of X-Robots-Tag that have a colon of their own, which names no crawler."""
 
@@ -24,7 +22,7 @@ def robots_directives(document: Document, *, product: str = PRODUCT_TOKEN) -> fr
     >>> robots_directives(Document(url="http://example.org/", body=body, detected=html))
     frozenset({'noindex'})
     """
-    if _ASKING.search(document.searchable) is None:
+    if Mark.CRAWLER_RULES not in document.marks:
         return frozenset()
     found: frozenset[str] = frozenset()
     for element in document.html.css("meta[name][content]"):

@@ -1,9 +1,9 @@
 """From a document to facts: every syntax of the Web of Data becomes statements, with the problems beside them.
 
-The life of a document here: its kind picks a row of extractors from one table. Each extractor has a gate, a byte search
-that costs microseconds; most pages pass few of them. An extractor that is let through gets the document, whose text and
-HTML tree are made once and shared, and a supply of blank nodes of its own; it gives an `Extraction`: the statements and
-problems of one syntax. All extractions together are the page's `Facts`.
+The life of a document here: its kind picks a row of extractors from one table. Each extractor has a gate, which asks
+for marks in the bytes that one scan has found; most pages pass few of them. An extractor that is let through gets the
+document, whose text and HTML tree are made once and shared, and a supply of blank nodes of its own; it gives an
+`Extraction`: the statements and problems of one syntax. All extractions together are the page's `Facts`.
 
 What is guaranteed:
 
@@ -31,7 +31,6 @@ from motherlode.transform.options import TransformOptions
 from motherlode.transform.registry import EXTRACTORS, Extractor
 from motherlode.transform.unpack import member_url, members
 from motherlode.www.document import Document
-from motherlode.www.media import MEDIA
 
 __all__ = ["EXTRACTORS", "Extractor", "TransformOptions", "member_url", "members", "merge", "transform"]
 
@@ -46,12 +45,11 @@ def transform(
 
     The Content-Type that the document came with only matters to the user's own transformers.
     """
-    lower = _searchable(document)
     found: list[Extraction] = []
     with alarm_ready():
         for extractor in (*EXTRACTORS[document.kind], *_users(document, options, content_type)):
             if options.syntaxes is None or extractor.syntax in options.syntaxes:
-                extraction = _isolated(extractor, document, lower, options)
+                extraction = _isolated(extractor, document, options)
                 if extraction.statements or extraction.problems or extraction.wanted:
                     found.append(_bounded(extraction, options.statements))
     return Facts(extractions=tuple(found), problems=tuple(document.problems))
@@ -66,12 +64,6 @@ def merge(facts: Iterable[Facts]) -> Facts:
     )
 
 
-def _searchable(document: Document) -> bytes:
-    """What gates may look through. Other kinds than markup have none, and a dump need not be copied for nothing."""
-    row = MEDIA[document.kind]
-    return document.searchable if row.is_html or row.is_xml else document.body
-
-
 def _users(document: Document, options: TransformOptions, content_type: str) -> tuple[Extractor, ...]:
     """The transformer that somebody installed for this type of content."""
     if not plugins.installed() or plugins.transformer_for(document, options, content_type=content_type) is None:
@@ -80,10 +72,10 @@ def _users(document: Document, options: TransformOptions, content_type: str) -> 
     return (Extractor(syntax=Syntax.OTHER, gate=lambda *_: True, extract=extract),)
 
 
-def _isolated(extractor: Extractor, document: Document, lower: bytes, options: TransformOptions) -> Extraction:
+def _isolated(extractor: Extractor, document: Document, options: TransformOptions) -> Extraction:
     syntax = extractor.syntax
     try:
-        if not extractor.gate(document, lower, options):
+        if not extractor.gate(document, options):
             return Extraction(syntax=syntax)
         with time_limit(options.seconds):
             return extractor.extract(document, BlankNames(document.url, syntax), options)

@@ -35,11 +35,6 @@ _MOST_KEYWORDS = 100
 _MOST_ELEMENTS = 1_000
 
 
-def gate(body: bytes) -> bool:
-    """Pages without a head are too few to look for."""
-    return bool(body)
-
-
 def extract(document: Document, _names: BlankNames) -> Extraction:
     """The page facts of an HTML document."""
     page = iri(document.url)

@@ -10,9 +10,10 @@ from motherlode.transform import documents, jsonld, microdata, microformats, pag
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
+from motherlode.www.marks import Mark
 from motherlode.www.media import MEDIA
 
-Gate = Callable[[Document, bytes, TransformOptions], bool]
+Gate = Callable[[Document, TransformOptions], bool]
 Extract = Callable[[Document, BlankNames, TransformOptions], Extraction]
 
 
@@ -22,17 +23,22 @@ class Extractor:
 
     syntax: Syntax
     gate: Gate
-    """False where the document holds nothing of the syntax. The bytes are its body in lower case and in an encoding
-    that agrees with ASCII: to be searched, not read."""
+    """False where the document holds nothing of the syntax, by the marks that its bytes have."""
     extract: Extract
 
 
-def _always(_document: Document, _lower: bytes, _options: TransformOptions) -> bool:
+def _always(_document: Document, _options: TransformOptions) -> bool:
     return True
 
 
-def _if_found(gate: Callable[[bytes], bool]) -> Gate:
-    return lambda _document, lower, _options: gate(lower)
+def _if_marked(*marks: Mark) -> Gate:
+    wanted = frozenset(marks)
+    return lambda document, _options: not wanted.isdisjoint(document.marks)
+
+
+def _has_root_class(document: Document, _options: TransformOptions) -> bool:
+    """The names of many style sheets look like those of microformats; only where one does is it worth a closer look."""
+    return Mark.MICROFORMATS in document.marks and microformats.gate(document.searchable)
 
 
 def _without_options(extract: Callable[[Document, BlankNames], Extraction]) -> Extract:
@@ -42,20 +48,22 @@ def _without_options(extract: Callable[[Document, BlankNames], Extraction]) -> E
 def _by_stylesheet(syntax: Syntax) -> Extractor:
     return Extractor(
         syntax=syntax,
-        gate=lambda document, _lower, options: xslt.wants(document, options),
+        gate=xslt.wants,
         extract=xslt.extract,
     )
 
 
-_JSON_LD = Extractor(syntax=Syntax.JSON_LD, gate=_if_found(jsonld.gate), extract=jsonld.extract)
+_JSON_LD = Extractor(syntax=Syntax.JSON_LD, gate=_if_marked(Mark.JSON_LD), extract=jsonld.extract)
 _MICRODATA = Extractor(
-    syntax=Syntax.MICRODATA, gate=_if_found(microdata.gate), extract=_without_options(microdata.extract)
+    syntax=Syntax.MICRODATA, gate=_if_marked(Mark.MICRODATA), extract=_without_options(microdata.extract)
 )
-_RDFA = Extractor(syntax=Syntax.RDFA, gate=_if_found(rdfa.gate), extract=_without_options(rdfa.extract))
+_RDFA = Extractor(
+    syntax=Syntax.RDFA, gate=_if_marked(Mark.PROPERTIES, Mark.RELATIONS), extract=_without_options(rdfa.extract)
+)
 _MICROFORMATS = Extractor(
-    syntax=Syntax.MICROFORMATS, gate=_if_found(microformats.gate), extract=_without_options(microformats.extract)
+    syntax=Syntax.MICROFORMATS, gate=_has_root_class, extract=_without_options(microformats.extract)
 )
-_PAGE = Extractor(syntax=Syntax.PAGE, gate=_if_found(page.gate), extract=_without_options(page.extract))
+_PAGE = Extractor(syntax=Syntax.PAGE, gate=_always, extract=_without_options(page.extract))
 _FEED = _by_stylesheet(Syntax.FEED)
 _GRDDL = _by_stylesheet(Syntax.GRDDL)
 _HTML = (_JSON_LD, _MICRODATA, _RDFA, _MICROFORMATS, _PAGE, _GRDDL)

@@ -9,6 +9,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 from motherlode.model import ContentKind, Detected, Problem
 from motherlode.www.html_guard import guarded
 from motherlode.www.html_selfclosing import with_end_tags
+from motherlode.www.marks import Mark, marks_in
 from motherlode.www.urls import parse
 from motherlode.www.xmltree import XmlTree, parse_xml
 
@@ -43,6 +44,12 @@ class Document:
         return self.body.lower()
 
     @cached_property
+    def marks(self) -> frozenset[Mark]:
+        """What a page of markup may have, by a look at its bytes."""
+        in_ascii = not self.charset.startswith(("utf-16", "utf-32"))
+        return marks_in(self.body if in_ascii else self.searchable)
+
+    @cached_property
     def html(self) -> LexborHTMLParser:
         """The HTML5 tree. UTF-8 goes to the parser as it came: decoding first would add a quarter to the time."""
         if self.charset.lower() in _UTF8_NAMES:
@@ -63,6 +70,8 @@ class Document:
     @cached_property
     def base(self) -> str:
         """The address against which HTML resolves references: that of the first `base` element, or the page's own."""
+        if Mark.BASE not in self.marks:
+            return self.url
         element = self.html.css_first("base[href]")
         if element is None:
             return self.url

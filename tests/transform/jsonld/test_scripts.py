@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError
-from motherlode.transform.jsonld.scripts import find_scripts, gate, load_scripts
+from motherlode.transform.jsonld.scripts import find_scripts, load_scripts
+from motherlode.www.marks import Mark, marks_in
 
 from .helpers import page
 
@@ -25,7 +26,7 @@ SCRIPT = '<script type="application/ld+json" id="{}">{}</script>'
 )
 def test_blocks_are_found_however_the_type_is_spelled(tag: str) -> None:
     html = f"<p>{tag}{{}}</script>"
-    assert gate(html.lower().encode())
+    assert Mark.JSON_LD in marks_in(html.encode())
     assert [script.content for script in find_scripts(page(html))] == ["{}"]
 
 
@@ -46,7 +47,7 @@ def test_other_elements_are_not_blocks(html: str) -> None:
 
 
 def test_the_gate_is_shut_for_plain_pages() -> None:
-    assert not gate(b'<p>application/json</p><script type="text/javascript">')
+    assert Mark.JSON_LD not in marks_in(b'<p>application/json</p><script type="text/javascript">')
 
 
 def test_loading_takes_the_first_block_or_all_or_the_one_that_is_named() -> None:

@@ -6,12 +6,12 @@ import time
 
 import pytest
 
-from motherlode.transform.microdata import gate
+from motherlode.www.marks import Mark, marks_in
 from tests.transform.microdata.pages import SCHEMA, facts, microdata
 
 
 def test_the_gate() -> None:
-    assert gate(b"<p itemscope>") and not gate(b"<p class=item>")
+    assert Mark.MICRODATA in marks_in(b"<p itemscope>") and not marks_in(b"<p class=item>")
 
 
 def test_blank_nodes_are_the_same_on_every_run() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from motherlode.model import ContentKind, Syntax
 from motherlode.transform.options import Stylesheet, TransformOptions
-from motherlode.transform.xslt import builtin, fault_in, gate, wants
+from motherlode.transform.xslt import builtin, fault_in, wants
 
 from .pages import DEFAULT, URL, XHTML, document, facts, options_with, saying, sheet, transformed
 
@@ -82,7 +82,6 @@ def test_what_wants_no_stylesheet_costs_nothing() -> None:
     assert transformed(page).statements == ()
     assert not wants(document("a,b", ContentKind.TEXT), options_with(saying("x")))
     assert wants(document("<rss/>", ContentKind.RSS), DEFAULT)
-    assert gate(b"x") and not gate(b"")
 
 
 def test_the_page_stylesheet_of_multicrawler() -> None:

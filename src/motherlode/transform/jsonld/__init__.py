@@ -10,6 +10,5 @@ stands in a located `Problem`.
 """
 
 from motherlode.transform.jsonld.reading import extract, read_document
-from motherlode.transform.jsonld.scripts import gate
 
-__all__ = ["extract", "gate", "read_document"]
+__all__ = ["extract", "read_document"]

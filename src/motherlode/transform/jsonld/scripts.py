@@ -15,8 +15,6 @@ from motherlode.www.document import Document
 
 MEDIA_TYPE = "application/ld+json"
 _SELECTOR = "script[type]"
-_MARKS = (b"application/ld", b"application&#")
-"""Template engines write the slash or the plus of an attribute as a character reference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +24,6 @@ class Script:
     content: str
     identifier: str
     """Of the element, or empty."""
-
-
-def gate(body: bytes) -> bool:
-    """Whether a page, given in lower case, can hold JSON-LD blocks at all.
-
-    >>> gate(b'<script type="application/ld+json">'), gate(b"<p>")
-    (True, False)
-    """
-    return _MARKS[0] in body or _MARKS[1] in body
 
 
 def find_scripts(document: Document) -> Iterator[Script]:

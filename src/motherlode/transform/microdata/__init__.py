@@ -15,16 +15,7 @@ from motherlode.transform.microdata.generate import Generator
 from motherlode.transform.microdata.vocabularies import DEFAULT_REGISTRY, Registry
 from motherlode.www.document import Document
 
-__all__ = ["DEFAULT_REGISTRY", "Registry", "extract", "gate"]
-
-
-def gate(body: bytes) -> bool:
-    """Without `itemscope` there is no item, and without an item nothing. The body is expected in lower case.
-
-    >>> gate(b"<div itemscope>"), gate(b"<div itemprop=name>")
-    (True, False)
-    """
-    return b"itemscope" in body
+__all__ = ["DEFAULT_REGISTRY", "Registry", "extract"]
 
 
 def extract(

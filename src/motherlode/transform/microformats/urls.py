@@ -11,6 +11,7 @@ import ada_url
 from motherlode.model.terms import iri
 from motherlode.transform.microformats.text import HTML_SPACE
 from motherlode.www.document import Document
+from motherlode.www.marks import Mark
 
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _LONGEST_REFERENCE = 4096
@@ -19,7 +20,7 @@ _LONGEST_REFERENCE = 4096
 
 def base_of(document: Document) -> str:
     """The address against which the references of a page are resolved."""
-    element = document.html.css_first("base[href]")
+    element = document.html.css_first("base[href]") if Mark.BASE in document.marks else None
     return resolve(document.url, element.attributes.get("href") or "") if element is not None else document.url
 
 

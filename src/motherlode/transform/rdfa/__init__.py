@@ -8,8 +8,6 @@ follows from vocabularies (`expansion`) needs their documents and is for whoever
 
 from __future__ import annotations
 
-import re
-
 from motherlode.model import ContentKind, Extraction, Problem, Statement, Syntax
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.rdfa.copying import copied
@@ -22,29 +20,7 @@ from motherlode.transform.rdfa.xml_tree import xml_tree
 from motherlode.www.document import Document
 from motherlode.www.html_budget import TextBudget
 
-__all__ = ["expanded", "extract", "gate", "processor_graph"]
-
-_RELATION = re.compile(rb"re[lv]\s*=\s*[\"']?[^\"'<>:]*(?::|license|describedby|role)")
-_TYPEOF = re.compile(rb"typeof\s*=")
-_VOCAB = re.compile(rb"vocab\s*=")
-
-
-def gate(body: bytes) -> bool:
-    """Without one of its attributes, or a relation that is more than a word of HTML, there is no RDFa.
-
-    The body is expected in lower case.
-
-    >>> gate(b'<meta property="og:title">'), gate(b'<link rel="stylesheet">'), gate(b'<a rel="license">')
-    (True, False, True)
-    >>> gate(b"<p typeof = 'foaf:Person'>"), gate(b"if (typeof x == 'function')")
-    (True, False)
-    """
-    return (
-        b"property" in body
-        or (b"typeof" in body and _TYPEOF.search(body) is not None)
-        or (b"vocab" in body and _VOCAB.search(body) is not None)
-        or _RELATION.search(body) is not None
-    )
+__all__ = ["expanded", "extract", "processor_graph"]
 
 
 def extract(document: Document, names: BlankNames, *, roles: bool = False) -> Extraction:

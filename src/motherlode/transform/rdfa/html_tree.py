@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from html import escape
 from typing import cast
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from motherlode.transform.rdfa.hosts import HTML
 from motherlode.transform.rdfa.tree import RELEVANT, Element, Tree
 from motherlode.www.document import Document
 from motherlode.www.html_references import without_fragment
+from motherlode.www.marks import Mark
 
 _STARTING = frozenset({"property", "typeof", "rel", "rev", "vocab", "role"})
 # A plain list is faster than `:is()`, and finds an element once for each member that it fits.
@@ -37,7 +38,7 @@ def html_tree(document: Document, *, roles: bool) -> Tree | None:
     root = document.html.root
     if root is None:
         return None
-    found = _starting(document.html, roles=roles)
+    found = _starting(document, roles=roles)
     builder = _Builder(root)
     if any(_is_hanging(attributes) for _, attributes in found):
         for node in document.html.css(_WITH_ADDRESSES):
@@ -48,9 +49,12 @@ def html_tree(document: Document, *, roles: bool) -> Tree | None:
     return Tree(host=HTML, reader=_READER, base=without_fragment(document.base), elements=builder.elements)
 
 
-def _starting(tree: LexborHTMLParser, *, roles: bool) -> list[tuple[LexborNode, dict[str, str | None]]]:
+def _starting(document: Document, *, roles: bool) -> list[tuple[LexborNode, dict[str, str | None]]]:
     """The elements that may start a statement. Where a vocabulary is set, every word of a relation says something."""
+    tree = document.html
     role = ", [role]" if roles else ""
+    if Mark.RELATIONS not in document.marks:  # two pages in three: OpenGraph alone
+        return [(node, node.attributes) for node in tree.css(f"[property]{role}")]
     found = [(node, node.attributes) for node in tree.css(_TELLING + role)]
     if any("vocab" in attributes for _, attributes in found):
         found = [(node, node.attributes) for node in tree.css(_ANY_RELATION + role)]

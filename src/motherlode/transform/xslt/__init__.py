@@ -19,14 +19,15 @@ from motherlode.model import ContentKind, Extraction, Problem, Statement, Syntax
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.options import TransformOptions
 from motherlode.transform.xslt import engine
-from motherlode.transform.xslt.grddl import DATA_VIEW, Wanted, wanted_by_html, wanted_by_xml
+from motherlode.transform.xslt.grddl import Wanted, wanted_by_html, wanted_by_xml
 from motherlode.transform.xslt.results import read_rdf
 from motherlode.transform.xslt.sandbox import SANDBOX, Made
 from motherlode.transform.xslt.xhtml import to_xhtml
 from motherlode.www.document import Document
+from motherlode.www.marks import Mark
 from motherlode.www.media import MEDIA, XHTML_NAMESPACE
 
-__all__ = ["builtin", "extract", "fault_in", "gate", "wants"]
+__all__ = ["builtin", "extract", "fault_in", "wants"]
 
 FEEDS = {ContentKind.RSS: "rss", ContentKind.ATOM: "atom"}
 _LARGE = 2_000_000
@@ -59,18 +60,13 @@ def fault_in(xslt: bytes) -> str:
     return ""
 
 
-def gate(body: bytes) -> bool:
-    """Nothing in the bytes rules a user's stylesheet out. `wants` knows better, and `extract` begins by asking it."""
-    return bool(body)
-
-
 def wants(document: Document, options: TransformOptions) -> bool:
     """Whether some stylesheet may fit the document; costs at most a byte search."""
     if document.kind in FEEDS:
         return True
     if not (MEDIA[document.kind].is_html or MEDIA[document.kind].is_xml):
         return False
-    return bool(options.stylesheets or options.transformations) or DATA_VIEW.encode() in document.body
+    return bool(options.stylesheets or options.transformations) or Mark.DATA_VIEW in document.marks
 
 
 def extract(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:

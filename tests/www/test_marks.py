@@ -1,0 +1,46 @@
+"""Marks: nothing that a page has may be ruled out, and most of what it has not is."""
+
+from __future__ import annotations
+
+import pytest
+
+from motherlode.transform.microformats.classic import CLASSIC_ROOTS
+from motherlode.www.marks import Mark, marks_in
+
+
+@pytest.mark.parametrize("root", [*CLASSIC_ROOTS, "h-card", "h-x-app-thing", "h-2d-a"])
+@pytest.mark.parametrize("markup", ['<p class="a {} b">', "<P CLASS = '{}'>", "<p class={}>", '<p class="\n{}\t">'])
+def test_every_root_of_microformats_is_marked(root: str, markup: str) -> None:
+    assert Mark.MICROFORMATS in marks_in(markup.format(root).encode())
+
+
+@pytest.mark.parametrize(
+    ("markup", "mark"),
+    [
+        ("<script type=application/ld+json>", Mark.JSON_LD),
+        ("<script type='application&#47;ld+json'>", Mark.JSON_LD),
+        ("<div ITEMSCOPE>", Mark.MICRODATA),
+        ("<meta property=og:title>", Mark.PROPERTIES),
+        ("<p typeof = 'foaf:Person'>", Mark.RELATIONS),
+        ("<body vocab='http://schema.org/'>", Mark.RELATIONS),
+        ("<a rel='next License'>", Mark.RELATIONS),
+        ("<a rev=foaf:knows>", Mark.RELATIONS),
+        ("<link rel=describedby>", Mark.RELATIONS),
+        ("<BASE href=x>", Mark.BASE),
+        ("<meta name=robots\ncontent='all, NoIndex'>", Mark.CRAWLER_RULES),
+        ("<meta content=none name=robots>", Mark.CRAWLER_RULES),
+        ("<html profile='http://www.w3.org/2003/g/data-view'>", Mark.DATA_VIEW),
+    ],
+)
+def test_what_is_there_is_marked(markup: str, mark: Mark) -> None:
+    assert mark in marks_in(f"<html><p>text {markup} text".encode())
+
+
+def test_what_is_not_there_is_not() -> None:
+    body = b"""<link rel="stylesheet"> <p class="geology vcards h- app-h-card"> vcard geo
+        <script>if (typeof x == "function") y.rel = none</script><meta charset=utf-8> noindex"""
+    assert marks_in(body) == frozenset()
+
+
+def test_a_long_body_of_beginnings_takes_no_long_time_and_no_mark() -> None:
+    assert marks_in(b"<p class='x" * 200_000 + b'<meta content="no' * 200_000) == frozenset()
