@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types imports unit conformance fuzz bench lock clean
+.PHONY: help setup demo test lint types imports unit conformance fuzz bench papers lock clean
 
 help:  ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -45,6 +45,9 @@ fuzz: setup  ## the fuzz tests, twenty times as long as in `make test`
 
 bench: setup  ## every benchmark, into bench/RESULTS.md
 	$(BIN)/python bench/run.py
+
+papers: setup  ## the papers' tables and figures, measured anew, into docs/papers.md (half an hour)
+	$(BIN)/python -m tools.papers --fresh
 
 lock:  ## write requirements.lock anew from what is installed
 	$(BIN)/python -m pip freeze --exclude-editable > requirements.lock

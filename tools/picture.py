@@ -9,7 +9,7 @@ from motherlode.crawl import CrawlFolder, read_stats
 from motherlode.crawl.plot import write_svg
 from motherlode.crawl.reporting import curve_of
 
-NAMES = {"bandit": "focused", "bfs": "breadth-first"}
+NAMES = {"motherlode": "motherlode", "bfs": "breadth-first"}
 
 
 def main(demo: Path, picture: Path) -> None:

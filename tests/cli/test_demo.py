@@ -19,10 +19,10 @@ def test_the_focused_crawl_is_ahead_and_there_is_an_answer_and_a_report(tmp_path
     rates = {
         line.split("│")[1].strip(): float(line.split("│")[4])
         for line in done.stdout.splitlines()
-        if line.startswith(("│ bfs", "│ bandit"))
+        if line.startswith(("│ bfs", "│ motherlode"))
     }
-    assert rates["bandit:success-rate"] > 1.5 * rates["bfs"]
-    assert (tmp_path / "demo" / "bandit" / "report.html").exists()
+    assert rates["motherlode"] > 1.5 * rates["bfs"]
+    assert (tmp_path / "demo" / "motherlode" / "report.html").exists()
     assert "rows" in done.stderr
     again = _demo("-o", str(tmp_path / "demo"), "--pages", "20")
     assert again.returncode == 0, "an earlier demo is replaced"

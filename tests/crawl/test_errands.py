@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from motherlode.crawl import CrawlFolder, Job, assemble
+from motherlode.crawl import CrawlFolder, Job
+from motherlode.crawl.assemble import assemble
 from motherlode.index import QuadStore
 from motherlode.model import Visit
 
@@ -114,3 +115,46 @@ async def test_a_service_that_is_not_there_is_a_problem_not_a_failure(tmp_path: 
 def test_a_broken_transform_table_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="does not know"):
         Job(seeds=("http://a/",), transform={"sheets": []}).transform_options()
+
+
+class _RulesElsewhere(Site):
+    """The context's host says that its robots.txt lies on another; both are this server, by two names."""
+
+    def __init__(self, rules: str) -> None:
+        super().__init__()
+        self._rules = rules
+
+    async def answer(self, request: web.Request) -> web.Response:
+        name = request.host.partition(":")[0]
+        if request.path == "/robots.txt" and name == "contexts.example":
+            self.asked.append(f"{request.method} {name}{request.path}")
+            return web.Response(status=301, headers={"Location": "http://rules.example/all.txt"})
+        if request.path == "/all.txt":
+            self.asked.append(f"{request.method} {name}{request.path}")
+            return web.Response(text=self._rules)
+        if request.path == "/":
+            self.asked.append("GET /")
+            block = json.dumps({"@context": "http://contexts.example/context.jsonld", "name": "Ann"})
+            text = f'<script type="application/ld+json">{block}</script>'
+            return web.Response(text=text, content_type="text/html")
+        return await super().answer(request)
+
+
+@pytest.mark.parametrize(
+    ("rules", "names"), [("User-agent: *\nAllow: /\n", {"Ann"}), ("User-agent: *\nDisallow: /\n", set())]
+)
+async def test_rules_that_lie_elsewhere_are_asked_for_there_before_an_errand(
+    tmp_path: Path, rules: str, names: set[str]
+) -> None:
+    site = _RulesElsewhere(rules)
+    async with serving(site) as root:
+        place = root.removeprefix("http://")
+        hosts = {"contexts.example": place, "rules.example": place}
+        await _crawl(_job(root, contexts="fetch", hosts=hosts, words=False), tmp_path / "out")
+    found = QuadStore(tmp_path / "out" / "store", read_only=True).query(
+        "SELECT ?n { ?s <http://vocab.example/name> ?n }"
+    )
+    assert {row["n"].value for row in found} == names  # type: ignore[union-attr, index]
+    assert "GET contexts.example/robots.txt" in site.asked
+    assert "GET rules.example/all.txt" in site.asked
+    assert ("GET /context.jsonld" in site.asked) == bool(names)

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from aiohttp import web
 
-from motherlode.crawl import CrawlFolder, Job, assemble
+from motherlode.crawl import CrawlFolder, Job
+from motherlode.crawl.assemble import assemble
 
 HOSTS = 200
 ADDRESSES = [f"127.0.0.{number}" for number in range(2, 22)]

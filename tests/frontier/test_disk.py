@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from motherlode.frontier import DiskLedger, HostRecord, UrlState
-from motherlode.frontier.disk import _descending, _score
+from motherlode.frontier.keys import _descending, score_of
 
 from .fakes import entry
 from .test_ledger import fill, pop_all
@@ -30,7 +30,7 @@ def test_keys_sort_against_scores(one: float, other: float) -> None:
 
 @given(SCORE)
 def test_a_score_can_be_read_from_its_key(score: float) -> None:
-    assert _score(_descending(score)) == score
+    assert score_of(_descending(score)) == score
     assert 0 <= _descending(score) < 1 << 64
 
 

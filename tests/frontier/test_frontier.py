@@ -348,3 +348,24 @@ def test_a_dead_host_rests_wakes_for_one_try_and_comes_back() -> None:
     frontier.done(ticket)
     assert not frontier.refused, "it was never given up"
     assert [fetch(frontier, now) for _ in range(3)]
+
+
+def test_attempts_and_the_wait_for_the_next_one_outlast_a_kill(tmp_path: Path) -> None:
+    ledger = DiskLedger(tmp_path / "f")
+    frontier = frontier_on(ledger, delay=0.0, retry_wait=10.0)
+    offer(frontier, f"{A}/1")
+    now, tries = 100.0, 0
+    while not ended(frontier):
+        ticket = take(frontier, now)
+        tries += 1
+        frontier.answered(ticket, now)
+        again = frontier.failed(ticket, FailureKind.SERVER_ERROR, now, retry_after=None)
+        frontier.commit()
+        ledger = kill(ledger, tmp_path / "f")
+        frontier = frontier_on(ledger, delay=0.0, retry_wait=10.0)
+        if again:
+            assert frontier.next(now + 1.0) is None, "it waits as long as it would have waited"
+            now = frontier.idle_until() or now
+            assert now >= 120.0
+    assert tries == 3
+    ledger.close()

@@ -94,3 +94,18 @@ def test_an_errand_is_no_known_url() -> None:
     assert frontier.known_urls == 0
     assert ended(frontier)
     assert offer(frontier, f"{A}/context") == 1, "a page may still link to it"
+
+
+def test_rules_that_lie_elsewhere_are_asked_for_there_by_its_clock() -> None:
+    frontier = frontier_on(delay=5.0, robots=True)
+    asked = errand(frontier, f"{A}/context", 0.0)
+    frontier.answered(asked, 1.0)
+    assert frontier.reroute(asked, f"{B}/rules.txt")
+    assert frontier.errand(f"{A}/context", 2.0) == 6.0, "the host that sent us on has a clock as well"
+    elsewhere = errand(frontier, f"{A}/context", 6.0)
+    assert (elsewhere.url, elsewhere.host, elsewhere.kind) == (f"{B}/rules.txt", "a.example", RequestKind.ROBOTS)
+    assert isinstance(frontier.errand(f"{B}/other", 6.5), float), "a request to the other host is under way"
+    frontier.answered(elsewhere, 7.0)
+    frontier.introduce(elsewhere, b"no:/private", 7.0)
+    assert frontier.errand(f"{A}/private/context", 20.0) is None
+    assert errand(frontier, f"{A}/context", 20.0).kind is RequestKind.ERRAND

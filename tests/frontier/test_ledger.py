@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
+import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -167,3 +168,35 @@ def test_the_work_goes_on_after_a_commit(ledger: Ledger) -> None:
     assert ledger.best("a.example") == 2
     ledger.commit()
     assert pop_all(ledger, "a.example") == [1, 0]
+
+
+def test_what_is_postponed_keeps_its_time_and_its_attempts(ledger: Ledger) -> None:
+    fill(ledger, [2, 1])
+    first, second = ledger.pop("a.example"), ledger.pop("a.example")
+    assert first is not None
+    assert second is not None
+    tried = msgspec.structs.replace(first, attempts=1)
+    ledger.postpone(tried, 12.5)
+    assert ledger.recover() == 1, "only the other one waits again at once"
+    assert list(ledger.postponed()) == [(12.5, tried)]
+    found = ledger.find(first.url)
+    assert found is not None
+    assert found[0].attempts == 1
+    assert found[1] is UrlState.IN_FLIGHT
+    ledger.add(tried)
+    assert list(ledger.postponed()) == []
+    popped = ledger.pop("a.example")
+    assert popped == tried
+
+
+def test_what_is_postponed_can_end(ledger: Ledger) -> None:
+    fill(ledger, [1])
+    popped = ledger.pop("a.example")
+    assert popped is not None
+    ledger.postpone(popped, 1.0)
+    ledger.add(popped)
+    again = ledger.pop("a.example")
+    assert again is not None
+    ledger.finish(again, UrlState.FAILED, "timeout")
+    assert list(ledger.postponed()) == []
+    assert ledger.recover() == 0

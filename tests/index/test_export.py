@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 import pyoxigraph as ox
 import pytest
@@ -11,10 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from motherlode.index import PROVENANCE, QuadStore, export_nquads
+from motherlode.index.export import export_trig, open_output
 from motherlode.model import Statement
 from motherlode.model.terms import XSD, literal
 
-from .fakes import A, B, P, graph, record, says
+from .fakes import A, B, P, graph, record, says, union
+
+Write = Callable[[QuadStore, BinaryIO, Callable[[int], None]], int]
 
 LITERALS = st.builds(
     literal,
@@ -62,3 +68,56 @@ def test_any_literal_comes_back_as_it_was(store: QuadStore, values: list[str]) -
     _, data = exported(store)
     assert set(ox.parse(data, ox.RdfFormat.N_QUADS)) == set(store.quads())
     assert sum(quad.graph_name == ox.NamedNode(A) for quad in store.quads()) == len(set(values))
+
+
+def imported(data: bytes, form: ox.RdfFormat, path: Path) -> QuadStore:
+    """What another program's store holds after reading an export."""
+    fresh = QuadStore(path)
+    fresh.extend(ox.parse(data, form))
+    return fresh
+
+
+def canonical(store: QuadStore) -> ox.Dataset:
+    dataset = ox.Dataset(store.quads())
+    dataset.canonicalize(ox.CanonicalizationAlgorithm.UNSTABLE)
+    return dataset
+
+
+@pytest.mark.parametrize(
+    ("write", "form"), [(export_nquads, ox.RdfFormat.N_QUADS), (export_trig, ox.RdfFormat.TRIG)], ids=["nquads", "trig"]
+)
+def test_a_round_trip_gives_the_same_data_set(
+    store: QuadStore, tmp_path: Path, write: Write, form: ox.RdfFormat
+) -> None:
+    odd: list[Statement] = [
+        ("_:b1", P, "_:b2", ""),
+        ("_:b2", P, '"two\\nlines \\"quoted\\" \\\\"@de', ""),
+        ("_:b2", P, f'"1.50"^^<{XSD}decimal>', "<http://ex.org/g>"),
+        ("<http://ex.org/a,b(c)'d%20e>", "<http://ex.org/p#q.r->", "<http://schema.org/>", ""),
+        ("<urn:x:y>", P, '"\\u0001"', "_:g"),
+    ]
+    store.write([record(A, *odd, says("x", "1")), record(B, *odd)])
+    output = io.BytesIO()
+    heard: list[int] = []
+    count = write(store, output, heard.append)
+    fresh = imported(output.getvalue(), form, tmp_path / "fresh")
+    assert count == len(list(fresh.quads())) == heard[-1]
+    assert canonical(fresh) == canonical(store)
+    assert union(fresh) == union(store), "blank nodes keep their labels, and the union is made again"
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(values=st.lists(LITERALS, max_size=5))
+def test_any_literal_survives_trig(store: QuadStore, values: list[str]) -> None:
+    store.write([record(A, *(("_:b1", P, value, "") for value in values))])
+    output = io.BytesIO()
+    export_trig(store, output)
+    assert set(ox.parse(output.getvalue(), ox.RdfFormat.TRIG)) == set(store.quads())
+
+
+def test_a_name_that_ends_in_gz_is_packed(store: QuadStore, tmp_path: Path) -> None:
+    store.write([record(A, says("x", "1"))])
+    for name in ("all.nq", "all.nq.gz"):
+        with open_output(tmp_path / name) as file:
+            export_nquads(store, file)
+    assert gzip.decompress((tmp_path / "all.nq.gz").read_bytes()) == (tmp_path / "all.nq").read_bytes()

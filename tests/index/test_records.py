@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyoxigraph as ox
 import pytest
 
-from motherlode.index import PROVENANCE, PageRecord, page_lines
-from motherlode.index.records import provenance_lines
+from motherlode.index import PROVENANCE, PageRecord, RunRecord, page_lines
+from motherlode.index.records import ending_lines, provenance_lines, run_lines
 from motherlode.model import Extraction, Facts, Syntax
 from motherlode.model.prefixes import PREFIXES
 
@@ -116,3 +116,29 @@ def test_the_provenance_of_a_redirect_tells_where_it_led() -> None:
     assert names["redirectsTo"] == "<http://b.example/x>"
     assert "size" not in names
     assert len(found) == 4
+
+
+def test_plain_facts_are_named_as_syntax_only_where_there_is_nothing_else() -> None:
+    def named(**given: object) -> set[str]:
+        found = quads(provenance_lines(PageRecord(url=A, fetched_at=0.0, status=200, **given)))  # type: ignore[arg-type]
+        return {quad.object.value for quad in found if quad.predicate.value == ML + "syntax"}
+
+    assert named(quads=3) == {"page"}
+    assert named(quads=3, syntaxes=("rdfa",), says=("rdfa 1", "page 2")) == {"rdfa"}
+    assert named() == set()
+
+
+def test_a_run_is_an_activity_of_the_software() -> None:
+    run = RunRecord(identifier="a b/c", started_at=0.0, version="1.0", target='ASK { ?s ?p "x" }')
+    found = quads(run_lines(run) + ending_lines(run, 60.0))
+    assert {str(quad.graph_name) for quad in found} == {f"<{PROVENANCE}>"}
+    about = {
+        quad.predicate.value.rpartition("#")[2].removeprefix(ML): quad.object
+        for quad in found
+        if str(quad.subject) == run.iri
+    }
+    assert run.iri == "<urn:motherlode:run:a%20b%2Fc>"
+    assert about["version"] == ox.Literal("1.0")
+    assert about["target"] == ox.Literal('ASK { ?s ?p "x" }')
+    assert "policy" not in about
+    assert {"startedAtTime", "endedAtTime", "wasAssociatedWith"} <= set(about)

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from motherlode.index import PROVENANCE, PageRecord, QuadStore
+from motherlode.index import PROVENANCE, PageRecord, QuadStore, RunRecord, merge, store_bytes
+from motherlode.index import store as store_module
+from motherlode.index.changes import changes_path, read_changes
 from motherlode.model import Statement, Syntax
 from motherlode.transform.blank import BlankNames
 
@@ -205,3 +207,94 @@ def test_the_store_holds_what_the_last_writing_of_each_page_said(
     assert union(store) == sorted(expected)
     in_graphs = [quad for quad in store.quads() if str(quad.graph_name) != f"<{PROVENANCE}>"]
     assert len(in_graphs) == sum(len(rows) for rows in last.values())
+
+
+def matching(quads: list[tuple[str, ...]], pattern: tuple[str | None, ...]) -> set[tuple[str, ...]]:
+    return {quad for quad in quads if all(b is None or a == b for a, b in zip(quad, pattern, strict=True))}
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    pages=st.dictionaries(
+        st.sampled_from([A, B]),
+        st.lists(
+            st.tuples(
+                st.sampled_from(["<http://ex.org/a>", "_:b", "<http://ex.org/c>"]),
+                st.sampled_from(["<http://ex.org/p>", "<http://ex.org/q>"]),
+                st.sampled_from(["<http://ex.org/a>", "_:b", '"x"', '"x"@en']),
+                st.sampled_from(["", "<http://ex.org/g>"]),
+            )
+        ),
+        min_size=2,
+    )
+)
+def test_match_answers_all_sixteen_patterns_as_a_scan_does(store: QuadStore, pages: dict[str, list[Statement]]) -> None:
+    store.write([record(url, *statements) for url, statements in pages.items()])
+    scan = [tuple(map(str, (q.subject, q.predicate, q.object, q.graph_name))) for q in store.quads()]
+    assert len(scan) == len(set(scan))
+    wanted = ("<http://ex.org/a>", "<http://ex.org/p>", '"x"', f"<{A}>")
+    for bound in product([True, False], repeat=4):
+        pattern = tuple(term if is_bound else None for term, is_bound in zip(wanted, bound, strict=True))
+        found = [tuple(map(str, (q.subject, q.predicate, q.object, q.graph_name))) for q in store.match(*pattern)]
+        assert len(found) == len(set(found))
+        assert set(found) == matching(scan, pattern), pattern
+
+
+def test_match_with_terms_that_no_quad_can_have_there(store: QuadStore) -> None:
+    store.write([record(A, *ROWS)])
+    assert list(store.match(subject='"a literal"')) == []
+    assert list(store.match(predicate="_:blank")) == []
+    assert list(store.match(graph='"a literal"')) == []
+    with pytest.raises(ValueError, match="no term"):
+        list(store.match(subject="not a term"))
+
+
+def test_runs_and_pages_are_tied(store: QuadStore) -> None:
+    store.begin(RunRecord(identifier="one", started_at=1.0, version="1.2", target="any", policy="bfs"))
+    store.write([record(A, *ROWS)])
+    store.begin(RunRecord(identifier="two", started_at=5.0, version="1.3"))
+    store.write([record(B, *ROWS)])
+    store.finish(9.0)
+    query = """SELECT ?page ?version { GRAPH <urn:motherlode:provenance> {
+        ?page a ml:Page ; prov:wasGeneratedBy ?run . ?run a prov:Activity ; ml:version ?version } }"""
+    assert {(row["page"].value, row["version"].value) for row in rows(store, query)} == {(A, "1.2"), (B, "1.3")}
+    ended = rows(store, "SELECT ?run { GRAPH <urn:motherlode:provenance> { ?run prov:endedAtTime ?when } }")
+    assert [row["run"].value for row in ended] == ["urn:motherlode:run:two"]
+    store.write([record(A, *ROWS)])
+    again = rows(store, f"SELECT ?run {{ GRAPH <{PROVENANCE}> {{ <{A}> prov:wasGeneratedBy ?run }} }}")
+    assert [row["run"].value for row in again] == ["urn:motherlode:run:two"]
+
+
+def test_small_portions_do_not_stay_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "_IN_MEMORY", 100)
+    store = QuadStore(tmp_path / "store")
+    store.write([record(A, *ROWS)])
+    files = set((tmp_path / "store").glob("*.sst"))
+    for number in range(20):
+        store.write([record(f"{A}{number}", *ROWS)])
+    assert set((tmp_path / "store").glob("*.sst")) - files, "moved on to files"
+
+
+def test_several_stores_become_one(tmp_path: Path) -> None:
+    for name in ("1", "2", "all"):
+        (tmp_path / name).mkdir()
+    one, two = QuadStore(tmp_path / "1" / "store"), QuadStore(tmp_path / "2" / "store")
+    one.write([record(A, *ROWS)])
+    one.write([record(A, ROWS[0])])
+    two.write([record(B, *ROWS, ("_:b", Q, "_:b", ""))])
+    for shard in (one, two):
+        shard.flush()
+    merge([tmp_path / "1" / "store", tmp_path / "2" / "store"], tmp_path / "all" / "store")
+    whole = QuadStore(tmp_path / "all" / "store", read_only=True)
+    assert {str(quad) for quad in whole.quads()} == {str(quad) for shard in (one, two) for quad in shard.quads()}
+    assert union(whole) == sorted({*union(one), *union(two)})
+    assert len(list(read_changes(changes_path(tmp_path / "all" / "store")))) == 1
+    whole.close()
+
+
+def test_disk_use_is_told(tmp_path: Path) -> None:
+    assert store_bytes(tmp_path / "store") == 0
+    store = QuadStore(tmp_path / "store")
+    store.write([record(A, *(says(str(number), "x" * 100) for number in range(5000)))])
+    store.flush()
+    assert store_bytes(tmp_path / "store") > 100_000

@@ -55,8 +55,57 @@ def test_many_changes_of_few_arms_keep_the_heap_small() -> None:
     arms, random = AwakeArms(), Random(1)
     for _ in range(10_000):
         arms.put(f"arm{random.randrange(5)}", random.random())
-    assert len(arms._heap) < 200
+    assert len(arms._young) + sum(len(run) for runs in arms._levels for run in runs) < 4_000
     assert len(arms) == 5
+
+
+def test_runs_are_merged_and_the_order_stays_exact() -> None:
+    """Thousands of arms with changing values, some resting: enough for several levels of runs and for a clean-up."""
+    arms, plain, random = AwakeArms(), PlainArms(), Random(3)
+    for _ in range(3_000):
+        name = f"arm{random.randrange(900)}"
+        value = random.choice((random.random(), 0.5))
+        arms.put(name, value)
+        plain.put(name, value)
+    for step in range(12_000):
+        name = arms.best()
+        assert name is not None
+        if step % 40 == 0:
+            assert name == plain.best()
+        arms.remove(name)
+        plain.remove(name)
+        again = f"arm{random.randrange(900)}" if step % 3 else name
+        value = random.choice((random.random(), 0.5))
+        arms.put(again, value)
+        plain.put(again, value)
+        if not plain.values:
+            break
+    while (name := arms.best()) is not None:
+        assert name == plain.best()
+        arms.remove(name)
+        plain.remove(name)
+    assert not plain.values
+
+
+def test_random_arms_stay_uniform_while_others_come_and_go() -> None:
+    arms, random = AwakeArms(), Random(11)
+    for number in range(500):
+        arms.put(f"arm{number}", 0.0)
+        arms.random(random)
+    for number in range(495):
+        arms.remove(f"arm{number}")
+    arms.put("arm3", 1.0)
+    counts = Counter(arms.random(random) for _ in range(6_000))
+    assert len(counts) == 6
+    # chi-square with 5 degrees of freedom: 20.5 is the 99.9 % quantile
+    assert sum((count - 1000) ** 2 / 1000 for count in counts.values()) < 20.5
+
+
+def test_the_value_of_an_arm() -> None:
+    arms = AwakeArms()
+    arms.put("a", 0.25)
+    assert arms.value("a") == 0.25
+    assert arms.value("b") is None
 
 
 def test_a_random_arm_is_any_of_them_equally_often() -> None:

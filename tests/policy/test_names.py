@@ -6,9 +6,13 @@ import re
 
 import pytest
 
+from motherlode.model import Policy
 from motherlode.policy import DEFAULT_POLICY, POLICIES, nearest, policy_from
-from motherlode.policy.bandit import SuccessRateBandit
+from motherlode.policy.anthelion import HostBandit
+from motherlode.policy.names import POLICY_TABLE
 from motherlode.policy.orders import OrderPolicy
+from motherlode.sim.run import Simulation
+from tests.sim.fakes import everyone_linked
 
 from .fakes import links
 
@@ -18,7 +22,7 @@ def test_every_name_that_is_told_gives_a_policy(name: str) -> None:
     policy = policy_from(name, seed=1)
     (rating,) = policy.rate(links("http://a.example/"), None)
     policy.wake(rating.arm, rating.score, 1)
-    assert policy.pick() == "a.example"
+    assert policy.pick() == rating.arm
     policy.load(policy.dump())
 
 
@@ -41,16 +45,66 @@ def test_randomness_comes_from_the_seed() -> None:
 
 @pytest.mark.parametrize(
     ("name", "exploration"),
-    [("bandit:success-rate", 0.1), ("bandit:success-rate:0.25", 0.25), ("bandit:success-rate:0.25:100", 0.25)],
+    [
+        ("bandit:success-rate", 0.1),
+        ("bandit:success-rate:0.25", 0.25),
+        ("bandit:success-rate:0.25:100", 0.25),
+        ("bandit:best-score", 0.0),
+        ("bandit:thompson:0.25:100", 0.25),
+    ],
 )
 def test_a_bandit_takes_its_numbers_from_its_name(name: str, exploration: float) -> None:
     policy = policy_from(name)
-    assert isinstance(policy, SuccessRateBandit)
+    assert isinstance(policy, HostBandit)
     assert policy.exploration_now() == exploration
     policy.wake("a", 0.0, 1)
     for _ in range(100):
         policy.pick()
     assert policy.exploration_now() == (exploration / 2 if name.endswith(":100") else exploration)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_every_name_simulates_and_two_that_load_the_same_pick_the_same(name: str) -> None:
+    web = everyone_linked(hosts=6, pages=40)
+    policy = policy_from(name, seed=4)
+    result = Simulation(web, policy, scope=lambda url: "", seed=4).run(web.home_pages(), pages=150)
+    assert result.fetched > 100
+    one, other = policy_from(name, seed=9), policy_from(name, seed=9)
+    one.load(policy.dump())
+    other.load(one.dump())
+    new = [f"https://h{number % 8}.example/new/{number}" for number in range(30)]
+    assert urls_in_order(one, new) == urls_in_order(other, new)
+
+
+def urls_in_order(policy: Policy, urls: list[str]) -> list[str]:
+    """What a frontier would hand out if it held these alone, with every host always awake."""
+    queues: dict[str, list[tuple[float, str]]] = {}
+    for rating, url in zip(policy.rate(links(*urls), None), urls, strict=True):
+        queues.setdefault(rating.arm, []).append((-rating.score, url))
+    for arm, queue in queues.items():
+        queue.sort(key=lambda waiting: waiting[0])
+        policy.wake(arm, -queue[0][0], len(queue))
+    order = []
+    while (arm := policy.pick()) is not None:
+        order.append(queues[arm].pop(0)[1])
+        if queues[arm]:
+            policy.wake(arm, -queues[arm][0][0], len(queues[arm]))
+        else:
+            policy.rest(arm)
+    return order
+
+
+def test_the_table_says_what_each_policy_does() -> None:
+    assert all(line.about.endswith(".") and line.usage.startswith(word) for word, line in POLICY_TABLE.items())
+    assert all(name.split(":")[0] == word for word, line in POLICY_TABLE.items() for name in line.examples)
+    assert len(set(POLICIES)) == len(POLICIES)
+
+
+@pytest.mark.parametrize("features", ["url", "parent", "url+parent+sibling"])
+def test_features_are_chosen_by_name(features: str) -> None:
+    for word in ("nb-online", "ht-online"):
+        (rating,) = policy_from(f"{word}:{features}").rate(links("http://a.example/recipe"), None)
+        assert bool(rating.memo) is ("url" in features)
 
 
 def test_the_others_are_orders() -> None:
@@ -71,13 +125,21 @@ def test_the_others_are_orders() -> None:
         ("bandit:success-rate:", "λ and m are numbers"),
         ("bandit:success-rate:2", "λ is a probability"),
         ("bandit:success-rate:0.1:0", "decay m"),
+        ("nb-online:host", "features are url, parent, sibling"),
+        ("nb-online:url:parent", "did you mean nb-online?"),
+        ("nb-static", "did you mean nb-static:100?"),
+        ("ht-static:many", "K is the number of pages to train on, as in ht-static:1000"),
+        ("ht-static:0", "at least 1"),
+        ("bounded:deep", "depth and growth are whole numbers"),
+        ("bounded:300", "from 1 to 255"),
+        ("ldspider:2", "did you mean ldspider?"),
     ],
 )
 def test_a_wrong_name_is_answered_with_what_would_be_right(name: str, hint: str) -> None:
     with pytest.raises(ValueError, match=re.escape(hint)) as error:
         policy_from(name)
     if "unknown" in str(error.value):
-        assert "known: bfs, dfs, random, bandit:success-rate" in str(error.value)
+        assert "known: bfs, dfs, random, " in str(error.value)
 
 
 def test_nearest_says_nothing_where_nothing_is_near() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from tests.sim.fakes import recorded_graph
 
-from motherlode.crawl import CrawlFolder, Job, assemble
+from motherlode.crawl import CrawlFolder, Job
+from motherlode.crawl.assemble import assemble
 from motherlode.sim.matrix import Trial, WebSpec, open_web, run_trial
 from motherlode.sim.record import record
 

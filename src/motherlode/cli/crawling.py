@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import signal
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,20 +15,26 @@ import uvloop
 
 from motherlode.cli.output import FAILED, print_json, print_summary, stop, terminal
 from motherlode.cli.progress import Progress
+from motherlode.cli.refreshing import beginning, refresh_job
+from motherlode.cli.serving import Beside
+from motherlode.cli.sharding import check_shards, run_sharded
 from motherlode.crawl import (
     CrawlFolder,
     CrawlStats,
     Job,
     JobError,
-    assemble,
     check,
     parse_size,
     parse_time,
     read_job_file,
     read_stats,
 )
+from motherlode.crawl.assemble import BeginRefresh, assemble
+from motherlode.crawl.models import check_model
+from motherlode.crawl.opening import DamagedError, is_full_disk
 from motherlode.crawl.report import write_report
 from motherlode.crawl.reporting import report_of
+from motherlode.policy import policy_usage
 
 Seeds = Annotated[list[str] | None, typer.Argument(metavar="SEED...", help="URLs to start from.")]
 Folder = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="A new folder for the crawl.")]
@@ -47,8 +54,22 @@ def crawl(
         str | None,
         typer.Option(help="What counts as a find: any, rdf, jsonld, microdata>=5, type:schema:Recipe, or 'ASK {…}'."),
     ] = None,
-    policy: Annotated[
-        str | None, typer.Option(help="How to choose the next URL: bfs, dfs, random, bandit:success-rate[:λ[:m]].")
+    policy: Annotated[str | None, typer.Option(help=f"How to choose the next URL: {policy_usage()}.")] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE|DIR", help="Start from what another crawl learned: see docs/models.md."),
+    ] = None,
+    reward: Annotated[
+        str | None,
+        typer.Option(help="What to learn from: target, statements, new-statements, per-request or per-byte."),
+    ] = None,
+    dry_after: Annotated[
+        int | None,
+        typer.Option("--stop-when-dry", metavar="N", help="Stop when hardly any of the last N requests was a find."),
+    ] = None,
+    dry_below: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="With --stop-when-dry: hardly any is less than this. [default: 0.01]"),
     ] = None,
     scope: Annotated[
         str | None,
@@ -68,10 +89,25 @@ def crawl(
         str | None, typer.Option(metavar="URL", help="Where site owners reach you; part of the User-Agent.")
     ] = None,
     warc: Annotated[bool, typer.Option("--warc", help="Keep all answers as WARC files in DIR/warc.")] = False,
+    shards: Annotated[
+        int | None, typer.Option(metavar="N", help="Share the hosts between N crawls, on Ray: see docs/cluster.md.")
+    ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="With --shards: a running Ray cluster, as in 10.0.0.1:6379 or auto."),
+    ] = None,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Look again at the pages of the crawl in DIR: see docs/refresh.md.")
+    ] = False,
+    due: Annotated[bool, typer.Option("--due", help="With --refresh: only pages whose next visit is due.")] = False,
     config: Annotated[
         Path | None, typer.Option(metavar="job.toml", help="A job file; flags go before what it says.")
     ] = None,
     seed: Annotated[int | None, typer.Option(metavar="S", help="Seed of all randomness.")] = None,
+    serve: Annotated[
+        int | None,
+        typer.Option(metavar="PORT", min=0, max=65535, help="Show it at http://127.0.0.1:PORT while it runs."),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
@@ -82,6 +118,8 @@ def crawl(
       motherlode crawl https://example.org/ -o out --pages 1000
       motherlode crawl --seeds urls.txt -o out --target "type:schema:Recipe" --time 30m
       motherlode crawl --seeds seeds.txt --web sites.warc.gz --delay 0 -o out --pages 2000
+      motherlode crawl --refresh -o out --pages 500
+      motherlode crawl --seeds urls.txt -o out2 --model out --stop-when-dry 500
 
     Ctrl-C stops cleanly; `motherlode resume DIR` goes on.
     """
@@ -89,6 +127,10 @@ def crawl(
         "pages": pages,
         "target": target,
         "policy": policy,
+        "model": None if model is None else str(model.resolve()),
+        "reward": reward,
+        "dry_after": dry_after,
+        "dry_below": dry_below,
         "scope": scope,
         "web": None if web is None else str(web.resolve()),
         "delay": delay,
@@ -96,6 +138,8 @@ def crawl(
         "contact": contact,
         "seed": seed,
         "warc": True if warc else None,
+        "shards": shards,
+        "ray": ray,
     }
     try:
         flags["time"] = None if time is None else parse_time(time)
@@ -104,14 +148,29 @@ def crawl(
         given = (*(seeds or ()), *(read_seeds(seeds_file) if seeds_file is not None else ()))
         if given:
             flags["seeds"] = given
+        if refresh:
+            _refresh(CrawlFolder(output), {**values, **flags}, due=due, quiet=quiet, as_json=as_json)
+            return
         values |= {name: value for name, value in flags.items() if value is not None}
         job = Job(**values)
         check(job)
+        warning = check_model(job)
+        check_shards(job)
         folder = CrawlFolder(output)
         folder.create(job)
     except JobError as error:
         stop(str(error))
-    run(job, folder, quiet=quiet or as_json)
+    if warning and not quiet:
+        terminal.print(warning, markup=False)
+    with Beside(folder.path, serve) if serve is not None else nullcontext():
+        run(job, folder, quiet=quiet or as_json)
+    _tell(folder, as_json=as_json)
+
+
+def _refresh(folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, quiet: bool, as_json: bool) -> None:
+    job = refresh_job(folder, flags)
+    folder.lock()
+    run(job, folder, quiet=quiet or as_json, refresh=beginning(due_only=due, quiet=quiet or as_json))
     _tell(folder, as_json=as_json)
 
 
@@ -134,6 +193,7 @@ def resume(
             "bytes": None if size is None else parse_size(size),
         }
         job = dataclasses.replace(job, **{name: value for name, value in changes.items() if value is not None})
+        check_shards(job)
         place.lock()
     except JobError as error:
         stop(str(error))
@@ -141,14 +201,20 @@ def resume(
     _tell(place, as_json=as_json)
 
 
-def run(job: Job, folder: CrawlFolder, *, quiet: bool) -> None:
+def run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None) -> None:
     """Run a crawl to its end, show its progress, and leave a report."""
     try:
-        stopped = uvloop.run(_run(job, folder, quiet=quiet))
+        if job.shards > 1:
+            stopped = run_sharded(job, folder, quiet=quiet)
+        else:
+            stopped = uvloop.run(_run(job, folder, quiet=quiet, refresh=refresh))
     except JobError as error:
         stop(str(error))
+    except DamagedError as error:
+        stop(str(error), code=FAILED)
     except OSError as error:
-        stop(f"{error}. What was committed is safe: `motherlode resume {folder.path}` goes on", code=FAILED)
+        full = "make space on the disk, then " if is_full_disk(error) else ""
+        stop(f"{error}. What was committed is safe: {full}`motherlode resume {folder.path}` goes on", code=FAILED)
     finally:
         folder.unlock()
     write_report(folder.report, report_of(job, read_stats(folder)))
@@ -156,9 +222,12 @@ def run(job: Job, folder: CrawlFolder, *, quiet: bool) -> None:
         terminal.print(f"stopped; `motherlode resume {folder.path}` goes on from here")
 
 
-async def _run(job: Job, folder: CrawlFolder, *, quiet: bool) -> bool:
+async def _run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None) -> bool:
     """True where the user stopped the crawl."""
-    assembled = assemble(job, folder)
+    if job.own_hosts and not quiet:
+        names = ", ".join(job.own_hosts)
+        terminal.print(f"robots.txt is not applied to your own hosts: {names}", markup=False)
+    assembled = assemble(job, folder, refresh=refresh)
     interrupts = 0
     task = asyncio.current_task()
 
@@ -184,6 +253,8 @@ async def _run(job: Job, folder: CrawlFolder, *, quiet: bool) -> bool:
             raise
     finally:
         await visits.aclose()  # type: ignore[attr-defined]
+    if assembled.crawl.dried_out and not interrupts and not quiet:
+        terminal.print(f"dried out: fewer than {job.dry_below:g} of the last {job.dry_after} requests were finds")
     return interrupts > 0
 
 

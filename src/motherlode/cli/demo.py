@@ -19,7 +19,7 @@ from motherlode.crawl.reporting import report_of
 from motherlode.index import QuadStore
 from motherlode.sim.web.process import WebServer
 
-FOCUSED = "bandit:success-rate"
+FOCUSED = "motherlode"
 QUESTION = """
 SELECT ?name ?minutes ?page {
   GRAPH ?page { ?recipe a schema:Recipe ; schema:name ?name ; schema:cookTime ?minutes }

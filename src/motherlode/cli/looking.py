@@ -1,19 +1,22 @@
-"""`stats`, `query` and `export`: what a crawl has found."""
+"""`stats` and `query`: what a crawl has found."""
 
 from __future__ import annotations
 
-import gzip
+import os
+import signal
 import sys
+import time
+from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated
 
 import pyoxigraph as ox
 import typer
 
 from motherlode.cli.output import FAILED, print_json, print_summary, print_table, stop, terminal
-from motherlode.crawl import CrawlFolder, JobError, read_stats
-from motherlode.index import QuadStore, export_nquads
+from motherlode.crawl import CrawlFolder, JobError
+from motherlode.index.queries import Answerer, QueryError, Question, leave_the_network
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl.")]
 
@@ -26,16 +29,14 @@ class QueryFormat(Enum):
     NQUADS = "nquads"
 
 
-class ExportFormat(Enum):
-    NQUADS = "nquads"
-
-
 def stats(
     folder: Folder,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Tell what a crawl has fetched and found, running or over."""
+    from motherlode.crawl.stats import read_stats
+
     try:
         found = read_stats(CrawlFolder(folder))
     except JobError as error:
@@ -46,22 +47,15 @@ def stats(
         print_summary(found)
 
 
-def _open(folder: Path) -> QuadStore:
-    place = CrawlFolder(folder)
-    try:
-        place.require()
-        return QuadStore(place.store, read_only=True)
-    except JobError as error:
-        stop(str(error))
-    except OSError as error:
-        stop(str(error), code=FAILED)
-
-
 def query(
     folder: Folder,
     sparql: Annotated[str, typer.Argument(metavar="SPARQL", help="A SPARQL 1.1 query, or - to read it from stdin.")],
     *,
     output: Annotated[QueryFormat, typer.Option("--format", help="How to print the answer.")] = QueryFormat.TABLE,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", min=0.01, help="Give up after this time.")] = 60.0,
+    allow_service: Annotated[
+        bool, typer.Option("--allow-service", help="Let SERVICE <…> send requests to other servers.")
+    ] = False,
 ) -> None:
     """Ask the crawl a SPARQL question. The default graph is the union of all pages.
 
@@ -69,24 +63,105 @@ def query(
     Examples:
       motherlode query out 'SELECT ?type (COUNT(*) AS ?n) { ?s a ?type } GROUP BY ?type ORDER BY DESC(?n) LIMIT 10'
       motherlode query out 'SELECT ?page ?name { GRAPH ?page { ?s a schema:Recipe ; schema:name ?name } }'
+      motherlode query out 'SELECT ?s ?score { SERVICE ml:search { ?s ml:matches "tomato soup" ; ml:score ?score } }'
+      motherlode query out 'DESCRIBE <http://example.org/>' --format nquads
 
     Common prefixes (schema, foaf, dcterms, skos, prov …) need no declaration. What is known about the pages
-    themselves is in the graph <urn:motherlode:provenance>.
+    themselves is in the graph <urn:motherlode:provenance>. More in docs/query.md.
     """
-    store = _open(folder)
+    place = CrawlFolder(folder)
     try:
-        answer = store.query(sys.stdin.read() if sparql == "-" else sparql)
-    except SyntaxError as error:
-        stop(f"the query cannot be read: {error.msg}")
+        place.require()
+    except JobError as error:
+        stop(str(error))
+    text = sys.stdin.read() if sparql == "-" else sparql
+    question = Question(sparql=text, allow_service=allow_service)
+    code = within(timeout, lambda: _answer(place, question, output))
+    if code is None:
+        stop(
+            f"no answer within {timeout:g} s, so the query was ended: LIMIT, a narrower pattern or --timeout may help",
+            code=FAILED,
+        )
+    if code:
+        raise typer.Exit(code)
+
+
+def within(seconds: float, work: Callable[[], int]) -> int | None:
+    """Do the work in a child process that can be ended; its exit code, or None where the time was not enough.
+
+    The engine cannot be told to stop, and holds on to its thread until it is done: only a process ends for certain.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        _in_child(work)
+    deadline = time.monotonic() + seconds
+    try:
+        pause = 0.0005
+        while time.monotonic() < deadline:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                return _code(status)
+            time.sleep(pause)
+            pause = min(0.02, pause * 1.5)
+    except BaseException:  # Ctrl-C: the child must not outlive us
+        _end(child)
+        raise
+    _end(child)
+    return None
+
+
+def _in_child(work: Callable[[], int]) -> None:
+    code = FAILED
+    try:
+        code = work()
+        sys.stdout.flush()
+    except typer.Exit as leaving:
+        code = leaving.exit_code
+    except BrokenPipeError:
+        code = 0
+    except KeyboardInterrupt:
+        code = 130
+    finally:
+        os._exit(code)  # nothing of the parent's must run twice
+
+
+def _end(child: int) -> None:
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+def _code(status: int) -> int:
+    if os.WIFSIGNALED(status):
+        stop(f"the query was ended by signal {os.WTERMSIG(status)}: it may have needed too much memory", code=FAILED)
+    return os.waitstatus_to_exitcode(status)
+
+
+def _answer(place: CrawlFolder, question: Question, output: QueryFormat) -> int:
+    if not question.allow_service:
+        leave_the_network()
+    try:
+        answerer = Answerer(place.store, place.words)
+    except OSError as error:
+        stop(str(error), code=FAILED)
+    try:
+        print_answer(answerer.ask(question), output)
+    except (typer.Exit, BrokenPipeError):
+        raise
+    except QueryError as error:
+        stop(str(error))
     except (OSError, ValueError, RuntimeError) as error:
         stop(f"the query failed: {error}", code=FAILED)
-    _print(answer, output)
+    finally:
+        answerer.close()
+    return 0
 
 
-def _print(answer: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples, output: QueryFormat) -> None:
+def print_answer(answer: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples, output: QueryFormat) -> None:
+    """The answer on stdout, as it comes."""
     if isinstance(answer, ox.QueryTriples):
-        for triple in answer:
-            sys.stdout.write(f"{triple} .\n")
+        _print_triples(answer, output)
         return
     if output is QueryFormat.NQUADS:
         stop("--format nquads is for CONSTRUCT and DESCRIBE; use table, json, csv or tsv for SELECT and ASK")
@@ -104,10 +179,16 @@ def _print(answer: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples, output
         QueryFormat.CSV: ox.QueryResultsFormat.CSV,
         QueryFormat.TSV: ox.QueryResultsFormat.TSV,
     }
-    text = answer.serialize(format=formats[output]) or b""
-    sys.stdout.buffer.write(text)
-    if not text.endswith(b"\n"):
-        sys.stdout.write("\n")
+    answer.serialize(sys.stdout.buffer, format=formats[output])
+    if output is QueryFormat.JSON:
+        sys.stdout.buffer.write(b"\n")
+
+
+def _print_triples(answer: ox.QueryTriples, output: QueryFormat) -> None:
+    if output in (QueryFormat.JSON, QueryFormat.CSV, QueryFormat.TSV):
+        stop(f"--format {output.value} is for SELECT and ASK; CONSTRUCT and DESCRIBE give nquads")
+    for triple in answer:
+        sys.stdout.write(f"{triple} .\n")
 
 
 def answer_table(answer: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples) -> None:
@@ -124,28 +205,3 @@ def _cell(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple | None) -> 
     if term is None:
         return ""
     return term.value if isinstance(term, (ox.NamedNode, ox.Literal)) else str(term)
-
-
-def export(
-    folder: Folder,
-    *,
-    form: Annotated[ExportFormat, typer.Option("--format", help="The form of the export.")] = ExportFormat.NQUADS,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="A file; .gz packs it. Otherwise stdout.")
-    ] = None,
-) -> None:
-    """Write all quads of a crawl, each with the graph of its page, and the provenance."""
-    store = _open(folder)
-    if output is None:
-        export_nquads(store, sys.stdout.buffer)
-        return
-    try:
-        with _sink(output) as file:
-            count = export_nquads(store, file)
-    except OSError as error:
-        stop(f"{output} cannot be written: {error.strerror}", code=FAILED)
-    terminal.print(f"{count:,} quads in {output}")
-
-
-def _sink(path: Path) -> BinaryIO:
-    return gzip.open(path, "wb") if path.suffix == ".gz" else path.open("wb")  # type: ignore[return-value]

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from motherlode.crawl import CrawlStats
+if TYPE_CHECKING:  # `query` and `search` need not wait for the frontier
+    from motherlode.crawl import CrawlStats, Totals
 
 terminal = Console(stderr=True, highlight=False)
 """For people; stdout is kept for results that programs read."""
@@ -51,14 +52,46 @@ def print_summary(stats: CrawlStats) -> None:
         ("quads", f"{totals.quads:,}"),
         ("hosts", f"{len(stats.hosts):,}"),
         ("known URLs", f"{stats.known_urls:,}"),
+        *([("left to find", left_to_find(stats))] if stats.left is not None else []),
         ("received", size(totals.bytes)),
         ("on disk", size(stats.disk)),
         ("redirects", f"{totals.redirects:,}"),
+        *([("heads", f"{totals.heads:,}")] if totals.heads else []),
+        *([("refreshed", _refreshed(totals))] if totals.refreshed else []),
+        *([("sinks", _sinks(stats))] if stats.sinks else []),
         ("failures", _counted(totals.failures) or "none"),
         ("refused", _counted(stats.refused) or "none"),
         ("syntaxes", ", ".join(f"{name} on {pages:,} pages" for name, (pages, _) in _by_pages(totals.syntaxes))),
     ]
     print_table(("", ""), rows)
+
+
+def left_to_find(stats: CrawlStats) -> str:
+    """The estimate of what is left, in words."""
+    left = stats.left
+    if left is None:
+        return ""
+    dry = "; the crawl dried out" if stats.dried_out else ""
+    if left.with_unseen is None:
+        unseen = "more behind them: there is no end of new links in sight"
+    else:
+        unseen = f"about {left.with_unseen:,.0f} with pages that no link has led to yet"
+    return (
+        f"about {left.finds:,.0f} ({left.low:,.0f} to {left.high:,.0f}) among {left.urls:,} waiting URLs; {unseen}{dry}"
+    )
+
+
+def _refreshed(totals: Totals) -> str:
+    found = f"{totals.unchanged:,} unchanged, {totals.changed:,} changed, {totals.gone:,} gone"
+    return f"{totals.refreshed:,} known pages: {found}"
+
+
+def _sinks(stats: CrawlStats) -> str:
+    return "; ".join(
+        f"{state['kind']} {state['to']}: "
+        + ", ".join(f"{count:,} {name}" for name, count in state.items() if name not in ("kind", "to"))
+        for state in stats.sinks
+    )
 
 
 def _by_pages(syntaxes: dict[str, list[int]]) -> list[tuple[str, list[int]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from types import TracebackType
+from typing import Protocol
 
 from rich.live import Live
 from rich.table import Table
@@ -11,15 +12,27 @@ from rich.text import Text
 
 from motherlode.cli.output import size, terminal
 from motherlode.crawl import Job, Totals
-from motherlode.frontier import Frontier
 
 _LOG_SECONDS = 10.0
+
+
+class Queue(Protocol):
+    """How a frontier stands: that of one crawl, or of all shards together."""
+
+    @property
+    def host_count(self) -> int: ...
+
+    @property
+    def waiting(self) -> int: ...
+
+    @property
+    def in_flight(self) -> int: ...
 
 
 class Progress:
     """Shows pages, harvest rate, hosts, queue, rate and time left. Use as a context manager; call `show` often."""
 
-    def __init__(self, job: Job, totals: Totals, frontier: Frontier, *, quiet: bool) -> None:
+    def __init__(self, job: Job, totals: Totals, frontier: Queue, *, quiet: bool) -> None:
         self._job = job
         self._totals = totals
         self._frontier = frontier

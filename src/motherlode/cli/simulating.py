@@ -66,6 +66,12 @@ def simulate(
         str | None, typer.Option(metavar="FILE|URL", help="Where to start; otherwise every host's home page.")
     ] = None,
     target: Annotated[str, typer.Option(help="What counts as a find.")] = "any",
+    reward: Annotated[
+        str, typer.Option(help="What policies learn from: target, statements, per-request or per-byte.")
+    ] = "target",
+    model: Annotated[
+        Path | None, typer.Option(metavar="FILE|DIR", help="What the policy that made it starts from.")
+    ] = None,
     pages: Annotated[int | None, typer.Option(metavar="N", help="Budget in requests.")] = None,
     share: Annotated[
         float | None, typer.Option(metavar="F", help="Budget as a share of the web's pages. [default: 0.12]")
@@ -106,6 +112,8 @@ def simulate(
             seed=seed,
             timing=timing,
             keep_missing=missing,
+            model="" if model is None else str(model.resolve()),
+            reward=reward,
         )
         found = _study(question)
         _tell(found, as_json=as_json, output=output)

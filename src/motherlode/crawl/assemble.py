@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
+import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,22 +13,48 @@ from random import Random
 
 from motherlode import __version__
 from motherlode.crawl.errands import Errands
+from motherlode.crawl.filters import Filters
 from motherlode.crawl.folder import CrawlFolder
 from motherlode.crawl.job import Job, JobError
+from motherlode.crawl.lanes import ReaderLanes
 from motherlode.crawl.loop import Budget, Crawl, Parts
-from motherlode.crawl.pool import ReaderPool
+from motherlode.crawl.models import check_model, read_model
+from motherlode.crawl.neighbours import Join
+from motherlode.crawl.opening import open_ledger, open_store, requeue_lost
+from motherlode.crawl.owning import own_hosts
 from motherlode.crawl.reading import Instructions
+from motherlode.crawl.refreshing import BEGUN as REFRESH_BEGUN
+from motherlode.crawl.refreshing import RefreshFirst, Revisits
 from motherlode.crawl.trapping import TrapWatch
-from motherlode.fetch import AddressGuard, Archive, HttpFetcher, HttpLimits, HttpOptions, RecordedWeb, RobotsRules
+from motherlode.fetch import (
+    AddressGuard,
+    Archive,
+    HttpFetcher,
+    HttpLimits,
+    HttpOptions,
+    Journal,
+    JournalledFetcher,
+    Prober,
+    Probing,
+    RecordedWeb,
+    RobotsRules,
+)
 from motherlode.frontier import DiskLedger, Frontier, HostBudget, Politeness, scope_from
-from motherlode.index import QuadStore, Writer
-from motherlode.policy import policy_from
+from motherlode.index import QuadStore, RunRecord, Writer
+from motherlode.index.sinks import open_sinks
+from motherlode.index.words import SearchableStore, WordIndex
+from motherlode.model import Fetcher, LinkSource, Policy
+from motherlode.policy import policy_from, reward_from
+from motherlode.policy.models import start_from
 from motherlode.www.urls import canonical
 
 _SECONDS_A_SYNTAX = 5.0
 _SECONDS_A_PAGE = 30.0
 _WAKE_AT_ONCE = 2000
 """Hosts that one look at the frontier's clocks wakes: a resumed crawl may have a million that are due."""
+
+
+BeginRefresh = Callable[[Revisits, Frontier], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +64,9 @@ class Assembled:
     crawl: Crawl
     frontier: Frontier
     seeds: tuple[str, ...]
+    ledger: DiskLedger
+    store: QuadStore
+    policy: Policy
 
 
 def canonical_seeds(seeds: tuple[str, ...]) -> tuple[str, ...]:
@@ -58,6 +90,8 @@ def check(job: Job) -> None:
         _instructions(job)
         scope_from(job.scope, seeds)
         AddressGuard(job.allow)
+        for sink in job.sink_settings():
+            sink.headers(os.environ)
     except ValueError as error:
         raise JobError(str(error)) from error
     if job.web is not None:
@@ -67,25 +101,49 @@ def check(job: Job) -> None:
             raise JobError(f"the recorded web {job.web} cannot be read: {error.strerror}") from error
 
 
-def assemble(job: Job, folder: CrawlFolder) -> Assembled:
-    """Wire the rooms together for a job, in a folder that is locked. Call it inside a running event loop."""
+def assemble(
+    job: Job, folder: CrawlFolder, *, join: Join | None = None, refresh: BeginRefresh | None = None
+) -> Assembled:
+    """Wire the rooms together for a job, in a folder that is locked. Call it inside a running event loop.
+
+    `join` makes the crawl a shard that has neighbours; `refresh` lets known pages wait again.
+    """
     check(job)
     seeds = canonical_seeds(job.seeds)
     recorded = _recorded(job)
-    fetcher: RecordedWeb | HttpFetcher = recorded if recorded is not None else HttpFetcher(_http_options(job))
-    resolve = fetcher.resolve if isinstance(fetcher, HttpFetcher) else None
+    store, ledger = open_store(folder), open_ledger(folder)  # first, since they may be damaged
+    lost = requeue_lost(ledger, store)
+    store.begin(_run(job))
+    http = HttpFetcher(_http_options(job)) if recorded is None else None
+    journal = Journal(folder.journal, state=ledger.note("journal")) if recorded is None else None
+    fetcher = _fetcher(recorded, http, journal)
+    resolve = http.resolve if http is not None else None
     policy = policy_from(job.policy, job.seed)
-    ledger = DiskLedger(folder.frontier)
-    traps = TrapWatch(scope_from(job.scope, seeds), year_now=datetime.now(UTC).year)
+    if job.model and ledger.note("policy") is None:  # a crawl that is resumed knows what the model knew
+        check_model(job)
+        start_from(policy, read_model(Path(job.model)), name=job.model)
+    refreshing = None
+    if refresh is not None or ledger.note(REFRESH_BEGUN) is not None:
+        policy = refreshing = RefreshFirst(policy)
+    filters = Filters(folder.filters, job.links)
+    traps = TrapWatch(filters.within(scope_from(job.scope, seeds)), year_now=datetime.now(UTC).year)
+    neighbours = join(ledger, traps.plain_reason) if join is not None else None
     frontier = Frontier(
         ledger=ledger,
         policy=policy,
         scope=traps.reason,
         read_rules=RobotsRules,
-        politeness=_politeness(job),
+        politeness=_politeness(job, leased=neighbours is not None),
+        keep_own=neighbours.keep_own if neighbours is not None else None,
         budget=HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, barren_after=job.barren_after),
         random=Random(job.seed),
+        is_own=own_hosts(job.own_hosts) if job.own_hosts else None,
+        admit=lambda entry: filters.waiting_reason(entry.url, is_seed=entry.source == LinkSource.SEED.value),
     )
+    revisits = Revisits(ledger, frontier, refreshing) if refreshing is not None else None
+    if refresh is not None and revisits is not None:
+        refresh(revisits, frontier)
+    sinks = open_sinks(job.sink_settings(), folder.path, environment=os.environ)
     instructions = _instructions(job)
     workers = job.workers or max(1, (os.cpu_count() or 2) - 1)
     parts = Parts(
@@ -99,20 +157,63 @@ def assemble(job: Job, folder: CrawlFolder) -> Assembled:
             services=instructions.services,
             fetch_contexts=job.contexts == "fetch",
             resolve=resolve,
+            journal=journal,
         ),
-        readers=ReaderPool(instructions, workers=workers, seconds=_SECONDS_A_PAGE),
+        journal=journal,
+        lost_pages=lost,
+        readers=ReaderLanes(instructions, workers=workers, seconds=_SECONDS_A_PAGE),
         archive=Archive(folder.warc) if job.warc else None,
-        sitemaps=job.sitemaps,
-        writer=Writer(QuadStore(folder.store)),
+        sitemaps=bool(job.sitemaps),
+        usual_sitemaps=job.sitemaps == "usual",
+        prober=None if job.probe == "never" else Prober(Probing(job.probe)),
+        revisits=revisits,
+        writer=Writer(
+            sinks.beside(_searchable(store, folder.words) if job.words else store),
+            at_end=lambda: store.finish(time.time()),
+        ),
         spelling=recorded.spelling if recorded is not None else None,
         resolve=resolve,
         traps=traps,
+        filters=filters,
+        sinks=sinks,
+        neighbours=neighbours,
+        reward=reward_from(job.reward),
     )
-    budget = Budget(pages=job.pages, seconds=job.time, bytes=job.bytes)
-    return Assembled(Crawl(parts, budget=budget, concurrency=job.concurrency), frontier, seeds)
+    budget = Budget(
+        pages=job.pages, seconds=job.time, bytes=job.bytes, dry_after=job.dry_after, dry_below=job.dry_below
+    )
+    return Assembled(Crawl(parts, budget=budget, concurrency=job.concurrency), frontier, seeds, ledger, store, policy)
 
 
-def _politeness(job: Job) -> Politeness:
+def _run(job: Job) -> RunRecord:
+    return RunRecord(
+        identifier=str(uuid.uuid4()),
+        started_at=time.time(),
+        version=__version__,
+        target=job.target,
+        policy=job.policy,
+        own_hosts=job.own_hosts,
+    )
+
+
+def _fetcher(recorded: RecordedWeb | None, http: HttpFetcher | None, journal: Journal | None) -> Fetcher:
+    """A recorded web can be asked again at no cost; what comes over the network goes through the journal."""
+    if recorded is not None:
+        return recorded
+    if http is None or journal is None:
+        raise ValueError("without a recorded web there must be a network")
+    return JournalledFetcher(http, journal)
+
+
+def _searchable(store: QuadStore, path: Path) -> SearchableStore:
+    """The store with its words; an index that is new takes what the store holds already."""
+    words = WordIndex(path)
+    if words.is_new:
+        words.rebuild(store)
+    return SearchableStore(store, words)
+
+
+def _politeness(job: Job, *, leased: bool = False) -> Politeness:
     """A recorded web has no addresses, and its answers neither change nor tire."""
     live = job.web is None
     return Politeness(
@@ -121,6 +222,7 @@ def _politeness(job: Job) -> Politeness:
         retry_wait=job.retry_wait,
         retries=live,
         by_address=live,
+        leased=leased,
         address_delay=job.address_delay,
         per_address=job.per_address,
         adaptive=live,
@@ -138,6 +240,8 @@ def _instructions(job: Job) -> Instructions:
         transformations=dict(options.transformations),
         services=options.services,
         transformers=options.transformers,
+        following=job.following(),
+        keep_hashes=reward_from(job.reward).needs_hashes,
     )
 
 
@@ -158,4 +262,5 @@ def _http_options(job: Job) -> HttpOptions:
         allow=job.allow,
         useful=tuple(service.media_type for service in job.transform_options().services),
         hosts=job.places(),
+        proxy=job.proxy,
     )

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from motherlode.crawl.reading import Reading
 from motherlode.crawl.understanding import ServiceAnswer, Supplies
-from motherlode.fetch import robots_body
+from motherlode.fetch import Journal, robots_body
 from motherlode.frontier import Frontier, Ticket
 from motherlode.model import Failure, FailureKind, Fetcher, Page, Posting, Request, RequestKind
 from motherlode.transform.options import Service
@@ -26,6 +26,11 @@ _CACHED = 1000
 _MOST_CONTEXT_BYTES = 1 << 20
 
 
+def ended_at(fetched: Page | Failure) -> float:
+    """When the request ended, by the clock of the wall: for an answer that an earlier run got, in that run."""
+    return fetched.fetched_at + fetched.elapsed if fetched.recalled else time.time()
+
+
 class Errands:
     """Fetches JSON-LD contexts, once each, and asks transformation services."""
 
@@ -37,8 +42,10 @@ class Errands:
         services: Sequence[Service],
         fetch_contexts: bool,
         resolve: Resolve | None = None,
+        journal: Journal | None = None,
     ) -> None:
         self._resolve = resolve
+        self._journal = journal
         self._frontier = frontier
         self._fetcher = fetcher
         self._services = services
@@ -109,14 +116,20 @@ class Errands:
             self.requests += 1
             asked = request if leave.kind is RequestKind.ERRAND else Request(url=leave.url, kind=RequestKind.ROBOTS)
             fetched = await self._fetcher.fetch(asked)
-            self._frontier.answered(leave, time.time(), elapsed=fetched.elapsed, address=fetched.address)
+            self._frontier.answered(leave, ended_at(fetched), elapsed=fetched.elapsed, address=fetched.address)
             if leave.kind is RequestKind.ERRAND:
                 return fetched
+            if self._journal is not None:
+                self._journal.settled(RequestKind.ROBOTS, leave.url)
+            if isinstance(fetched, Failure) and fetched.kind is FailureKind.REDIRECT:
+                if not self._frontier.reroute(leave, fetched.location):
+                    self._frontier.introduce(leave, b"", ended_at(fetched))  # RFC 9309, 2.3.1.2, as for pages
+                continue
             body = robots_body(fetched)
             if body is None:  # what cannot be read now allows nothing now, and an errand is not worth a long wait
                 self._frontier.drop(leave)
                 return Failure(url=request.url, kind=FailureKind.ROBOTS, detail="robots.txt could not be read")
-            self._frontier.introduce(leave, body, time.time())
+            self._frontier.introduce(leave, body, ended_at(fetched))
 
     async def _look_up(self, leave: Ticket) -> Failure | None:
         if self._resolve is None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import fcntl
 import os
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from motherlode.crawl.job import Job, JobError, job_to_toml, read_job_file
+from motherlode.crawl.errors import JobError
+
+if TYPE_CHECKING:
+    from motherlode.crawl.job import Job
 
 
 class CrawlFolder:
@@ -18,8 +21,11 @@ class CrawlFolder:
         self.job_file = path / "job.toml"
         self.frontier = path / "frontier"
         self.store = path / "store"
+        self.words = path / "words"
         self.report = path / "report.html"
         self.warc = path / "warc"
+        self.filters = path / "filters.json"
+        self.journal = path / "journal"
         self._lock: BinaryIO | None = None
 
     @property
@@ -28,6 +34,8 @@ class CrawlFolder:
 
     def create(self, job: Job) -> None:
         """Make the folder for a new crawl; an error where it holds anything already."""
+        from motherlode.crawl.job import job_to_toml
+
         if self.holds_a_crawl:
             raise JobError(
                 f"{self.path} holds a crawl already: `motherlode resume {self.path}` goes on with it, "
@@ -48,6 +56,8 @@ class CrawlFolder:
             raise JobError(f"{self.path} holds no crawl: make one with `motherlode crawl SEED... -o {self.path}`")
 
     def job(self) -> Job:
+        from motherlode.crawl.job import Job, read_job_file
+
         self.require()
         return Job(**read_job_file(self.job_file))
 
@@ -68,7 +78,21 @@ class CrawlFolder:
             self._lock.close()
             self._lock = None
 
+    def shards(self) -> list[CrawlFolder]:
+        """The folders of a crawl's shards, by number; none where it has only one."""
+        found = [CrawlFolder(path) for path in sorted((self.path / "shards").glob("[0-9]*"))]
+        return [part for part in found if part.holds_a_crawl]
+
     def disk_use(self) -> int:
         """Bytes of all files below the folder, as the disk counts them (the frontier's file is sparse)."""
-        sizes = ((Path(root) / name).stat().st_blocks * 512 for root, _, names in os.walk(self.path) for name in names)
-        return sum(sizes)
+        places = (Path(root) / name for root, _, names in os.walk(self.path) for name in names)
+        return sum(dict(map(_blocks, places)).values()) * 512
+
+
+def _blocks(place: Path) -> tuple[int, int]:
+    """Which file it is, for readers of the store link to its files, and how many blocks it takes."""
+    try:
+        found = place.stat()
+    except FileNotFoundError:  # a crawl that runs merges its files and takes the old ones away
+        return 0, 0
+    return found.st_ino, found.st_blocks

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from motherlode.policy import DEFAULT_POLICY, nearest, policy_from, target_from
+from motherlode.crawl.errors import JobError as JobError
+from motherlode.crawl.filters import table_patterns
+from motherlode.crawl.owning import own_hosts
+from motherlode.extract import Following, following_from
+from motherlode.index.sinks.settings import SinkSettings, sink_settings
+from motherlode.policy import DEFAULT_POLICY, DEFAULT_REWARD, nearest, policy_from, reward_from, target_from
 from motherlode.transform.options import TransformOptions
 from motherlode.transform.xslt.settings import BUILTIN, from_table
-
-
-class JobError(ValueError):
-    """The user's configuration is wrong; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,14 @@ class Job:
     """Most bytes of bodies; a job file may say "1GB"."""
     target: str = "any"
     policy: str = DEFAULT_POLICY
+    model: str = ""
+    """A model file, or the folder of a crawl, that the policy starts from: see docs/models.md."""
+    reward: str = DEFAULT_REWARD
+    """What the policy learns from: target (0 or 1), statements, new-statements, per-request, per-byte: see
+    docs/rewards.md."""
+    dry_after: int | None = None
+    """Stop when of so many requests in a row fewer than the share `dry_below` were finds."""
+    dry_below: float = 0.01
     scope: str = "web"
     """host, pld, web, or a regular expression that a URL must match from its start."""
     web: str | None = None
@@ -41,8 +50,15 @@ class Job:
     """Seconds between two requests to one host."""
     warc: bool = False
     """Keep all answers as WARC files in the crawl's folder."""
-    sitemaps: bool = True
-    """Take up the sitemaps that robots.txt files name."""
+    sitemaps: bool | str = True
+    """Take up sitemaps: "robots" (or true) those that robots.txt files name, "usual" also /sitemap.xml where a
+    robots.txt names none; false for none."""
+    probe: str = "never"
+    """A HEAD before a GET: "never", "unsure" where the address leaves open what is there, or "always"."""
+    proxy: str | None = None
+    """An HTTP proxy that all requests go through, as in http://127.0.0.1:3128: see docs/refresh.md on addresses."""
+    own_hosts: tuple[str, ...] = ()
+    """Hosts of your own (example.org, *.example.org) whose robots.txt is not applied; needs `contact`."""
     concurrency: int = 64
     """Requests under way at the same time."""
     per_host: int = 4
@@ -71,6 +87,8 @@ class Job:
     """Address ranges that may be fetched from although they are not public, as in 127.0.0.0/8."""
     contact: str = ""
     """A URL or e-mail address for site owners; it goes into the User-Agent."""
+    words: bool = True
+    """Keep an index of words for `motherlode search`."""
     seed: int = 0
     """Of all randomness."""
     hosts: Mapping[str, str] = field(default_factory=dict)
@@ -79,8 +97,23 @@ class Job:
     """JSON-LD contexts: "bundled" uses only those that come with Motherlode, "fetch" also loads others, once each."""
     transform: Mapping[str, Any] = field(default_factory=dict)
     """Stylesheets, the allow-list of GRDDL, services and transformers of your own: see docs/transforms.md."""
+    links: Mapping[str, Any] = field(default_factory=dict)
+    """Which links are followed, by predicate, query, kind of term and regular expression: see docs/links.md."""
+    sinks: tuple[Mapping[str, Any], ...] = ()
+    """Where quads go while the crawl runs, beside its own store: see docs/sinks.md."""
+
+    shards: int = 1
+    """Crawls that share the hosts between them, on Ray where there are several: see docs/cluster.md."""
+    ray: str = ""
+    """Address of a running Ray cluster; without one, several shards run on a Ray of their own on this machine."""
+    state: str = ""
+    """Where shards keep checkpoints, as fsspec writes places (s3://bucket/path); without it their folders must do."""
+    checkpoint: float = 30.0
+    """Seconds between two checkpoints of a shard, where `state` names a place."""
 
     def __post_init__(self) -> None:
+        if self.shards <= 0 or self.checkpoint <= 0:
+            raise JobError(f"shards and checkpoint must be greater than 0; got {self.shards} and {self.checkpoint}")
         for name in ("pages", "time", "bytes", "concurrency", "per_host", "workers", "max_body", "timeout"):
             value = getattr(self, name)
             if value is not None and value <= 0:
@@ -89,14 +122,31 @@ class Job:
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise JobError(f"{name} must be greater than 0; got {value}")
+        if (self.dry_after is not None and self.dry_after <= 0) or not 0 < self.dry_below <= 1:
+            raise JobError(
+                "dry_after must be greater than 0, and dry_below a share above 0 and up to 1; "
+                f"got {self.dry_after} and {self.dry_below}"
+            )
+        if self.dry_after is not None and self.shards > 1:
+            raise JobError("dry_after is for crawls without shards: each shard would see only its own part")
         for name in ("delay", "retry_wait", "address_delay", "patience"):
             if (getattr(self, name) or 0.0) < 0:
                 raise JobError(f"{name} cannot be negative; got {getattr(self, name)}")
+        if self.sitemaps not in (True, False, "robots", "usual"):
+            raise JobError(f'sitemaps must be "robots", "usual", true or false; got {self.sitemaps!r}')
+        if self.probe not in ("never", "unsure", "always"):
+            raise JobError(f'probe must be "never", "unsure" or "always"; got {self.probe!r}')
+        if self.proxy is not None and not self.proxy.startswith(("http://", "https://")):
+            raise JobError(f"proxy should look like http://127.0.0.1:3128; got {self.proxy!r}")
+        if self.own_hosts and not self.contact:
+            raise JobError("own_hosts needs contact: who leaves a robots.txt aside says who that is")
         if self.contexts not in ("bundled", "fetch"):
             raise JobError(f'contexts must be "bundled" or "fetch"; got {self.contexts!r}')
         try:
             policy_from(self.policy)
             target_from(self.target)
+            reward_from(self.reward)
+            own_hosts(self.own_hosts)
         except ValueError as error:
             raise JobError(str(error)) from error
 
@@ -108,6 +158,25 @@ class Job:
             raise JobError(f"the stylesheet {error.filename} cannot be read: {error.strerror}") from error
         except (ValueError, TypeError) as error:
             raise JobError(f"the table [transform]: {error}") from error
+
+    def following(self) -> Following:
+        """What the `[links]` table says about which links to follow."""
+        try:
+            table_patterns(self.links)
+            return following_from(self.links)
+        except ValueError as error:
+            raise JobError(f"the table [links]: {error}") from error
+
+    def sink_settings(self) -> tuple[SinkSettings, ...]:
+        """What the tables `[[sinks]]` say."""
+        made = []
+        for number, table in enumerate(self.sinks, 1):
+            sizes = {name: parse_size(table[name]) for name in ("size", "spool") if isinstance(table.get(name), str)}
+            try:
+                made.append(sink_settings({**table, **sizes}))
+            except ValueError as error:
+                raise JobError(f"the table [[sinks]], number {number}: {error}") from error
+        return tuple(made)
 
     def places(self) -> dict[str, tuple[str, int]]:
         """The table of hosts in the form that the fetcher wants."""
@@ -182,6 +251,10 @@ def _typed(name: str, value: Any, path: Path) -> Any:
         return parse_time(value)
     if name in ("bytes", "max_body", "bytes_per_host") and isinstance(value, str):
         return parse_size(value)
+    if name == "sitemaps" and isinstance(value, (bool, str)):
+        return value
+    if name == "sinks" and isinstance(value, list) and all(isinstance(table, dict) for table in value):
+        return tuple(value)
     if name == "transform" and isinstance(value, dict):
         return _absolute(value, path.parent)
     wanted = _TOML_TYPES.get(re.split(r"[\[ ]", declared)[0], (dict,))

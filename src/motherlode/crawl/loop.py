@@ -4,7 +4,7 @@
 
 Three things overlap: requests wait on the network in one event loop, readers work in processes of their own, a thread
 writes the quads. Between them stand bounded queues, and at most `concurrency` URLs are anywhere between the frontier
-and their end, so memory is bounded whatever the web does.
+and their end (requests that wait long for a server aside: see `places`), so memory is bounded whatever the web does.
 
 The order of writes makes a crash harmless. A page's quads are handed to the writer before the page is settled; a
 checkpoint waits until they are in the store, then commits frontier, totals and visits in one transaction.
@@ -13,22 +13,35 @@ checkpoint waits until they are in the store, then commits frontier, totals and 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import dataclasses
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from http import HTTPStatus
 
 import msgspec
 
-from motherlode.crawl.errands import Errands, Resolve
-from motherlode.crawl.pool import ReaderPool, UnreadableError
-from motherlode.crawl.reading import READ_HEADERS, Body, Reading, syntaxes
+from motherlode.crawl.errands import Errands, Resolve, ended_at
+from motherlode.crawl.estimating import DryWatch, Estimator
+from motherlode.crawl.filters import Filters
+from motherlode.crawl.lanes import ReaderLanes
+from motherlode.crawl.neighbours import Neighbours
+from motherlode.crawl.places import Places
+from motherlode.crawl.pool import UnreadableError
+from motherlode.crawl.reading import Reading
+from motherlode.crawl.refreshing import Outcome, Revisits, is_revisit
 from motherlode.crawl.settling import PageOutcome, Settler
-from motherlode.crawl.totals import Totals
+from motherlode.crawl.taking_up import take_up
 from motherlode.crawl.trapping import TrapWatch
-from motherlode.fetch import Archive, RobotsRules, robots_body
-from motherlode.frontier import Frontier, Ledger, Ticket
+from motherlode.crawl.visiting import body_of, failed_visit, page_record, page_visit, redirect_record
+from motherlode.fetch import Archive, Journal, Prober, RobotsRules, robots_body
+from motherlode.frontier import LEDGER_ERRORS, MAX_REDIRECTS, Frontier, Ledger, Ticket
 from motherlode.index import PageRecord, Writer
+from motherlode.index.sinks import Sinks
 from motherlode.model import Failure, FailureKind, Fetcher, Page, Policy, Request, RequestKind, Syntax, Visit
+from motherlode.policy import DEFAULT_REWARD, Given, Reward, reward_from
+from motherlode.www.urls import origin_of
 
 _CHECKPOINT_SECONDS = 1.0
 _MODEL_SHARE = 100.0
@@ -46,6 +59,9 @@ class Budget:
     pages: int | None = None
     seconds: float | None = None
     bytes: int | None = None
+    dry_after: int | None = None
+    """Requests in a row, of which at least the share `dry_below` must be finds."""
+    dry_below: float = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,18 +72,36 @@ class Parts:
     frontier: Frontier
     policy: Policy
     fetcher: Fetcher
-    readers: ReaderPool
+    readers: ReaderLanes
     errands: Errands
     writer: Writer
     traps: TrapWatch
+    filters: Filters | None = None
+    """Expressions that addresses must pass, which the user may change while the crawl runs."""
+    sinks: Sinks | None = None
+    """Where quads go beside the store; they end after the writer has."""
+    prober: Prober | None = None
+    """Decides which pages are asked for by HEAD first; None where none are."""
+    revisits: Revisits | None = None
+    """What is known of pages that are looked at again; None where none are."""
     archive: Archive | None = None
     """Where all answers are kept as WARC, if the user wants them."""
     sitemaps: bool = True
     """Offer the sitemaps that robots.txt files name."""
+    usual_sitemaps: bool = False
+    """Offer /sitemap.xml where a robots.txt names none."""
     spelling: Callable[[str], str] | None = None
     """How a recorded web spells its URLs; None on the live web."""
+    journal: Journal | None = None
+    """Where answers are kept until what follows from them is; None where asking again costs nothing."""
+    lost_pages: int = 0
+    """Pages that were done and missing in the store; they wait again."""
     resolve: Resolve | None = None
     """Where addresses come from; None where the frontier does not ask for them."""
+    neighbours: Neighbours | None = None
+    """Who owns the other hosts, where this crawl is one shard of a larger one."""
+    reward: Reward = dataclasses.field(default_factory=lambda: reward_from(DEFAULT_REWARD))
+    """What the policy learns from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +121,28 @@ class Crawl:
         self._frontier = parts.frontier
         self._settler = Settler(parts.frontier, parts.policy, parts.spelling)
         self._budget = budget
-        self._concurrency = concurrency
+        self._places = Places(concurrency)
+        """Taken by tickets whose outcome frontier and policy do not know yet."""
         self._turns: asyncio.Queue[_Turn | None] = asyncio.Queue()
         """Turns that are over; None is a nudge to look at the frontier again."""
         self._running: set[asyncio.Task[None]] = set()
-        self._open = 0
-        """Tickets whose outcome frontier and policy do not know yet."""
         self._pages_running = 0
         self._broken: BaseException | None = None
-        saved = parts.ledger.note("totals")
-        self.totals = msgspec.msgpack.decode(saved, type=Totals) if saved else Totals()
-        model = parts.ledger.note("policy")
-        if model is not None:
-            parts.policy.load(model)
+        self._spoiled = False
+        """Something on disk failed us: what the last commit holds is all that is sure."""
+        self._rerouted: dict[str, list[str]] = {}
+        """Of hosts whose rules lie elsewhere: the requests that said so."""
+        self._estimator = Estimator()
+        self._dry = DryWatch(after=budget.dry_after, below=budget.dry_below)
+        self._values: dict[str, float] = {}
+        """Of pages that were picked: what the policy thought that their arms were worth."""
+        self.totals = take_up(
+            parts.ledger, policy=parts.policy, traps=parts.traps, estimator=self._estimator, reward=parts.reward
+        )
+        for problem in parts.journal.problems if parts.journal is not None else ():
+            self.totals.note_problem(problem)
+        if parts.lost_pages:
+            self.totals.note_problem("resume: pages were missing in the quad store; they are fetched again")
         self._stopping = False
         self._checkpoint_at = self._model_at = self._clock_at = time.monotonic()
         self._model_wait = 0.0
@@ -109,13 +152,41 @@ class Crawl:
         self._stopping = True
         self._turns.put_nowait(None)
 
+    def nudge(self) -> None:
+        """Something came from outside: look at the frontier again."""
+        self._turns.put_nowait(None)
+
+    def limit_pages(self, pages: int) -> None:
+        """A new budget of pages, for the whole crawl."""
+        self._budget = replace(self._budget, pages=pages)
+
+    @property
+    def pages_begun(self) -> int:
+        """Requests for pages so far, those under way included."""
+        return self.totals.fetched + self._pages_running
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is under way, and nothing waits."""
+        return self._places.open == 0 and self._frontier.exhausted
+
+    @property
+    def resting(self) -> bool:
+        """Nothing is under way, and a budget or a stop lets nothing begin."""
+        return self._places.open == 0 and self._over()
+
+    def _finished(self) -> bool:
+        if self._parts.neighbours is not None:  # they may always send more: only a stop ends a shard
+            return self._places.open == 0 and self._stopping
+        return self.resting or self.idle
+
     async def visits(self, seeds: Sequence[str] = ()) -> AsyncIterator[Visit]:
         """One visit for each URL that was asked for, as it ends."""
         self._settler.seeds(seeds)
         try:
             while True:
                 self._begin_turns()
-                if self._open == 0 and (self._over() or self._frontier.exhausted):
+                if self._finished():
                     break
                 turn = await self._next_turn()
                 if turn is not None:
@@ -123,6 +194,12 @@ class Crawl:
                     if visit is not None:
                         yield visit
                 await self._checkpoint(now=time.monotonic())
+        except LEDGER_ERRORS as error:
+            self._spoiled = True
+            raise OSError(f"the frontier could not be read or written: {error}") from error
+        except OSError:
+            self._spoiled = True
+            raise
         finally:
             await self._end()
 
@@ -132,25 +209,38 @@ class Crawl:
         budget, totals = self._budget, self.totals
         return (
             self._stopping
+            or (self._parts.revisits is not None and self._parts.revisits.over())
             or (budget.pages is not None and totals.fetched + self._pages_running >= budget.pages)
             or (budget.bytes is not None and totals.bytes >= budget.bytes)
             or (budget.seconds is not None and self._seconds() >= budget.seconds)
+            or self._dry.dry
         )
+
+    @property
+    def dried_out(self) -> bool:
+        """The crawl ended, or would, because hardly a request of late was a find."""
+        return self._dry.dry
 
     def _seconds(self) -> float:
         return self.totals.seconds + time.monotonic() - self._clock_at
 
     def _begin_turns(self) -> None:
-        while self._open < self._concurrency and not self._over():
+        while not self._places.full(time.monotonic()) and not self._over():
             ticket = self._frontier.next(time.time())
             if ticket is None:
                 return
-            self._open += 1
+            self._places.open += 1
             if ticket.kind is RequestKind.PAGE:
                 self._pages_running += 1
+                self._note_value(ticket)
             task = asyncio.create_task(self._turn(ticket))
             self._running.add(task)
             task.add_done_callback(self._ended)
+
+    def _note_value(self, ticket: Ticket) -> None:
+        value = getattr(self._parts.policy, "value", None)  # not every policy `Values` its arms
+        if value is not None and not is_revisit(ticket):
+            self._values[ticket.url] = value(ticket.entry.arm)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
@@ -163,25 +253,57 @@ class Crawl:
         if ticket.kind is RequestKind.RESOLVE:
             await self._look_up(ticket)
             return
-        fetched = await self._parts.fetcher.fetch(Request(url=ticket.url, kind=ticket.kind))
-        self._frontier.answered(ticket, time.time(), elapsed=fetched.elapsed, address=fetched.address)
+        if self._is_probed(ticket):
+            await self._probe(ticket)
+            return
+        revisits = self._parts.revisits
+        request = Request(url=ticket.url, kind=ticket.kind) if revisits is None else revisits.request(ticket)
+        with self._places.asking(time.monotonic()):
+            fetched = await self._parts.fetcher.fetch(request)
+        self._frontier.answered(ticket, ended_at(fetched), elapsed=fetched.elapsed, address=fetched.address)
         self._turns.put_nowait(None)  # its host may be free for another request
-        if self._parts.archive is not None:
+        if self._parts.archive is not None and fetched.status != HTTPStatus.NOT_MODIFIED:
             await self._parts.archive.add(fetched)
+        if revisits is not None:
+            fetched = revisits.judged(ticket, fetched)
         reading = None
         if isinstance(fetched, Page) and ticket.kind is RequestKind.PAGE:
             try:
-                page = _body(fetched)
+                page = body_of(fetched)
                 reading = await self._parts.readers.read(page)
                 supplies = await self._parts.errands.supplies(fetched, reading)
                 if supplies is not None:
                     reading = await self._parts.readers.read(msgspec.structs.replace(page, supplies=supplies))
-                await self._parts.writer.put(_page_record(ticket, fetched, reading))
+                await self._parts.writer.put(page_record(ticket, fetched, reading))
             except UnreadableError as error:
                 fetched = Failure(
                     url=fetched.url, kind=FailureKind.PROCESSING, detail=str(error), status=fetched.status
                 )
         self._turns.put_nowait(_Turn(ticket, fetched, reading))
+
+    def _is_probed(self, ticket: Ticket) -> bool:
+        """A HEAD goes first. Not for a page that is known: its request is conditional, which is better."""
+        prober = self._parts.prober
+        return prober is not None and not is_revisit(ticket) and prober.wants(ticket.kind, ticket.url)
+
+    async def _probe(self, ticket: Ticket) -> None:
+        """Use the ticket for a HEAD. If the page is worth a GET, it gets a ticket of its own for that."""
+        if self._parts.prober is None:
+            raise ValueError("nothing was said about probing")
+        with self._places.asking(time.monotonic()):
+            answer = await self._parts.fetcher.fetch(Request(url=ticket.url, kind=RequestKind.PROBE))
+        self._frontier.answered(ticket, ended_at(answer), elapsed=answer.elapsed, address=answer.address)
+        self.totals.heads += 1
+        verdict = self._parts.prober.verdict(ticket.url, answer)
+        if verdict is not None:
+            self._turns.put_nowait(_Turn(ticket, verdict, None))
+            return
+        self.totals.requests += 1
+        self._frontier.count(ticket.host, relevant=False, quads=0, received=0)  # the host's budget pays for it
+        self._frontier.probed(ticket, ended_at(answer))
+        self._places.open -= 1
+        self._pages_running -= 1
+        self._turns.put_nowait(None)
 
     async def _look_up(self, ticket: Ticket) -> None:
         """Find the address whose clock the host's requests must pass."""
@@ -192,7 +314,7 @@ class Crawl:
             self._turns.put_nowait(_Turn(ticket, found, None))
         else:
             self._frontier.resolved(ticket, found)
-            self._open -= 1
+            self._places.open -= 1
             self._turns.put_nowait(None)
 
     async def _next_turn(self) -> _Turn | None:
@@ -201,7 +323,7 @@ class Crawl:
             return self._turns.get_nowait()
         wait = _CHECKPOINT_SECONDS
         ripe = self._frontier.idle_until()
-        if ripe is not None and self._open < self._concurrency and not self._over():
+        if ripe is not None and not self._places.full(time.monotonic()) and not self._over():
             wait = min(wait, max(0.0, ripe - time.time()))
         if self._broken is not None:
             raise self._broken  # a part of ours broke: let it be seen
@@ -216,105 +338,119 @@ class Crawl:
     async def _settle(self, turn: _Turn) -> Visit | None:
         """Let frontier and policy know what came of a ticket. One at a time, in the order in which turns end."""
         ticket, fetched = turn.ticket, turn.fetched
-        self._open -= 1
+        self._places.open -= 1
         if ticket.kind is RequestKind.ROBOTS:
             return self._settle_robots(ticket, fetched)
         self._pages_running -= ticket.kind is RequestKind.PAGE
-        if isinstance(fetched, Page) and turn.reading is not None:
+        outcome = self._parts.revisits.outcome(ticket, fetched) if self._parts.revisits is not None else None
+        if outcome is not None:
+            visit = await self._settle_revisit(turn, outcome)
+        elif isinstance(fetched, Page) and turn.reading is not None:
             visit = self._settle_page(ticket, fetched, turn.reading)
         elif isinstance(fetched, Failure):
             visit = await self._settle_failure(ticket, fetched)
         else:
             raise ValueError(f"{ticket.url} was fetched but not read")
+        self._settled(ticket)
+        visit = replace(visit, value=self._values.pop(ticket.url, None))
         self._account(visit)
         return visit
+
+    async def _settle_revisit(self, turn: _Turn, outcome: Outcome) -> Visit:
+        """A known page was looked at again, and is as it was, another, or gone."""
+        revisits, fetched = self._parts.revisits, turn.fetched
+        if revisits is None:
+            raise ValueError("nobody remembers the pages")
+        ticket = revisits.close(turn.ticket)
+        if isinstance(fetched, Page) and turn.reading is not None:
+            visit = self._settle_page(ticket, fetched, turn.reading)
+        elif isinstance(fetched, Failure) and outcome is Outcome.UNCHANGED:
+            self._frontier.done(ticket)
+            visit = self._failed(ticket, fetched)
+        elif isinstance(fetched, Failure):
+            if fetched.kind is FailureKind.NOT_FOUND:  # a page that says nothing: its quads go, its provenance stays
+                at = fetched.fetched_at or time.time()
+                await self._parts.writer.put(PageRecord(url=ticket.url, fetched_at=at, status=fetched.status))
+            visit = await self._settle_failure(ticket, fetched)
+        else:
+            raise ValueError(f"{ticket.url} was fetched but not read")
+        return revisits.settle(outcome, visit, lambda name: fetched.headers.get(name, ""))
 
     def _settle_robots(self, ticket: Ticket, fetched: Page | Failure) -> Visit | None:
         self.totals.requests += 1
         body = robots_body(fetched)
-        now = time.time()
+        now = ended_at(fetched)
         if isinstance(fetched, Failure) and fetched.kind is FailureKind.REDIRECT:
-            if not self._frontier.reroute(ticket, fetched.location):
-                self._frontier.introduce(ticket, b"", now)  # RFC 9309, 2.3.1.2: too many redirects mean no rules
-        elif body is not None:
+            if self._frontier.reroute(ticket, fetched.location):
+                self._rerouted.setdefault(ticket.host, []).append(ticket.url)
+                return None  # no commit knows of this yet: after a kill the host's rules are asked for from the start
+            self._settled(ticket)
+            self._frontier.introduce(ticket, b"", now)  # RFC 9309, 2.3.1.2: too many redirects mean no rules
+            return None
+        self._settled(ticket)
+        if body is not None:
             self._frontier.introduce(ticket, body, now)
             if self._parts.sitemaps:
-                self._settler.sitemaps(RobotsRules(body).sitemaps, base=ticket.url)
+                named = RobotsRules(body).sitemaps
+                self._settler.sitemaps(named, base=ticket.url)
+                if not named and self._parts.usual_sitemaps:
+                    self._settler.sitemaps(["/sitemap.xml"], base=origin_of(ticket.entry.url) + "/")
         elif isinstance(fetched, Failure) and fetched.kind in _UNREACHABLE:
-            visit = self._failed_visit(ticket, self._settler.failure(ticket, fetched, now))
+            visit = self._failed(ticket, self._settler.failure(ticket, fetched, now))
             self._account(visit)
             return visit
         elif isinstance(fetched, Failure):
             self._frontier.defer(ticket, now, retry_after=fetched.retry_after)
         return None
 
+    def _settled(self, ticket: Ticket) -> None:
+        if self._parts.journal is None:
+            return
+        self._parts.journal.settled(ticket.kind, ticket.url)
+        if ticket.kind is RequestKind.ROBOTS:
+            for url in self._rerouted.pop(ticket.host, ()):
+                self._parts.journal.settled(RequestKind.ROBOTS, url)
+
     def _settle_page(self, ticket: Ticket, page: Page, reading: Reading) -> Visit:
         entry = ticket.entry
         counts = {Syntax(name): count for name, count in reading.counts.items()}
-        outcome = PageOutcome(relevant=reading.relevant, kind=reading.kind, counts=counts, links=reading.links)
+        reward = self._parts.reward(
+            Given(
+                relevant=reading.relevant,
+                counts=counts,
+                size=page.wire_bytes or len(page.body),
+                requests=1 + entry.hops + entry.attempts,
+                hashes=reading.hashes,
+            )
+        )
+        outcome = PageOutcome(
+            relevant=reading.relevant, kind=reading.kind, counts=counts, links=reading.links, reward=reward
+        )
         copy_of = self._parts.traps.saw(entry.url, page.body, useful=reading.relevant)
         new = self._settler.page(ticket, outcome)
         if reading.not_followed:
             self._frontier.refused["nofollow"] += reading.not_followed
-        return Visit(
-            number=self.totals.fetched + 1,
-            url=entry.url,
-            host=ticket.host,
-            arm=entry.arm,
-            depth=entry.depth,
-            parent_url=entry.parent_url,
-            score=entry.score,
-            at=page.fetched_at or time.time(),
-            status=page.status,
-            kind=reading.kind,
-            media_type=page.content_type,
-            size=page.wire_bytes,
-            elapsed=page.elapsed,
-            relevant=reading.relevant,
-            reward=float(reading.relevant),
-            counts=reading.counts,
-            quads=reading.quads,
-            links=len(reading.links),
-            new_links=new,
-            problems=reading.problems,
-            content_hash=reading.content_hash,
-            detail=f"the same content as {copy_of}" if copy_of else "",
-        )
+        number = self.totals.fetched + 1
+        return page_visit(ticket, page, reading, number=number, new_links=new, copy_of=copy_of, reward=reward)
 
     async def _settle_failure(self, ticket: Ticket, failure: Failure) -> Visit:
-        failure = self._settler.failure(ticket, failure, time.time())
-        if failure.kind is FailureKind.REDIRECT:
-            record = PageRecord(
-                url=ticket.url,
-                fetched_at=failure.fetched_at or time.time(),
-                status=failure.status,
-                redirects_to=failure.location,
-            )
-            await self._parts.writer.put(record)
-        return self._failed_visit(ticket, failure)
+        if failure.kind is FailureKind.REDIRECT and ticket.entry.hops < MAX_REDIRECTS:
+            await self._parts.writer.put(redirect_record(ticket, failure))
+        return self._failed(ticket, self._settler.failure(ticket, failure, ended_at(failure)))
 
-    def _failed_visit(self, ticket: Ticket, failure: Failure) -> Visit:
-        entry = ticket.entry
-        return Visit(
-            number=self.totals.fetched + 1,
-            url=entry.url,
-            host=ticket.host,
-            arm=entry.arm,
-            depth=entry.depth,
-            parent_url=entry.parent_url,
-            score=entry.score,
-            at=failure.fetched_at or time.time(),
-            failure=failure.kind,
-            detail=failure.detail,
-            status=failure.status,
-            size=failure.wire_bytes,
-            elapsed=failure.elapsed,
-            location=failure.location,
-        )
+    def _failed(self, ticket: Ticket, failure: Failure) -> Visit:
+        return failed_visit(ticket, failure, number=self.totals.fetched + 1)
 
     def _account(self, visit: Visit) -> None:
         self.totals.add(visit)
-        self._frontier.count(visit.host, relevant=visit.relevant, quads=visit.quads, received=visit.size)
+        self._estimator.add(visit)
+        self._dry.add(visit)
+        self._frontier.count(
+            visit.host,
+            relevant=visit.relevant and not visit.relevant_before,
+            quads=visit.quads - visit.quads_before,
+            received=visit.size,
+        )
         self._parts.ledger.append_visit(visit.number, msgspec.msgpack.encode(visit))
 
     # ── what lasts ───────────────────────────────────────────────────────────────────────────────────
@@ -323,23 +459,38 @@ class Crawl:
         """Quads first, the frontier's commit last."""
         if now - self._checkpoint_at < _CHECKPOINT_SECONDS:
             return
+        if self._parts.filters is not None:
+            self._parts.filters.reread()
         await self._parts.writer.flush()
         if now - self._model_at >= self._model_wait:
             self._save_model()
-        self._save_totals()
-        self._frontier.commit()
+        self._commit()
         self._checkpoint_at = time.monotonic()
 
-    def _save_totals(self) -> None:
+    def _commit(self) -> None:
         now = time.monotonic()
         self.totals.seconds += now - self._clock_at
         self._clock_at = now
         self._parts.ledger.put_note("totals", msgspec.msgpack.encode(self.totals))
+        if self._parts.journal is not None:
+            self._parts.ledger.put_note("journal", self._parts.journal.state())
+        if self._parts.neighbours is not None:
+            self._parts.neighbours.seal()
+        self._frontier.commit()
+        if self._parts.journal is not None:
+            self._parts.journal.committed()
+        if self._parts.neighbours is not None:
+            self._parts.neighbours.committed()
 
     def _save_model(self) -> None:
         """Keep what was learned: at every checkpoint while that is cheap, otherwise seldom enough to stay cheap."""
         began = time.monotonic()
         self._parts.ledger.put_note("policy", self._parts.policy.dump())
+        self._parts.ledger.put_note("traps", self._parts.traps.dump())
+        self._parts.ledger.put_note("tallies", self._estimator.dump())
+        self._parts.ledger.put_note("statements", self._parts.reward.seen.dump())
+        estimate = self._estimator.estimate(self._parts.ledger.waiting())
+        self._parts.ledger.put_note("estimate", msgspec.msgpack.encode((estimate, self.dried_out)))
         self._model_at = time.monotonic()
         self._model_wait = _MODEL_SHARE * (self._model_at - began)
 
@@ -353,31 +504,16 @@ class Crawl:
         if self._parts.archive is not None:
             self._parts.archive.close()
         try:
-            await self._parts.writer.close()  # raises where quads could not be stored: then nothing is committed
-            self._save_model()
-            self._save_totals()
-            self._frontier.commit()
+            with contextlib.suppress(*((OSError,) if self._spoiled else ())):  # the first error is the one to be told
+                await self._parts.writer.close()  # raises where quads could not be stored: then nothing is committed
+            if not self._spoiled:
+                self._save_model()
+                self._commit()
+        except LEDGER_ERRORS as error:
+            raise OSError(f"the frontier could not be written: {error}") from error
         finally:
+            if self._parts.journal is not None:
+                self._parts.journal.close()
             self._parts.ledger.close()
-
-
-def _body(page: Page) -> Body:
-    headers = {name: page.headers[name] for name in READ_HEADERS if name in page.headers}
-    return Body(url=page.url, content_type=page.content_type, body=page.body, headers=headers)
-
-
-def _page_record(ticket: Ticket, page: Page, reading: Reading) -> PageRecord:
-    return PageRecord(
-        url=page.url,
-        fetched_at=page.fetched_at or time.time(),
-        status=page.status,
-        lines=reading.lines,
-        quads=reading.quads,
-        graphs=reading.graphs,
-        media_type=page.content_type,
-        kind=reading.kind,
-        syntaxes=syntaxes(reading),
-        content_hash=reading.content_hash,
-        size=len(page.body),
-        referrer=ticket.entry.parent_url,
-    )
+            if self._parts.sinks is not None:
+                await asyncio.to_thread(self._parts.sinks.close)  # may wait a while for an endpoint

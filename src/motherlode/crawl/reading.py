@@ -9,11 +9,11 @@ from collections.abc import Sequence
 import msgspec
 
 from motherlode.crawl.understanding import NO_SUPPLIES, Supplies, understand
-from motherlode.extract import ExtractOptions, header_directives, header_links, robots_directives
+from motherlode.extract import ExtractOptions, Following, header_directives, header_links, robots_directives
 from motherlode.extract import links as extract_links
-from motherlode.index import page_lines
+from motherlode.index import page_lines, syntax_keys
 from motherlode.model import Facts, Link, Problem, Syntax
-from motherlode.policy import Target, ntriples, target_from
+from motherlode.policy import Target, ntriples, statement_hashes, target_from
 from motherlode.transform.options import Service, Stylesheet, TransformOptions
 from motherlode.transform.plugins import installed
 from motherlode.transform.services import fits
@@ -31,8 +31,12 @@ class Instructions(msgspec.Struct, frozen=True, kw_only=True):
     transformations: dict[str, bytes] = {}
     services: tuple[Service, ...] = ()
     transformers: frozenset[str] | None = None
+    following: Following = Following()
+    """Which links the user wants followed."""
     keep_ntriples: bool = False
     """Give the statements as N-Triples, too: for recordings."""
+    keep_hashes: bool = False
+    """Give the hashes of the statements: for a reward that counts new ones."""
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -67,8 +71,12 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """Links that the page asks not to follow."""
     wanted: tuple[str, ...] = ()
     """JSON-LD contexts that were not there."""
+    says: tuple[str, ...] = ()
+    """Which syntax says what, where several speak."""
     ntriples: bytes = b""
     """The statements without the page's plain facts, where they were asked for."""
+    hashes: bytes = b""
+    """Of the same statements, where they were asked for."""
 
 
 NO_INDEX, NO_FOLLOW = "noindex", "nofollow"
@@ -89,7 +97,9 @@ class Reader:
             transformers=instructions.transformers,
         )
         self._extract_options = ExtractOptions(kept_extensions=_extensions(instructions.services))
+        self._following = instructions.following
         self._keep_ntriples = instructions.keep_ntriples
+        self._keep_hashes = instructions.keep_hashes
 
     def read(self, page: Body) -> Reading:
         document, facts = understand(
@@ -99,7 +109,7 @@ class Reader:
             options=self._options,
             supplies=page.supplies,
         )
-        links = extract_links(document, facts, self._extract_options)
+        links = extract_links(document, facts, self._extract_options, self._following)
         if page.headers:
             links += header_links(page.headers, page_url=page.url)
         asked = self._asked(document, page)
@@ -113,12 +123,14 @@ class Reader:
             quads=quads,
             lines=lines,
             graphs=graphs,
+            says=syntax_keys(facts),
             links=[] if NO_FOLLOW in asked else links,
             problems=_kept(facts),
             content_hash="sha256:" + hashlib.sha256(page.body).hexdigest(),
             not_followed=len(links) if NO_FOLLOW in asked else 0,
             wanted=tuple(sorted({url for extraction in facts.extractions for url in extraction.wanted})),
             ntriples=ntriples(facts) if self._keep_ntriples else b"",
+            hashes=statement_hashes(facts) if self._keep_hashes else b"",
         )
 
     @staticmethod

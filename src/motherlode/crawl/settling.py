@@ -23,6 +23,8 @@ class PageOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     kind: str
     counts: Mapping[Syntax, int]
     links: Sequence[Link]
+    reward: float | None = None
+    """What the request was worth, where that is more than the target's yes or no."""
 
 
 class Settler:
@@ -47,6 +49,7 @@ class Settler:
     def page(self, ticket: Ticket, outcome: PageOutcome) -> int:
         """A page has been read; how many of its links were new."""
         entry = ticket.entry
+        links = self._spelled(outcome.links)
         parent = Parent(
             url=entry.url,
             host=ticket.host,
@@ -55,9 +58,19 @@ class Settler:
             counts=outcome.counts,
             kind=outcome.kind,
             memo=entry.memo,
+            parent_url=entry.parent_url,
+            links=links,
+            arm=entry.arm,
         )
-        self._learn(ticket, relevant=outcome.relevant, counts=outcome.counts, links=len(outcome.links))
-        new = self._frontier.offer(self._spelled(outcome.links), parent=parent, entry=entry)
+        self._learn(
+            ticket,
+            relevant=outcome.relevant,
+            reward=outcome.reward,
+            kind=outcome.kind,
+            counts=outcome.counts,
+            links=len(outcome.links),
+        )
+        new = self._frontier.offer(links, parent=parent, entry=entry)
         self._frontier.done(ticket)
         return new
 
@@ -76,7 +89,15 @@ class Settler:
 
     def _follow(self, entry: Entry, host: str, location: str) -> None:
         """A redirect's target is offered like any other link, so it passes the same clocks, rules and scope."""
-        parent = Parent(url=entry.url, host=host, depth=entry.depth, relevant=False, memo=entry.memo)
+        parent = Parent(
+            url=entry.url,
+            host=host,
+            depth=entry.depth,
+            relevant=False,
+            memo=entry.memo,
+            parent_url=entry.parent_url,
+            arm=entry.arm,
+        )
         link = Link(url=location, source=LinkSource.REDIRECT, anchor=entry.anchor, rel=entry.rel)
         self._frontier.offer(self._spelled([link]), parent=parent, entry=entry)
 
@@ -85,9 +106,11 @@ class Settler:
         ticket: Ticket,
         *,
         relevant: bool,
+        reward: float | None = None,
         failure: FailureKind | None = None,
         counts: Mapping[Syntax, int] = _NOTHING,
         links: int = 0,
+        kind: str = "",
     ) -> None:
         entry = ticket.entry
         self._policy.learn(
@@ -97,12 +120,13 @@ class Settler:
                 arm=entry.arm,
                 memo=entry.memo,
                 score=entry.score,
-                reward=float(relevant),
+                reward=float(relevant) if reward is None else reward,
                 relevant=relevant,
                 failure=failure,
                 counts=counts,
                 links=links,
                 parent_url=entry.parent_url,
+                kind=kind,
             )
         )
 

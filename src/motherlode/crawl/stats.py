@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 
+from motherlode.crawl.estimating import Estimate
+from motherlode.crawl.estimating import sum_of as sum_of_estimates
 from motherlode.crawl.folder import CrawlFolder
-from motherlode.crawl.totals import Totals
+from motherlode.crawl.totals import Totals, sum_of
 from motherlode.frontier import DiskLedger, HostRecord
+from motherlode.index import store_bytes
 from motherlode.model import Visit
 
 
@@ -23,6 +27,14 @@ class CrawlStats:
     known_urls: int
     refused: dict[str, int]
     disk: int
+    store_bytes: int = 0
+    """Of `disk`, what the quads take."""
+    sinks: tuple[dict[str, Any], ...] = ()
+    """Where quads go beside the store, with what still waits for an endpoint and what it refused."""
+    left: Estimate | None = None
+    """What is left to find; None where a crawl has made no estimate."""
+    dried_out: bool = False
+    """It ended because hardly a request of late was a find."""
 
     def summary(self) -> dict[str, Any]:
         """The object that `stats --json` prints."""
@@ -32,16 +44,42 @@ class CrawlStats:
             "known_urls": self.known_urls,
             "refused": dict(sorted(self.refused.items())),
             "disk": self.disk,
+            "store_bytes": self.store_bytes,
+            "estimated_left": None if self.left is None else self.left.summary(),
+            "dried_out": self.dried_out,
+            **({"sinks": list(self.sinks)} if self.sinks else {}),
         }
 
 
 def read_stats(folder: CrawlFolder) -> CrawlStats:
     folder.require()
+    whole = _read_stats(folder)
+    parts = [_read_stats(part) for part in folder.shards()]
+    known = [part.left for part in parts if part.left is not None]
+    left = sum_of_estimates(known) if known else None
+    if sum(part.totals.fetched for part in parts) <= whole.totals.fetched:
+        return whole if left is None else replace(whole, left=left)
+    refused: Counter[str] = Counter()
+    for part in parts:  # the shards are running, or were killed: no merged account is as new as theirs
+        refused.update(part.refused)
+    return CrawlStats(
+        totals=sum_of([part.totals for part in parts]),
+        hosts=tuple(host for part in parts for host in part.hosts),
+        known_urls=sum(part.known_urls for part in parts),
+        refused=dict(refused),
+        disk=whole.disk,
+        store_bytes=sum(part.store_bytes for part in parts),
+        left=left,
+    )
+
+
+def _read_stats(folder: CrawlFolder) -> CrawlStats:
     if not folder.frontier.exists():
         return CrawlStats(totals=Totals(), hosts=(), known_urls=0, refused={}, disk=folder.disk_use())
     ledger = DiskLedger(folder.frontier, read_only=True)
     try:
         saved, frontier = ledger.note("totals"), ledger.note("frontier")
+        left, dried_out = _estimate(ledger.note("estimate"))
         state: dict[str, Any] = msgspec.msgpack.decode(frontier) if frontier else {"known_urls": 0, "refused": {}}
         return CrawlStats(
             totals=msgspec.msgpack.decode(saved, type=Totals) if saved else Totals(),
@@ -49,9 +87,27 @@ def read_stats(folder: CrawlFolder) -> CrawlStats:
             known_urls=state["known_urls"],
             refused=state["refused"],
             disk=folder.disk_use(),
+            store_bytes=store_bytes(folder.store),
+            sinks=_sinks(folder),
+            left=left,
+            dried_out=dried_out,
         )
     finally:
         ledger.close()
+
+
+def _estimate(note: bytes | None) -> tuple[Estimate | None, bool]:
+    """What a crawl noted about its end; nothing where an older version wrote the folder."""
+    return (None, False) if note is None else msgspec.msgpack.decode(note, type=tuple[Estimate, bool])
+
+
+def _sinks(folder: CrawlFolder) -> tuple[dict[str, Any], ...]:
+    job = folder.job()
+    if not job.sinks:
+        return ()
+    from motherlode.index.sinks import sink_states  # most crawls have none, and `stats` should start at once
+
+    return tuple(sink_states(job.sink_settings(), folder.path))
 
 
 def read_visits(folder: CrawlFolder) -> Iterator[Visit]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -20,6 +21,13 @@ class Totals(msgspec.Struct, kw_only=True):
     seconds: float = 0.0
     requests: int = 0
     """All requests, those for robots.txt included."""
+    heads: int = 0
+    """HEAD requests that probed pages."""
+    refreshed: int = 0
+    """Of those fetched, looks at known pages; what was found is counted below."""
+    unchanged: int = 0
+    changed: int = 0
+    gone: int = 0
     failures: dict[str, int] = {}
     redirects: int = 0
     duplicates: int = 0
@@ -34,13 +42,20 @@ class Totals(msgspec.Struct, kw_only=True):
     def add(self, visit: Visit) -> None:
         self.fetched += 1
         self.requests += 1
-        self.relevant += visit.relevant
-        self.quads += visit.quads
+        self.relevant += visit.relevant - visit.relevant_before
+        self.quads += visit.quads - visit.quads_before
         self.bytes += visit.size
         self.links += visit.links
         self.duplicates += visit.failure is None and bool(visit.detail)
+        if visit.refresh:
+            self.refreshed += 1
+            self.unchanged += visit.refresh == "unchanged"
+            self.changed += visit.refresh == "changed"
+            self.gone += visit.refresh == "gone"
         if visit.failure is FailureKind.REDIRECT:
             self.redirects += 1
+        elif visit.failure is FailureKind.NOT_MODIFIED:
+            pass  # a page that is as it was is no failure
         elif visit.failure is not None:
             self.failures[visit.failure.value] = self.failures.get(visit.failure.value, 0) + 1
         for syntax, statements in visit.counts.items():
@@ -48,10 +63,10 @@ class Totals(msgspec.Struct, kw_only=True):
             pages[0] += 1
             pages[1] += statements
         for problem in visit.problems:
-            self._note(f"{problem.syntax.value if problem.syntax else 'page'}: {_general(problem.message)}")
+            self.note_problem(f"{problem.syntax.value if problem.syntax else 'page'}: {_general(problem.message)}")
         self._mark()
 
-    def _note(self, problem: str) -> None:
+    def note_problem(self, problem: str) -> None:
         if problem in self.problems or len(self.problems) < 200:
             self.problems[problem] = self.problems.get(problem, 0) + 1
         else:
@@ -67,7 +82,9 @@ class Totals(msgspec.Struct, kw_only=True):
 
     @property
     def harvest_rate(self) -> float:
-        return self.relevant / self.fetched if self.fetched else 0.0
+        """Relevant pages a request; looks at pages that are known bring none, and do not count."""
+        first = self.fetched - self.refreshed
+        return self.relevant / first if first else 0.0
 
     def summary(self) -> dict[str, Any]:
         """The part that other programs read."""
@@ -79,11 +96,33 @@ class Totals(msgspec.Struct, kw_only=True):
             "bytes": self.bytes,
             "seconds": round(self.seconds, 3),
             "requests": self.requests,
+            "heads": self.heads,
+            "refreshed": self.refreshed,
+            "unchanged": self.unchanged,
+            "changed": self.changed,
+            "gone": self.gone,
             "redirects": self.redirects,
             "duplicates": self.duplicates,
             "failures": dict(sorted(self.failures.items())),
             "syntaxes": {name: {"pages": p, "statements": s} for name, (p, s) in sorted(self.syntaxes.items())},
         }
+
+
+def sum_of(parts: Sequence[Totals]) -> Totals:
+    """The account of a crawl from those of its shards. Shards run side by side: their seconds are not added up."""
+    whole = Totals(seconds=max((part.seconds for part in parts), default=0.0))
+    for part in parts:
+        for name in ("fetched", "relevant", "quads", "bytes", "requests", "redirects", "duplicates", "links"):
+            setattr(whole, name, getattr(whole, name) + getattr(part, name))
+        for kind, count in part.failures.items():
+            whole.failures[kind] = whole.failures.get(kind, 0) + count
+        for problem, count in part.problems.items():
+            whole.problems[problem] = whole.problems.get(problem, 0) + count
+        for syntax, (pages, statements) in part.syntaxes.items():
+            sums = whole.syntaxes.setdefault(syntax, [0, 0])
+            sums[0] += pages
+            sums[1] += statements
+    return whole
 
 
 def _general(message: str) -> str:

@@ -36,7 +36,10 @@ def main() -> None:
             answer = GOOD + encode(reader.read(decode(frame)))
         except Exception as error:  # noqa: BLE001 - whatever a page provokes is this page's failure, on record
             answer = BAD + f"{type(error).__name__}: {error}".encode("utf-8", "replace")
-        write_frame(sink, answer)
+        try:
+            write_frame(sink, answer)
+        except BrokenPipeError:  # the crawl was killed: there is nobody left to tell
+            os._exit(0)
 
 
 if __name__ == "__main__":

@@ -10,19 +10,22 @@ from __future__ import annotations
 
 from motherlode.extract.facts import fact_links
 from motherlode.extract.feeds import feed_links
+from motherlode.extract.following import EVERYTHING, Following, followed, following_from
 from motherlode.extract.headers import header_links
 from motherlode.extract.html import html_links
 from motherlode.extract.merging import merged
 from motherlode.extract.options import ExtractOptions
 from motherlode.extract.robots import header_directives, robots_directives
 from motherlode.extract.sitemap import sitemap_links
-from motherlode.model import ContentKind, Facts, Link
+from motherlode.model import ContentKind, Facts, Link, LinkSource
 from motherlode.www.document import Document
 
 __all__ = [
     "ExtractOptions",
+    "Following",
     "fact_links",
     "feed_links",
+    "following_from",
     "header_directives",
     "header_links",
     "html_links",
@@ -41,10 +44,17 @@ _READERS = {
 """Kinds whose own structure names links. All others have only their facts."""
 
 
-def links(document: Document, facts: Facts, options: ExtractOptions = ExtractOptions()) -> list[Link]:  # noqa: B008 - it is frozen
-    """The links of a page, each address once."""
+def links(
+    document: Document,
+    facts: Facts,
+    options: ExtractOptions = ExtractOptions(),  # noqa: B008 - it is frozen
+    following: Following = EVERYTHING,
+) -> list[Link]:
+    """The links of a page that the user wants followed, each address once."""
     reader = _READERS.get(document.kind)
     found = reader(document, options) if reader else []
+    if not following.html and document.kind is not ContentKind.SITEMAP:
+        found = [link for link in found if link.source is LinkSource.REFRESH]
     if facts.extractions:
-        found = found + fact_links(facts, page_url=document.url, options=options)
+        found = found + followed(facts, following, page_url=document.url, options=options)
     return merged(found, page_url=document.url, limit=options.most_links(document.kind))

@@ -9,6 +9,8 @@ frontier's: whoever holds a ticket may fetch at once.
 from motherlode.fetch.archive import Archive
 from motherlode.fetch.guard import AddressGuard
 from motherlode.fetch.http import HttpFetcher, HttpLimits, HttpOptions
+from motherlode.fetch.journal import Journal, JournalledFetcher
+from motherlode.fetch.probing import Prober, Probing
 from motherlode.fetch.recorded import RecordedWeb
 from motherlode.fetch.robots import PRODUCT_TOKEN, RobotsRules, robots_body
 
@@ -19,6 +21,10 @@ __all__ = [
     "HttpFetcher",
     "HttpLimits",
     "HttpOptions",
+    "Journal",
+    "JournalledFetcher",
+    "Prober",
+    "Probing",
     "RecordedWeb",
     "RobotsRules",
     "robots_body",

@@ -23,6 +23,8 @@ from motherlode.www.media import ACCEPT, essence
 
 _HEADER_LIMIT = 1 << 16
 """Bytes of one header: content security policies outgrow aiohttp's 8 KiB."""
+_JUDGED = frozenset({RequestKind.PAGE, RequestKind.PROBE})
+"""Requests whose answer may turn out to be useless."""
 _HEAD = 512
 """Bytes that `is_useless` looks at."""
 
@@ -52,6 +54,9 @@ class HttpOptions:
     useful: tuple[str, ...] = ()
     """Media types (`image/*` is a family) whose bodies are wanted although nothing of ours reads them."""
     proxy: str | None = None
+    """Where all requests go, in the place of the hosts themselves. The user named it, so the guard does not ask where
+    it is. The guard then asks about the hosts *before* each request, as far as this machine can resolve them: what
+    the proxy itself makes of a name is beyond our sight."""
 
 
 class _Response(aiohttp.ClientResponse):
@@ -71,15 +76,9 @@ class HttpFetcher:
     def __init__(self, options: HttpOptions) -> None:
         self._options = options
         self._limits = options.limits
-        guard = AddressGuard(options.allow)
-        self._resolver = GuardedResolver(guard, options.hosts)
-        connector = aiohttp.TCPConnector(
-            limit=0,
-            resolver=self._resolver,
-            use_dns_cache=False,  # the resolver keeps addresses itself
-            socket_factory=partial(guarded_socket, guard),
-            keepalive_timeout=15,
-        )
+        self._guard = AddressGuard(options.allow)
+        self._resolver = GuardedResolver(self._guard, options.hosts)
+        connector = self._connector() if options.proxy is None else aiohttp.TCPConnector(limit=0, keepalive_timeout=15)
         self._session = aiohttp.ClientSession(
             connector=connector,
             auto_decompress=False,
@@ -91,13 +90,26 @@ class HttpFetcher:
             proxy=options.proxy,
         )
 
+    def _connector(self) -> aiohttp.TCPConnector:
+        return aiohttp.TCPConnector(
+            limit=0,
+            resolver=self._resolver,
+            use_dns_cache=False,  # the resolver keeps addresses itself
+            socket_factory=partial(guarded_socket, self._guard),
+            keepalive_timeout=15,
+        )
+
     async def fetch(self, request: Request) -> Fetched:
         if not request.url.startswith(("http://", "https://")):
             return Failure(url=request.url, kind=FailureKind.SCHEME, detail="only http and https are fetched")
+        if self._options.proxy is not None:
+            refused = await self._refused_before(request.url)
+            if refused is not None:
+                return refused
         began, clock = time.time(), time.perf_counter()
         try:
             async with self._session.request(
-                "GET" if request.posting is None else "POST",
+                _method(request),
                 URL(request.url, encoded=True),
                 allow_redirects=False,
                 headers=_headers(request),
@@ -105,7 +117,8 @@ class HttpFetcher:
                 timeout=self._timeout(request),
             ) as response:
                 assert isinstance(response, _Response)  # as the session was told
-                return await self._read(request, response, began, clock)
+                fetched = await self._read(request, response, began, clock)
+                return fetched if self._resolves else replace(fetched, address="")  # it would be that of the proxy
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError, *UNPACK_ERRORS) as error:
             kind, detail = _classify(error)
             elapsed = time.perf_counter() - clock
@@ -115,18 +128,44 @@ class HttpFetcher:
         """The address that the next request for the URL's host goes to; looked up anew."""
         name = URL(url, encoded=True).raw_host or ""
         try:
-            return str(ip_address(name))
+            return str(ip_address(name))  # an address written as such, and not a name
         except ValueError:
-            pass  # a name, and not an address written as such
+            pass
         try:
             async with asyncio.timeout(self._limits.connect):
                 return await self._resolver.renew(name)
         except GuardRefusedError as error:
             return Failure(url=url, kind=FailureKind.GUARD, detail=f"{error}; --allow lets you name ranges of your own")
         except TimeoutError:
-            return Failure(url=url, kind=FailureKind.DNS, detail="no answer in time")
+            return Failure(url=url, kind=FailureKind.DNS, detail="no answer in time") if self._resolves else name
         except OSError as error:
-            return Failure(url=url, kind=FailureKind.DNS, detail=str(error))
+            return Failure(url=url, kind=FailureKind.DNS, detail=str(error)) if self._resolves else name
+
+    @property
+    def _resolves(self) -> bool:
+        """False behind a proxy, where a name that this machine does not know is left to the proxy, as its own clock."""
+        return self._options.proxy is None
+
+    async def _refused_before(self, url: str) -> Failure | None:
+        """Behind a proxy: why the host may not be asked, as far as can be known here."""
+        name = URL(url, encoded=True).raw_host or ""
+        try:
+            reason = self._guard.refusal(str(ip_address(name)))
+        except ValueError:
+            found = await self._known_address(url, name)
+            return found if isinstance(found, Failure) else None
+        detail = f"{reason}; --allow lets you name ranges of your own"
+        return Failure(url=url, kind=FailureKind.GUARD, detail=detail) if reason else None
+
+    async def _known_address(self, url: str, name: str) -> Failure | None:
+        try:
+            async with asyncio.timeout(self._limits.connect):
+                await self._resolver.resolve(name)
+        except GuardRefusedError as error:
+            return Failure(url=url, kind=FailureKind.GUARD, detail=f"{error}; --allow lets you name ranges of your own")
+        except (OSError, TimeoutError):
+            pass  # the proxy may know it
+        return None
 
     def _is_useful(self, content_type: str) -> bool:
         media_type = essence(content_type)
@@ -146,7 +185,7 @@ class HttpFetcher:
             detail = f"unknown Content-Encoding {headers['content-encoding']!r}"
             failure = Failure(url=request.url, kind=FailureKind.PROTOCOL, detail=detail, status=response.status)
         if failure is None and unpacker is not None:
-            wanted = request.kind is not RequestKind.PAGE or self._is_useful(headers.get("content-type", ""))
+            wanted = request.kind not in _JUDGED or self._is_useful(headers.get("content-type", ""))
             useful, wire = await self._fill(body, response, unpacker, "" if wanted else headers.get("content-type", ""))
             if not useful:
                 detail = f"nothing can come of {headers.get('content-type', '')}"
@@ -186,6 +225,12 @@ class HttpFetcher:
 
     async def close(self) -> None:
         await self._session.close()
+
+
+def _method(request: Request) -> str:
+    if request.kind is RequestKind.PROBE:
+        return "HEAD"
+    return "GET" if request.posting is None else "POST"
 
 
 def _headers(request: Request) -> dict[str, str]:

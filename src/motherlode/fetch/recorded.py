@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -68,7 +69,8 @@ class RecordedWeb:
         return place[1] if place else f"https://{rest}"
 
     async def fetch(self, request: Request) -> Fetched:
-        return self.answer(request.url, robots=request.kind is RequestKind.ROBOTS)
+        answer = self.answer(request.url, robots=request.kind is RequestKind.ROBOTS)
+        return _without_body(answer) if request.kind is RequestKind.PROBE else answer
 
     def answer(self, url: str, *, robots: bool = False) -> Fetched:
         """The recorded answer for a URL."""
@@ -95,6 +97,16 @@ class RecordedWeb:
 
     async def close(self) -> None:
         self._file.close()
+
+
+def _without_body(answer: Fetched) -> Fetched:
+    """What a HEAD would have told."""
+    if isinstance(answer, Failure):
+        return replace(answer, wire_bytes=0)
+    if is_useless(answer.content_type, b""):
+        detail = f"nothing can come of {answer.content_type}"
+        return Failure(url=answer.url, kind=FailureKind.USELESS, detail=detail, status=answer.status)
+    return replace(answer, body=b"", wire_bytes=0, truncated=False)
 
 
 def _schemeless(url: str) -> str:

@@ -23,8 +23,9 @@ so a simulation is only another caller.
 """
 
 from motherlode.frontier.budgets import HostBudget
-from motherlode.frontier.disk import DiskLedger
-from motherlode.frontier.entries import Entry, HostRecord, UrlState
+from motherlode.frontier.checking import damage
+from motherlode.frontier.disk import LEDGER_ERRORS, DiskLedger
+from motherlode.frontier.entries import REVISIT, Entry, HostRecord, UrlState
 from motherlode.frontier.frontier import Frontier
 from motherlode.frontier.ledger import Ledger
 from motherlode.frontier.memory import MemoryLedger
@@ -32,7 +33,9 @@ from motherlode.frontier.scope import Scope, scope_from
 from motherlode.frontier.tickets import MAX_REDIRECTS, Politeness, Ticket
 
 __all__ = [
+    "LEDGER_ERRORS",
     "MAX_REDIRECTS",
+    "REVISIT",
     "DiskLedger",
     "Entry",
     "Frontier",
@@ -44,5 +47,6 @@ __all__ = [
     "Scope",
     "Ticket",
     "UrlState",
+    "damage",
     "scope_from",
 ]

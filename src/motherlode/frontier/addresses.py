@@ -16,6 +16,10 @@ AWAKE_AT_ONCE = 16
 """Hosts of one address that the policy may choose from at a time."""
 
 
+MOST_ASKED = 256
+"""Hosts whose clocks go with a lease."""
+
+
 class Address(msgspec.Struct, gc=False):
     """An IP address that at least one host was found at."""
 
@@ -28,13 +32,21 @@ class Address(msgspec.Struct, gc=False):
     """Hosts in the policy's hands, first come first."""
     guests: tuple[str, ...] = ()
     """Hosts whose held page waits for a request to this address to end."""
+    held: bool = True
+    """We may ask it. False where addresses are leased and another crawl has, or may have, the lease."""
+    asked: dict[str, None] = {}
+    """Hosts asked here under this lease, the last ones: whoever gets the lease next must know their clocks."""
 
 
 class Addresses:
     """All addresses by name, and what they allow."""
 
-    def __init__(self, *, delay: float, at_once: int) -> None:
+    def __init__(self, *, delay: float, at_once: int, leased: bool = False) -> None:
         self.delay = delay
+        self.leased = leased and delay > 0
+        """Other crawls ask the same addresses: each needs leave that only one of them has at a time."""
+        self.wanted: dict[str, None] = {}
+        """Addresses that somebody waits for and that we have no lease of."""
         self._limit = 1 if delay > 0 else at_once
         self._all: dict[str, Address] = {}
         self.not_before = 0.0
@@ -43,7 +55,7 @@ class Addresses:
     def get(self, name: str) -> Address:
         address = self._all.get(name)
         if address is None:
-            address = self._all[name] = Address(name, ready_at=self.not_before)
+            address = self._all[name] = Address(name, ready_at=self.not_before, held=not self.leased)
         return address
 
     def rest_all(self, until: float) -> None:
@@ -52,4 +64,14 @@ class Addresses:
             address.ready_at = max(address.ready_at, until)
 
     def full(self, address: Address) -> bool:
+        if not address.held:
+            self.wanted[address.name] = None
+            return True
         return address.in_flight >= self._limit
+
+    def note(self, address: Address, host: str) -> None:
+        """A host is asked at a leased address."""
+        address.asked.pop(host, None)
+        address.asked[host] = None
+        if len(address.asked) > MOST_ASKED:
+            del address.asked[next(iter(address.asked))]

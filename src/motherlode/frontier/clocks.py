@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from motherlode.frontier.addresses import AWAKE_AT_ONCE, Address, Addresses
 from motherlode.frontier.entries import HostRecord
@@ -30,7 +30,9 @@ class Clocks:
         self.by_address = politeness.by_address
         delay = politeness.address_delay
         self._addresses = Addresses(
-            delay=politeness.delay / 2 if delay is None else delay, at_once=politeness.per_address
+            delay=politeness.delay / 2 if delay is None else delay,
+            at_once=politeness.per_address,
+            leased=politeness.leased,
         )
         self._address_times = WakingTimes()
         self._not_before = 0.0
@@ -53,11 +55,16 @@ class Clocks:
     def rest_once(self, now: float) -> None:
         """After a reopening: nobody knows whom the run before asked in its last moment."""
         self._not_before = now + self._politeness.delay
-        self.times = WakingTimes()
         self._addresses.rest_all(now + self._addresses.delay)
-        for host in self.hosts.values():
-            host.record.ready_at = max(host.record.ready_at, now + self._pace.delay(host.record))
-            self.settle(host)
+        delay, resting = self._pace.delay, []
+        for name, host in self.hosts.items():
+            record = host.record
+            ready_at = now + delay(record)
+            if record.ready_at < ready_at:
+                record.ready_at = ready_at
+            if host.arms and not host.awake:
+                resting.append((record.ready_at, name))
+        self.times = WakingTimes(resting)
 
     def ripen(self, now: float) -> bool:
         """Wake hosts whose time has come, at most so many at once; whether there were any."""
@@ -179,13 +186,18 @@ class Clocks:
         if address is None:
             return ""
         address.in_flight += 1
+        if self._addresses.leased:
+            self._addresses.note(address, host.record.name)
         if self._addresses.full(address):
-            for name in list(address.awake):
-                other = self.hosts[name]
-                self.rest(other)
-                if not other.queued:
-                    self._stand_in_line(other, address)
+            self._send_to_line(address)
         return address.name
+
+    def _send_to_line(self, address: Address) -> None:
+        for name in list(address.awake):
+            other = self.hosts[name]
+            self.rest(other)
+            if not other.queued:
+                self._stand_in_line(other, address)
 
     def release(self, host: Host, now: float) -> None:
         """A request for the host has ended: its clock runs from here."""
@@ -205,6 +217,44 @@ class Clocks:
         address.guests = ()
         if address.line:
             self._address_times.push(address.ready_at, name)
+
+    # ── leases: other crawls ask the same addresses ──────────────────────────────────────────────────
+
+    def wanted(self) -> list[str]:
+        """Addresses that a lease is needed for, each named once until it is wanted anew."""
+        names = list(self._addresses.wanted)
+        self._addresses.wanted.clear()
+        return [name for name in names if not self._addresses.get(name).held]
+
+    def grant(self, name: str, now: float, *, wait: float, hosts: Mapping[str, float]) -> None:
+        """We have the lease: the address may be asked after `wait` seconds, and `hosts` after theirs."""
+        address = self._addresses.get(name)
+        address.held = True
+        address.asked = {}
+        address.ready_at = max(address.ready_at, now + wait)
+        for host_name, rest in hosts.items():
+            record = self.host(host_name).record
+            record.ready_at = max(record.ready_at, now + rest)
+        for guest in address.guests:
+            self.cleared.push(address.ready_at, guest)
+        address.guests = ()
+        self._address_times.push(address.ready_at, name)
+
+    def recall(self, name: str) -> None:
+        """Begin nothing new at the address; `give_back` when what is under way has ended."""
+        address = self._addresses.get(name)
+        address.held = False
+        self._send_to_line(address)
+
+    def give_back(self, name: str, now: float) -> tuple[float, dict[str, float]] | None:
+        """Seconds until the address, and hosts asked there, may be asked again; None while a request is under way."""
+        address = self._addresses.get(name)
+        if address.in_flight:
+            return None
+        if address.line or address.guests:
+            self._addresses.wanted[name] = None
+        rests = {host: self.hosts[host].record.ready_at - now for host in address.asked}
+        return max(0.0, address.ready_at - now), {host: rest for host, rest in rests.items() if rest > 0}
 
     def touch_address(self, name: str, now: float) -> None:
         """Somebody at this address has answered."""

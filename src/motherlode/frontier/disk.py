@@ -5,9 +5,10 @@ What a crawl learns is only ever appended; what must be sorted is sorted in bulk
 - `rows`: a running number gives state, reason and entry of a URL.
 - `runs`: from the hash of a URL to its row, see runs.py.
 - `queue`: arm number, score (so encoded that the best sorts first) and row; the next URL of an arm is one cursor step.
-- `flight`: rows handed out and not finished.
+- `flight`: rows handed out and not finished; with a time, where they are to be tried again.
 - `arms` gives an arm's number its name and host, `counts` how many of its rows stand in `queue`.
-- `hosts`, `visits`, `notes` as their names say.
+- `hosts`, `visits`, `notes` as their names say; `letters` holds what other shards must be sent, `pages` what is
+  known of pages for the next look at them.
 
 Rows beyond the *mark* (a note) wait in a heap in memory for each arm and are in no run: a process that opens the ledger
 reads them again. When there are many, a commit is followed by a flush that moves them to `queue` and `runs` in the
@@ -19,7 +20,6 @@ the last commit as a whole but never leaves half of one.
 from __future__ import annotations
 
 import heapq
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,6 +28,23 @@ import msgspec
 import xxhash
 
 from motherlode.frontier.entries import Entry, HostRecord, UrlState
+from motherlode.frontier.keys import (
+    ARM_KEY,
+    DOUBLE,
+    NUMBER_KEY,
+    PLACE_BYTES,
+    ROW_BITS,
+    ROWS,
+    WAITING,
+    decode_host,
+    encode,
+    head_of,
+    is_about,
+    place_of,
+    queue_key,
+    row_parts,
+    score_of,
+)
 from motherlode.frontier.runs import SLOT_MASK, KnownRows, hash_of
 from motherlode.www.urls import host_of
 
@@ -36,46 +53,9 @@ FLUSH_ROWS = 800_000
 _SLICE = 20_000
 """Rows that are moved in one transaction: bounds the pages that LMDB holds in memory."""
 _MAP_SIZE = 1 << 40  # address space, not disk: LMDB grows the file as it needs
-_ARM_KEY = struct.Struct(">I")
-_NUMBER_KEY = struct.Struct(">Q")
-_DOUBLE = struct.Struct(">d")
-_LONG = struct.Struct(">Q")
-_TOP_BIT = 1 << 63
-_ALL_BITS = (1 << 64) - 1
-_ROW_BITS = 40
-_PLACE_BYTES = 13
-"""Of an encoded score and a row."""
-_ROWS = (1 << _ROW_BITS) - 1
-_END = "\n"
-"""Ends the state and the reason; behind it stands the entry."""
 _MARK = "mark"
-
-_encode = msgspec.msgpack.Encoder().encode
-_decode_entry = msgspec.msgpack.Decoder(Entry).decode
-_decode_host = msgspec.msgpack.Decoder(HostRecord).decode
-_WAITING = f"{UrlState.WAITING.value}{_END}".encode()
-
-
-def _descending(score: float) -> int:
-    """An unsigned number that grows as the score falls, so that LMDB's byte order puts the best score first."""
-    bits: int = _LONG.unpack(_DOUBLE.pack(score + 0.0))[0]
-    return bits if bits & _TOP_BIT else bits ^ _ALL_BITS ^ _TOP_BIT
-
-
-def _score(descending: int) -> float:
-    ascending = descending ^ _ALL_BITS
-    bits = ascending & ~_TOP_BIT if ascending & _TOP_BIT else ascending ^ _ALL_BITS
-    return float(_DOUBLE.unpack(_LONG.pack(bits))[0])
-
-
-def _place(score: float, row: int) -> int:
-    """A row's place in the queue of its arm: the smaller the earlier."""
-    bits: int = _LONG.unpack(_DOUBLE.pack(score + 0.0))[0]  # as in _descending: a call less for every link
-    return (bits if bits & _TOP_BIT else bits ^ _ALL_BITS ^ _TOP_BIT) << _ROW_BITS | row
-
-
-def _queue_key(number: int, place: int) -> bytes:
-    return _ARM_KEY.pack(number) + place.to_bytes(_PLACE_BYTES, "big")
+LEDGER_ERRORS = (lmdb.Error,)
+"""What may come out of any call where the disk is full or the file damaged."""
 
 
 class DiskLedger:
@@ -87,9 +67,11 @@ class DiskLedger:
         names = ("rows", "runs", "queue", "flight", "arms", "counts", "hosts", "visits", "notes")
         try:
             self._env = lmdb.open(
-                str(path), map_size=_MAP_SIZE, max_dbs=10, metasync=False, readonly=read_only, create=not read_only
+                str(path), map_size=_MAP_SIZE, max_dbs=16, metasync=False, readonly=read_only, create=not read_only
             )
             tables = {name: self._env.open_db(name.encode(), create=not read_only) for name in names}
+            self._letters = None if read_only else self._env.open_db(b"letters")
+            self._pages = None if read_only else self._env.open_db(b"pages")
         except lmdb.Error as error:
             raise OSError(f"the frontier in {path} cannot be opened: {error}") from error
         self._rows, self._queue, self._flight = tables["rows"], tables["queue"], tables["flight"]
@@ -121,11 +103,11 @@ class DiskLedger:
 
     def _last_row(self) -> int:
         cursor = self._txn.cursor(db=self._rows)
-        return int(_NUMBER_KEY.unpack(cursor.key())[0]) if cursor.last() else -1
+        return int(NUMBER_KEY.unpack(cursor.key())[0]) if cursor.last() else -1
 
     def _load(self) -> None:
         for key, value in self._txn.cursor(db=self._arms):
-            number = _ARM_KEY.unpack(key)[0]
+            number = ARM_KEY.unpack(key)[0]
             host, apart, arm = bytes(value).decode().partition("\0")
             self._arm_numbers[arm if apart else host] = number
             if apart:
@@ -136,18 +118,18 @@ class DiskLedger:
     def _replay(self) -> None:
         """Take up the rows beyond the mark: their hashes, and a place in the queue for those that wait."""
         mark = self.note(_MARK)
-        self._mark = _NUMBER_KEY.unpack(mark)[0] if mark is not None else 0
+        self._mark = NUMBER_KEY.unpack(mark)[0] if mark is not None else 0
         cursor = self._txn.cursor(db=self._rows)
-        if not cursor.set_range(_NUMBER_KEY.pack(self._mark)):
+        if not cursor.set_range(NUMBER_KEY.pack(self._mark)):
             return
         in_flight = {bytes(key) for key, _ in self._txn.cursor(db=self._flight)}
         for key, value in cursor:
-            row = _NUMBER_KEY.unpack(key)[0]
-            head, entry = _parts(value)
+            row = NUMBER_KEY.unpack(key)[0]
+            head, entry = row_parts(value)
             self._known.put(hash_of(entry.url), row)
-            if head.startswith(_WAITING) and bytes(key) not in in_flight:
-                number, place = self._arm_number(entry.arm, entry.url), _place(entry.score, row)
-                if self._txn.get(_queue_key(number, place), db=self._queue) is None:
+            if head.startswith(WAITING) and bytes(key) not in in_flight:
+                number, place = self._arm_number(entry.arm, entry.url), place_of(entry.score, row)
+                if self._txn.get(queue_key(number, place), db=self._queue) is None:
                     self._push(number, place)
 
     # ── URLs ─────────────────────────────────────────────────────────────────────────────────────────
@@ -160,7 +142,7 @@ class DiskLedger:
             if host != arm:
                 self._arm_hosts[number] = host
             text = arm if host == arm else f"{host}\0{arm}"
-            self._txn.put(_ARM_KEY.pack(number), text.encode(), db=self._arms, append=True)
+            self._txn.put(ARM_KEY.pack(number), text.encode(), db=self._arms, append=True)
         return number
 
     def _row_of(self, url: str, url_hash: int) -> int | None:
@@ -169,9 +151,10 @@ class DiskLedger:
             self._loaded = True
         if not self._slots[url_hash & SLOT_MASK]:
             return None
+        packed = encode(url)
         for row in self._known.rows(self._txn, url_hash):
-            found = self._read(row)
-            if found is not None and found[0].url == url:
+            value = self._txn.get(NUMBER_KEY.pack(row), db=self._rows)
+            if value is not None and is_about(bytes(value), packed):
                 return row
         return None
 
@@ -186,34 +169,34 @@ class DiskLedger:
         if row is None:
             row = self._next_row
             self._next_row += 1
-            self._txn.put(_NUMBER_KEY.pack(row), head + _encode(entry), db=self._rows, append=True)
+            self._txn.put(NUMBER_KEY.pack(row), head + encode(entry), db=self._rows, append=True)
             self._known.put(url_hash, row)
         else:
-            key = _NUMBER_KEY.pack(row)
-            self._txn.put(key, head + _encode(entry), db=self._rows)
+            key = NUMBER_KEY.pack(row)
+            self._txn.put(key, head + encode(entry), db=self._rows)
             self._txn.delete(key, db=self._flight)
         return row
 
     def add(self, entry: Entry) -> None:
         url_hash = hash_of(entry.url)
         if self._slots[url_hash & SLOT_MASK]:
-            self._enqueue(self._put(entry, _WAITING), entry)
+            self._enqueue(self._put(entry, WAITING), entry)
             return
         row = self._next_row  # from here on what the branch above does, without its questions: most links are new
         self._next_row = row + 1
-        self._txn.put(_NUMBER_KEY.pack(row), _WAITING + _encode(entry), db=self._rows, append=True)
+        self._txn.put(NUMBER_KEY.pack(row), WAITING + encode(entry), db=self._rows, append=True)
         self._slots[url_hash & SLOT_MASK] = 1
         self._known.recent[url_hash] = row
         number = self._arm_numbers.get(entry.arm)
         if number is None:
             number = self._arm_number(entry.arm, entry.url)
-        self._push(number, _place(entry.score, row))
+        self._push(number, place_of(entry.score, row))
 
     def _enqueue(self, row: int, entry: Entry) -> None:
-        number, place = self._arm_number(entry.arm, entry.url), _place(entry.score, row)
+        number, place = self._arm_number(entry.arm, entry.url), place_of(entry.score, row)
         if row >= self._mark:
             self._push(number, place)
-        elif self._txn.put(_queue_key(number, place), b"", db=self._queue, overwrite=False):
+        elif self._txn.put(queue_key(number, place), b"", db=self._queue, overwrite=False):
             self._disk_counts[number] = self._disk_count(number) + 1
 
     def _push(self, number: int, place: int) -> None:
@@ -226,19 +209,19 @@ class DiskLedger:
     def _disk_count(self, number: int) -> int:
         count = self._disk_counts.get(number)
         if count is None:
-            value = self._txn.get(_ARM_KEY.pack(number), db=self._counts)
-            count = 0 if value is None else int(_ARM_KEY.unpack(value)[0])
+            value = self._txn.get(ARM_KEY.pack(number), db=self._counts)
+            count = 0 if value is None else int(ARM_KEY.unpack(value)[0])
         return count
 
     def refuse(self, entry: Entry, reason: str) -> None:
-        self._put(entry, _head(UrlState.REFUSED, reason))
+        self._put(entry, head_of(UrlState.REFUSED, reason))
 
     def _first(self, number: int) -> tuple[int, bool] | None:
         """Score and row of the arm's first, as one number, and whether it stands in the table; the cursor is on it."""
         heap = self._heaps.get(number)
-        prefix = _ARM_KEY.pack(number)
+        prefix = ARM_KEY.pack(number)
         if self._queue_cursor.set_range(prefix) and (key := bytes(self._queue_cursor.key())).startswith(prefix):
-            on_disk = int.from_bytes(key[_ARM_KEY.size :], "big")
+            on_disk = int.from_bytes(key[ARM_KEY.size :], "big")
             if not heap or on_disk < heap[0]:
                 return on_disk, True
         return (heap[0], False) if heap else None
@@ -248,7 +231,7 @@ class DiskLedger:
         first = self._first(number) if number >= 0 else None
         if first is None:
             return None
-        row, on_disk = first[0] & _ROWS, first[1]
+        row, on_disk = first[0] & ROWS, first[1]
         if on_disk:
             self._queue_cursor.delete()
             self._disk_counts[number] = self._disk_count(number) - 1
@@ -257,7 +240,7 @@ class DiskLedger:
             heapq.heappop(heap)
             if not heap:
                 del self._heaps[number]
-        self._txn.put(_NUMBER_KEY.pack(row), b"", db=self._flight)
+        self._txn.put(NUMBER_KEY.pack(row), b"", db=self._flight)
         found = self._read(row)
         if found is None:
             raise ValueError(f"the frontier's queue names a URL that it does not know (arm {arm!r})")
@@ -266,14 +249,37 @@ class DiskLedger:
     def best(self, arm: str) -> float | None:
         number = self._arm_numbers.get(arm, -1)
         first = self._first(number) if number >= 0 else None
-        return None if first is None else _score(first[0] >> _ROW_BITS)
+        return None if first is None else score_of(first[0] >> ROW_BITS)
+
+    def ahead_of(self, entry: Entry) -> int:
+        """How many entries of its arm would be popped before one that waits."""
+        row, number = self._row_of(entry.url, hash_of(entry.url)), self._arm_numbers.get(entry.arm)
+        if row is None or number is None:
+            return 0
+        place = place_of(entry.score, row)
+        ahead = sum(other < place for other in self._heaps.get(number, ()))
+        cursor, end = self._txn.cursor(db=self._queue), queue_key(number, place)
+        on_disk = cursor.set_range(ARM_KEY.pack(number))
+        while on_disk and bytes(cursor.key()) < end:
+            ahead += 1
+            on_disk = cursor.next()
+        return ahead
 
     def finish(self, entry: Entry, state: UrlState, reason: str) -> None:
-        self._put(entry, _head(state, reason))
+        self._put(entry, head_of(state, reason))
+
+    def postpone(self, entry: Entry, until: float) -> None:
+        self._txn.put(NUMBER_KEY.pack(self._put(entry, WAITING)), DOUBLE.pack(until), db=self._flight)
+
+    def postponed(self) -> Iterator[tuple[float, Entry]]:
+        for key, value in self._txn.cursor(db=self._flight):
+            found = self._read(NUMBER_KEY.unpack(key)[0]) if len(value) else None
+            if found is not None:
+                yield DOUBLE.unpack(value)[0], found[0]
 
     def waiting(self) -> Iterator[tuple[str, str, int]]:
         table = self._txn.cursor(db=self._counts)
-        counts = {_ARM_KEY.unpack(key)[0]: _ARM_KEY.unpack(value)[0] for key, value in table}
+        counts = {ARM_KEY.unpack(key)[0]: ARM_KEY.unpack(value)[0] for key, value in table}
         counts.update(self._disk_counts)
         for arm, number in self._arm_numbers.items():
             count = counts.get(number, 0) + len(self._heaps.get(number, ()))
@@ -281,43 +287,51 @@ class DiskLedger:
                 yield arm, self._arm_hosts.get(number, arm), count
 
     def recover(self) -> int:
-        lost = [_NUMBER_KEY.unpack(key)[0] for key, _ in self._txn.cursor(db=self._flight)]
+        lost = [NUMBER_KEY.unpack(key)[0] for key, value in self._txn.cursor(db=self._flight) if not len(value)]
         for row in lost:
             found = self._read(row)
             if found is not None:
                 self._enqueue(row, found[0])
-            self._txn.delete(_NUMBER_KEY.pack(row), db=self._flight)
+            self._txn.delete(NUMBER_KEY.pack(row), db=self._flight)
         return len(lost)
 
     def _read(self, row: int) -> tuple[Entry, UrlState, str] | None:
-        value = self._txn.get(_NUMBER_KEY.pack(row), db=self._rows)
+        value = self._txn.get(NUMBER_KEY.pack(row), db=self._rows)
         if value is None:
             return None
-        head, entry = _parts(value)
-        text = head.decode()
-        return entry, UrlState(text[0]), text[1:-1]
+        try:
+            head, entry = row_parts(value)
+            text = head.decode()
+            return entry, UrlState(text[0]), text[1:-1]
+        except (msgspec.MsgspecError, ValueError, IndexError) as error:
+            raise lmdb.CorruptedError(f"the row {row} cannot be read: {error}") from error
 
     def find(self, url: str) -> tuple[Entry, UrlState, str] | None:
         row = self._row_of(url, hash_of(url))
         found = None if row is None else self._read(row)
-        if row is not None and found is not None and self._txn.get(_NUMBER_KEY.pack(row), db=self._flight) is not None:
+        if row is not None and found is not None and self._txn.get(NUMBER_KEY.pack(row), db=self._flight) is not None:
             return found[0], UrlState.IN_FLIGHT, found[2]
         return found
 
     # ── hosts, visits, notes ─────────────────────────────────────────────────────────────────────────
 
     def put_host(self, host: HostRecord) -> None:
-        self._txn.put(xxhash.xxh3_128_digest(host.name.encode()), _encode(host), db=self._hosts)
+        self._txn.put(xxhash.xxh3_128_digest(host.name.encode()), encode(host), db=self._hosts)
 
     def hosts(self) -> Iterator[HostRecord]:
         for _, value in self._txn.cursor(db=self._hosts):
-            yield _decode_host(value)
+            yield decode_host(value)
 
     def append_visit(self, number: int, record: bytes) -> None:
-        self._txn.put(_NUMBER_KEY.pack(number), record, db=self._visits)
+        self._txn.put(NUMBER_KEY.pack(number), record, db=self._visits)
 
     def visits(self) -> Iterator[bytes]:
         for _, value in self._txn.cursor(db=self._visits):
+            yield bytes(value)
+
+    def newest_visits(self) -> Iterator[bytes]:
+        """Visits from the last to the first."""
+        for _, value in self._txn.cursor(db=self._visits).iterprev():
             yield bytes(value)
 
     def put_note(self, key: str, value: bytes) -> None:
@@ -327,7 +341,44 @@ class DiskLedger:
         value = self._txn.get(key.encode(), db=self._notes)
         return None if value is None else bytes(value)
 
+    def put_page(self, url: str, record: bytes) -> None:
+        self._txn.put(xxhash.xxh3_128_digest(url.encode()), record, db=self._pages)
+
+    def page(self, url: str) -> bytes | None:
+        value = self._txn.get(xxhash.xxh3_128_digest(url.encode()), db=self._pages)
+        return None if value is None else bytes(value)
+
+    def pages(self) -> Iterator[bytes]:
+        for _, value in self._txn.cursor(db=self._pages):
+            yield bytes(value)
+
+    def put_letter(self, number: int, letter: bytes) -> None:
+        self._txn.put(NUMBER_KEY.pack(number), letter, db=self._letters)
+
+    def drop_letter(self, number: int) -> None:
+        self._txn.delete(NUMBER_KEY.pack(number), db=self._letters)
+
+    def letter(self, number: int) -> bytes | None:
+        value = self._txn.get(NUMBER_KEY.pack(number), db=self._letters)
+        return None if value is None else bytes(value)
+
+    def letters(self) -> Iterator[tuple[int, bytes]]:
+        for key, value in self._txn.cursor(db=self._letters):
+            yield NUMBER_KEY.unpack(key)[0], bytes(value)
+
+    def entries(self) -> Iterator[tuple[Entry, UrlState, str]]:
+        """Every known URL with its state and the reason for it, in the order in which they became known."""
+        for _, value in self._txn.cursor(db=self._rows):
+            head, entry = row_parts(value)
+            text = head.decode()
+            yield entry, UrlState(text[0]), text[1:-1]
+
     # ── what lasts ───────────────────────────────────────────────────────────────────────────────────
+
+    def copy(self, path: Path) -> None:
+        """Write what the last commit left to a new folder; another thread may call it while the crawl goes on."""
+        path.mkdir(parents=True)
+        self._env.copy(str(path), compact=True)
 
     def commit(self) -> None:
         self._commit()
@@ -337,7 +388,7 @@ class DiskLedger:
     def _commit(self) -> None:
         try:
             for number in sorted(self._disk_counts):
-                self._txn.put(_ARM_KEY.pack(number), _ARM_KEY.pack(self._disk_counts[number]), db=self._counts)
+                self._txn.put(ARM_KEY.pack(number), ARM_KEY.pack(self._disk_counts[number]), db=self._counts)
             self._disk_counts.clear()
             self._txn.commit()
         except lmdb.Error as error:
@@ -350,8 +401,8 @@ class DiskLedger:
         for number in sorted(self._heaps):
             heap = self._heaps.pop(number)
             heap.sort()
-            prefix = _ARM_KEY.pack(number)
-            moved.extend([(prefix + place.to_bytes(_PLACE_BYTES, "big"), b"") for place in heap])
+            prefix = ARM_KEY.pack(number)
+            moved.extend([(prefix + place.to_bytes(PLACE_BYTES, "big"), b"") for place in heap])
             self._disk_counts[number] = self._disk_count(number) + len(heap)
             if len(moved) >= _SLICE:
                 self._queue_cursor.putmulti(moved)
@@ -361,20 +412,10 @@ class DiskLedger:
         self._commit()
         self._known.flush(lambda: self._txn, self._commit)
         self._mark = self._next_row
-        self.put_note(_MARK, _NUMBER_KEY.pack(self._mark))
+        self.put_note(_MARK, NUMBER_KEY.pack(self._mark))
         self._commit()
 
     def close(self) -> None:
         self._known.forget_views()
         self._txn.abort()
         self._env.close()
-
-
-def _head(state: UrlState, reason: str) -> bytes:
-    return f"{state.value}{reason.replace(_END, ' ')}{_END}".encode("utf-8", "replace")
-
-
-def _parts(value: memoryview) -> tuple[bytes, Entry]:
-    """State and reason, and the entry behind them."""
-    head, end, body = bytes(value).partition(_END.encode())
-    return head + end, _decode_entry(body)

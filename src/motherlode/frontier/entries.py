@@ -9,6 +9,9 @@ import msgspec
 
 from motherlode.model import Link, LinkSource, Rating
 
+REVISIT = "revisit "
+"""Begins the arm of a known page that is to be looked at again; what follows is its host."""
+
 
 class UrlState(Enum):
     """Every known URL is in exactly one of these."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 import msgspec
 
 from motherlode.frontier.budgets import HostBudget
 from motherlode.frontier.clocks import Clocks
-from motherlode.frontier.entries import Entry, HostRecord, UrlState, entry_from
+from motherlode.frontier.entries import REVISIT, Entry, HostRecord, UrlState, entry_from
 from motherlode.frontier.hosts import Host, RulesReader
 from motherlode.frontier.ledger import Ledger
 from motherlode.frontier.pace import Pace, retry_wait
@@ -30,6 +30,10 @@ _ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.DNS, FailureKind
 _SLOW_DOWN = frozenset({FailureKind.TOO_MANY, FailureKind.UNAVAILABLE})
 
 
+KeepOwn = Callable[[Sequence[Link], Parent | None, Entry | None], Sequence[Link]]
+"""Of links that are offered, those of our own hosts; the others are then on their way to who owns them."""
+
+
 class Frontier:
     """Owns every known URL, once. `next` hands out only what may be fetched now."""
 
@@ -43,7 +47,12 @@ class Frontier:
         politeness: Politeness,
         budget: HostBudget | None = None,
         random: Random | None = None,
+        admit: Callable[[Entry], str] | None = None,
+        is_own: Callable[[str], bool] | None = None,
+        keep_own: KeepOwn | None = None,
     ) -> None:
+        self._keep_own = keep_own
+        """None where all hosts are ours."""
         self._ledger = ledger
         self._policy = policy
         self._scope = scope
@@ -51,6 +60,10 @@ class Frontier:
         """None where there are no robots rules to ask for: simulations."""
         self._politeness = politeness
         self._budget = budget
+        self._is_own = is_own or (lambda host: False)
+        """Hosts of the user's own, whose robots.txt is not asked for."""
+        self._admit = admit
+        """Asked of each URL when its turn comes: why it is not fetched after all, or ""."""
         self._pace = Pace(politeness, random or Random(0))
         self._clocks = Clocks(policy=policy, best=ledger.best, politeness=politeness, pace=self._pace)
         self._hosts = self._clocks.hosts
@@ -61,6 +74,8 @@ class Frontier:
         self.known_urls = 0
         self.waiting = 0
         self.in_flight = 0
+        self.revisits_left = 0
+        """Known pages that are still to be looked at again."""
         self._sequence = 0
         self._unsettled = 0
         """URLs that were taken from the queue and have neither ended nor gone back."""
@@ -78,12 +93,16 @@ class Frontier:
             self.refused.update(state["refused"])
             self._reopened = True
         self._ledger.recover()
+        self._later = [(until, entry.sequence, entry) for until, entry in self._ledger.postponed()]
+        self.revisits_left = sum(entry.arm.startswith(REVISIT) for _, _, entry in self._later)
+        heapq.heapify(self._later)
         for record in self._ledger.hosts():
             record.address = ""  # the fetcher has forgotten it, and might find another
             self._hosts[record.name] = Host(record)
         for arm, name, count in self._ledger.waiting():
             self._host(name).arms[arm] = count
             self.waiting += count
+            self.revisits_left += count if arm.startswith(REVISIT) else 0
         if not self._reopened:  # otherwise the first look at the clocks does it
             for host in self._hosts.values():
                 self._clocks.settle(host)
@@ -95,6 +114,8 @@ class Frontier:
 
         `entry` is the page on which the links were found, None for seeds.
         """
+        if self._keep_own is not None:
+            links = self._keep_own(links, parent, entry)
         fresh = self._fresh(links)
         if not fresh:
             return 0
@@ -198,13 +219,17 @@ class Frontier:
         if host.record.failures >= HOST_GIVEN_UP_AFTER:
             self._refuse(entry, "host given up after failures in a row")
             return None
+        unwanted = self._admit(entry) if self._admit is not None else ""
+        if unwanted:
+            self._refuse(entry, unwanted)
+            return None
         spent = self._budget.refusal(host.record, host.unaccounted) if self._budget is not None else ""
         if spent:
             self._refuse(entry, spent)
             return None
         if self._clocks.by_address and not host.record.address:
             return self._resolve(host, entry, entry.url)
-        if self._read_rules is not None and host.record.robots is None:
+        if self._asks_for_rules(host):
             return self._ask_for_rules(host, entry, host.rules_url or origin_of(entry.url) + "/robots.txt")
         if not self._allowed(host, entry.url):
             self._refuse(entry, FailureKind.ROBOTS.value)
@@ -220,17 +245,18 @@ class Frontier:
         """
         host = self._host(host_of(url))
         entry = Entry(url=url, arm="", score=0.0, sequence=0)
-        unknown = by_rules and self._read_rules is not None and host.record.robots is None
+        unknown = by_rules and self._asks_for_rules(host)
         if by_rules and not unknown and not self._allowed(host, url):
             return None
-        when = self._clocks.when(host, now)
+        wanted = (host.rules_url or f"{origin_of(url)}/robots.txt") if unknown else url
+        asked = self._host(host_of(wanted))  # another one where its rules lie elsewhere
+        when = max(self._clocks.when(host, now), self._clocks.when(asked, now))
         if when > now:
             return when
-        if self._clocks.by_address and not host.record.address:
-            return self._resolve(host, None, url)
-        host.asking = unknown
+        if self._clocks.by_address and not asked.record.address:
+            return self._resolve(host, None, wanted)
         if unknown:
-            return self._send(host, f"{origin_of(url)}/robots.txt", RequestKind.ROBOTS, entry)
+            return self._send_for_rules(host, asked, wanted, entry)
         return self._send(host, url, RequestKind.ERRAND, entry)
 
     def drop(self, ticket: Ticket) -> None:
@@ -266,6 +292,10 @@ class Frontier:
         if self._clocks.by_address and not other.record.address:
             return self._resolve(host, entry, url)
         host.held = entry
+        return self._send_for_rules(host, other, url, entry)
+
+    def _send_for_rules(self, host: Host, other: Host, url: str, entry: Entry) -> Ticket:
+        """Ask for a host's rules, which lie on another host or on its own."""
         host.asking = True
         if other is host:
             return self._send(host, url, RequestKind.ROBOTS, entry)
@@ -279,8 +309,12 @@ class Frontier:
         address = self._clocks.occupy(host)
         return Ticket(url=url, host=host.record.name, kind=kind, entry=entry, address=address)
 
+    def _asks_for_rules(self, host: Host) -> bool:
+        """True while the host's rules must be known and are not."""
+        return self._read_rules is not None and host.record.robots is None and not self._is_own(host.record.name)
+
     def _allowed(self, host: Host, url: str) -> bool:
-        if self._read_rules is None or host.record.robots is None:
+        if self._read_rules is None or host.record.robots is None or self._is_own(host.record.name):
             return True
         if host.rules is None:
             host.rules = self._read_rules(host.record.robots)
@@ -288,6 +322,7 @@ class Frontier:
 
     def _refuse(self, entry: Entry, reason: str) -> None:
         self._unsettled -= 1
+        self.revisits_left -= entry.arm.startswith(REVISIT)
         self.refused[reason] += 1
         self._ledger.finish(entry, UrlState.REFUSED, reason)
 
@@ -359,6 +394,27 @@ class Frontier:
         self._unsettled -= 1
         self._ledger.finish(ticket.entry, UrlState.DONE, "")
 
+    def probed(self, ticket: Ticket, now: float) -> None:
+        """The ticket was used for a HEAD, and its page is worth a request of its own: the next one to its host."""
+        host = self._hosts[ticket.host]
+        if host.held is None and not host.asking:
+            host.held = ticket.entry
+            self._clocks.rest(host)
+            self._clocks.cleared.push(host.record.ready_at, ticket.host)
+        else:  # another page is first in line: this one waits in its arm again
+            self._unsettled -= 1
+            heapq.heappush(self._later, (now, ticket.entry.sequence, ticket.entry))
+
+    def revisit(self, entry: Entry) -> None:
+        """A URL that has ended waits again, in an arm of its own for each host."""
+        self.revisits_left += 1
+        self._enqueue(msgspec.structs.replace(entry, arm=REVISIT + host_of(entry.url), attempts=0, hops=0))
+
+    def revisited(self, ticket: Ticket, entry: Entry) -> Ticket:
+        """A revisit has come to its end: the ticket to close, for the entry as it was before."""
+        self.revisits_left -= 1
+        return msgspec.structs.replace(ticket, entry=entry)
+
     def failed(self, ticket: Ticket, kind: FailureKind, now: float, *, retry_after: float | None) -> bool:
         """The ticket's page gave a failure; True where it will be tried again."""
         treatment = TREATMENTS[kind]
@@ -385,7 +441,9 @@ class Frontier:
         self._clocks.settle(host)
         if again:
             heapq.heappush(self._later, (now + wait, entry.sequence, entry))
+            self._ledger.postpone(entry, now + wait)
         else:
+            self.revisits_left -= entry.arm.startswith(REVISIT)
             state = UrlState.DONE if kind is FailureKind.REDIRECT else UrlState.FAILED
             self._ledger.finish(entry, state, kind.value)
         return again
@@ -404,6 +462,24 @@ class Frontier:
         record.quads += quads
         record.received += received
         self._dirty.add(name)
+
+    # ── leases of addresses ──────────────────────────────────────────────────────────────────────────
+
+    def addresses_wanted(self) -> list[str]:
+        """Addresses that somebody waits for and that we have no lease of; each named once."""
+        return self._clocks.wanted()
+
+    def grant_address(self, address: str, now: float, *, wait: float, hosts: Mapping[str, float]) -> None:
+        """The address is ours to ask, after so many seconds; so are `hosts`, after theirs."""
+        self._clocks.grant(address, now, wait=wait, hosts=hosts)
+
+    def recall_address(self, address: str) -> None:
+        """Another wants the address: begin nothing new there."""
+        self._clocks.recall(address)
+
+    def give_back_address(self, address: str, now: float) -> tuple[float, dict[str, float]] | None:
+        """Clocks of a recalled address and its hosts, in seconds from now; None while a request is under way."""
+        return self._clocks.give_back(address, now)
 
     # ── the whole ────────────────────────────────────────────────────────────────────────────────────
 

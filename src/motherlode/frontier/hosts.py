@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -45,8 +45,9 @@ class Host(msgspec.Struct, gc=False):
 class WakingTimes:
     """When each resting host may be asked again. A host may stand here twice; only its record's time counts."""
 
-    def __init__(self) -> None:
-        self._heap: list[tuple[float, str]] = []
+    def __init__(self, times: Iterable[tuple[float, str]] = ()) -> None:
+        self._heap = list(times)
+        heapq.heapify(self._heap)
 
     def push(self, ready_at: float, host: str) -> None:
         heapq.heappush(self._heap, (ready_at, host))

@@ -37,12 +37,20 @@ class Ledger(Protocol):
         """An entry in flight has come to its end."""
         ...
 
+    def postpone(self, entry: Entry, until: float) -> None:
+        """An entry in flight failed, and is to be added again at a later time; `postponed` remembers it until then."""
+        ...
+
+    def postponed(self) -> Iterator[tuple[float, Entry]]:
+        """What was postponed and has not been added again, with its times."""
+        ...
+
     def waiting(self) -> Iterator[tuple[str, str, int]]:
         """Each arm that has entries: arm, host, how many."""
         ...
 
     def recover(self) -> int:
-        """Let everything wait again that was in flight when the process ended; how many there were."""
+        """Let everything wait again that was in flight, and not postponed, when the process ended; how many."""
         ...
 
     def find(self, url: str) -> tuple[Entry, UrlState, str] | None:
@@ -59,11 +67,33 @@ class Ledger(Protocol):
         """Every visit on record, in order."""
         ...
 
+    def put_page(self, url: str, record: bytes) -> None:
+        """What is known of a page for the next look at it; it replaces what was known before."""
+        ...
+
+    def page(self, url: str) -> bytes | None: ...
+
+    def pages(self) -> Iterator[bytes]:
+        """The record of every page that has one."""
+        ...
+
     def put_note(self, key: str, value: bytes) -> None:
         """Small things that belong to the same transaction: counters, what the policy learned."""
         ...
 
     def note(self, key: str) -> bytes | None: ...
+
+    def put_letter(self, number: int, letter: bytes) -> None:
+        """Something that must be sent, kept until it has arrived."""
+        ...
+
+    def drop_letter(self, number: int) -> None: ...
+
+    def letter(self, number: int) -> bytes | None: ...
+
+    def letters(self) -> Iterator[tuple[int, bytes]]:
+        """What has been put and not dropped, by number."""
+        ...
 
     def commit(self) -> None:
         """Make everything since the last commit lasting, at once."""

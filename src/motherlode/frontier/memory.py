@@ -18,10 +18,14 @@ class MemoryLedger:
         self._hosts: dict[str, HostRecord] = {}
         self._visits: list[bytes] = []
         self._notes: dict[str, bytes] = {}
+        self._pages: dict[str, bytes] = {}
+        self._letters: dict[int, bytes] = {}
+        self._postponed: dict[str, float] = {}
         self.known = self._urls.__contains__
         """Asked for every link of every page, hence without a call of ours in between."""
 
     def add(self, entry: Entry) -> None:
+        self._postponed.pop(entry.url, None)
         self._urls[entry.url] = (entry, UrlState.WAITING, "")
         queue = self._queues.get(entry.arm)
         if queue is None:
@@ -48,12 +52,21 @@ class MemoryLedger:
     def finish(self, entry: Entry, state: UrlState, reason: str) -> None:
         self._urls[entry.url] = (entry, state, reason)
 
+    def postpone(self, entry: Entry, until: float) -> None:
+        self._urls[entry.url] = (entry, UrlState.IN_FLIGHT, "")
+        self._postponed[entry.url] = until
+
+    def postponed(self) -> Iterator[tuple[float, Entry]]:
+        for url, until in self._postponed.items():
+            yield until, self._urls[url][0]
+
     def waiting(self) -> Iterator[tuple[str, str, int]]:
         for arm, queue in self._queues.items():
             yield arm, host_of(queue[0][2].url), len(queue)
 
     def recover(self) -> int:
-        lost = [entry for entry, state, _ in self._urls.values() if state is UrlState.IN_FLIGHT]
+        flying = (entry for entry, state, _ in self._urls.values() if state is UrlState.IN_FLIGHT)
+        lost = [entry for entry in flying if entry.url not in self._postponed]
         for entry in lost:
             self.add(entry)
         return len(lost)
@@ -78,6 +91,27 @@ class MemoryLedger:
 
     def note(self, key: str) -> bytes | None:
         return self._notes.get(key)
+
+    def put_page(self, url: str, record: bytes) -> None:
+        self._pages[url] = record
+
+    def page(self, url: str) -> bytes | None:
+        return self._pages.get(url)
+
+    def pages(self) -> Iterator[bytes]:
+        return iter(list(self._pages.values()))
+
+    def put_letter(self, number: int, letter: bytes) -> None:
+        self._letters[number] = letter
+
+    def drop_letter(self, number: int) -> None:
+        self._letters.pop(number, None)
+
+    def letter(self, number: int) -> bytes | None:
+        return self._letters.get(number)
+
+    def letters(self) -> Iterator[tuple[int, bytes]]:
+        return iter(sorted(self._letters.items()))
 
     def commit(self) -> None:
         """Nothing outlasts this ledger."""

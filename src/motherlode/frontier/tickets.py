@@ -44,6 +44,8 @@ class Politeness:
     """Seconds between two requests to one IP address; by default half the delay of a host."""
     per_address: int = 16
     """Requests to one IP address at the same time; only where the delay of addresses is zero."""
+    leased: bool = False
+    """Other crawls ask the same addresses: an address with a delay is asked only while we have its lease."""
     adaptive: bool = False
     """Slow down for hosts that answer slowly, or with 429 or 503."""
     patience: float = 1.0

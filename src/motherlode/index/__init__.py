@@ -7,8 +7,20 @@ it said before, and leaves alone what other pages say, too. Only this room opens
 """
 
 from motherlode.index.export import export_nquads
-from motherlode.index.records import PROVENANCE, PageRecord, page_lines
-from motherlode.index.store import QuadStore
+from motherlode.index.keys import syntax_keys
+from motherlode.index.records import PROVENANCE, PageRecord, RunRecord, page_lines
+from motherlode.index.store import QuadStore, merge, store_bytes
 from motherlode.index.writer import Writer
 
-__all__ = ["PROVENANCE", "PageRecord", "QuadStore", "Writer", "export_nquads", "page_lines"]
+__all__ = [
+    "PROVENANCE",
+    "PageRecord",
+    "QuadStore",
+    "RunRecord",
+    "Writer",
+    "export_nquads",
+    "merge",
+    "page_lines",
+    "store_bytes",
+    "syntax_keys",
+]

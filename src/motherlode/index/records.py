@@ -1,4 +1,8 @@
-"""What the index is given for each page, and how it is spelled as quads."""
+"""What the index is given for each page and for each run of a crawl, and how it is spelled as quads.
+
+A page costs a fixed handful of provenance quads however much it says, because each quad costs what a statement costs.
+What all pages of a run share (software, version, target) is therefore said of the run, and the page names the run.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +11,27 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import quote
 
-from motherlode.model import Facts, Statement
+from motherlode.model import Facts, Statement, Syntax
 from motherlode.model.prefixes import PREFIXES
 from motherlode.model.terms import RDF_TYPE, XSD, literal, page_iri
 
 PROVENANCE = "urn:motherlode:provenance"
 """The graph about the crawl itself."""
+DATASET = "urn:motherlode:dataset"
+"""All that a crawl has stored, as a void:Dataset."""
+SOFTWARE = "urn:motherlode:software"
 
-_ML = PREFIXES["ml"]
-_GENERATED = f"<{PREFIXES['prov']}generatedAtTime>"
+_ML, _PROV = PREFIXES["ml"], PREFIXES["prov"]
+_GENERATED, _GENERATED_BY, _STARTED, _ENDED, _AGENT = (
+    f"<{_PROV}{name}>"
+    for name in ("generatedAtTime", "wasGeneratedBy", "startedAtTime", "endedAtTime", "wasAssociatedWith")
+)
 _FORMAT = f"<{PREFIXES['dcterms']}format>"
 _PAGE = f"<{_ML}Page>"
 _STATUS, _KIND, _SYNTAX, _HASH = (f"<{_ML}{name}>" for name in ("status", "kind", "syntax", "contentHash"))
 _REFERRER, _REDIRECTS, _GRAPH, _SIZE = (f"<{_ML}{name}>" for name in ("referrer", "redirectsTo", "graph", "size"))
+_SAYS, _VERSION, _TARGET, _POLICY = (f"<{_ML}{name}>" for name in ("says", "version", "target", "policy"))
+_OWN_HOST = f"<{_ML}robotsNotApplied>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +49,31 @@ class PageRecord:
     media_type: str = ""
     kind: str = ""
     syntaxes: tuple[str, ...] = ()
+    says: tuple[str, ...] = ()
+    """Where a page speaks in several syntaxes: which of them says what (`index.keys`)."""
     content_hash: str = ""
     size: int = 0
     referrer: str = ""
     redirects_to: str = ""
     """For a redirect, which has no statements of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """One run of a crawl: from its start, or from its resumption, to its end."""
+
+    identifier: str
+    started_at: float
+    version: str
+    """Of the software, so of every extractor in it."""
+    target: str = ""
+    policy: str = ""
+    own_hosts: tuple[str, ...] = ()
+    """Hosts whose robots.txt was not applied, because the user says that they are theirs."""
+
+    @property
+    def iri(self) -> str:
+        return f"<urn:motherlode:run:{quote(self.identifier, safe='')}>"
 
 
 def page_lines(url: str, facts: Facts) -> tuple[bytes, int, tuple[str, ...]]:
@@ -69,15 +101,12 @@ def page_lines(url: str, facts: Facts) -> tuple[bytes, int, tuple[str, ...]]:
     return "".join(lines).encode("utf-8", "replace"), len(seen), tuple(inner.values())
 
 
-def provenance_lines(record: PageRecord) -> str:
-    """What the provenance graph says of a page, as N-Quads."""
+def provenance_lines(record: PageRecord, run: str = "") -> str:
+    """What the provenance graph says of a page, as N-Quads; `run` is the term of the run that fetched it."""
     page = page_iri(record.url)
-    when = datetime.fromtimestamp(record.fetched_at, UTC).isoformat(timespec="milliseconds")
-    pairs = [
-        (RDF_TYPE, _PAGE),
-        (_GENERATED, literal(when, datatype=XSD + "dateTime")),
-        *_optional(record),
-    ]
+    pairs = [(RDF_TYPE, _PAGE), (_GENERATED, moment(record.fetched_at)), *_optional(record)]
+    if run:
+        pairs.append((_GENERATED_BY, run))
     return "".join(f"{page} {predicate} {value} <{PROVENANCE}> .\n" for predicate, value in pairs)
 
 
@@ -91,9 +120,49 @@ def _optional(record: PageRecord) -> Iterable[tuple[str, str]]:
     for predicate, text in ((_FORMAT, record.media_type), (_KIND, record.kind), (_HASH, record.content_hash)):
         if text:
             yield predicate, literal(text)
-    for syntax in record.syntaxes:
+    for syntax in record.syntaxes or _plain(record):
         yield _SYNTAX, literal(syntax)
+    for said in record.says:
+        yield _SAYS, literal(said)
     for graph in record.graphs:
         yield _GRAPH, graph
     if record.referrer:
         yield _REFERRER, page_iri(record.referrer)
+
+
+def _plain(record: PageRecord) -> tuple[str, ...]:
+    """Plain title and meta facts are named only where a page has nothing better."""
+    return (Syntax.PAGE.value,) if record.quads and not record.says else ()
+
+
+def run_lines(run: RunRecord) -> str:
+    """What the provenance graph says of a run, and of the data set and the software that it ties together."""
+    rows = [
+        (run.iri, RDF_TYPE, f"<{_PROV}Activity>"),
+        (run.iri, _STARTED, moment(run.started_at)),
+        (run.iri, _AGENT, f"<{SOFTWARE}>"),
+        (run.iri, _VERSION, literal(run.version)),
+        (f"<{SOFTWARE}>", RDF_TYPE, f"<{_PROV}SoftwareAgent>"),
+        (f"<{SOFTWARE}>", f"<{PREFIXES['rdfs']}label>", literal("Motherlode")),
+        (f"<{DATASET}>", RDF_TYPE, f"<{PREFIXES['void']}Dataset>"),
+        (f"<{DATASET}>", RDF_TYPE, f"<{_PROV}Entity>"),
+        (f"<{DATASET}>", _GENERATED_BY, run.iri),
+    ]
+    rows += [(run.iri, _OWN_HOST, literal(host)) for host in run.own_hosts]
+    rows += [(run.iri, name, literal(value)) for name, value in ((_TARGET, run.target), (_POLICY, run.policy)) if value]
+    return "".join(f"{subject} {predicate} {value} <{PROVENANCE}> .\n" for subject, predicate, value in rows)
+
+
+def ending_lines(run: RunRecord, ended_at: float) -> str:
+    """That a run has come to its end."""
+    return f"{run.iri} {_ENDED} {moment(ended_at)} <{PROVENANCE}> .\n"
+
+
+def moment(seconds: float) -> str:
+    """Seconds since the epoch as a literal.
+
+    >>> moment(0.25)
+    '"1970-01-01T00:00:00.250+00:00"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
+    """
+    text = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+    return literal(text, datatype=XSD + "dateTime")

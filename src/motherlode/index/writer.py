@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
@@ -24,8 +24,16 @@ class Store(Protocol):
 class Writer:
     """Bounded: `put` waits while more than `most` quads are pending, so a slow disk slows the crawl, not the memory."""
 
-    def __init__(self, store: Store, *, batch: int = 5_000, most: int = 40_000) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        batch: int = 20_000,
+        most: int = 80_000,
+        at_end: Callable[[], None] = lambda: None,
+    ) -> None:
         self._store = store
+        self._at_end = at_end
         self._batch = min(batch, most)
         self._most = most
         self._pending: list[PageRecord] = []
@@ -81,6 +89,10 @@ class Writer:
     def _is_due(self) -> bool:
         return bool(self._pending) and (self._written < self._wanted or self._weight >= self._batch)
 
+    def _end(self) -> None:
+        self._at_end()
+        self._store.flush()
+
     async def close(self) -> None:
         """Write what is pending, then stop; an error where something could not be written."""
         if self._closed:
@@ -88,7 +100,7 @@ class Writer:
         self._closed = True
         try:
             await self.flush()
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._store.flush)
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._end)
         finally:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)

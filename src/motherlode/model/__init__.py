@@ -9,14 +9,30 @@ from motherlode.model.facts import DOCUMENT_SYNTAXES, Extraction, Facts, Problem
 from motherlode.model.kinds import ContentKind, Detected, Evidence
 from motherlode.model.links import Link, LinkSource
 from motherlode.model.pages import Failure, FailureKind, Fetched, Fetcher, Page, Posting, Request, RequestKind
-from motherlode.model.selection import Feedback, Parent, Policy, Rating
+from motherlode.model.selection import (
+    Combines,
+    Explains,
+    Explanation,
+    Feedback,
+    Lesson,
+    Mergeable,
+    Parent,
+    Policy,
+    Rating,
+    Reason,
+    Tells,
+    Values,
+)
 from motherlode.model.visits import Visit
 
 __all__ = [
     "DOCUMENT_SYNTAXES",
+    "Combines",
     "ContentKind",
     "Detected",
     "Evidence",
+    "Explains",
+    "Explanation",
     "Extraction",
     "Facts",
     "Failure",
@@ -24,18 +40,23 @@ __all__ = [
     "Feedback",
     "Fetched",
     "Fetcher",
+    "Lesson",
     "Link",
     "LinkSource",
+    "Mergeable",
     "Page",
     "Parent",
     "Policy",
     "Posting",
     "Problem",
     "Rating",
+    "Reason",
     "Request",
     "RequestKind",
     "Statement",
     "Syntax",
+    "Tells",
     "Term",
+    "Values",
     "Visit",
 ]

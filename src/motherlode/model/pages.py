@@ -15,6 +15,8 @@ class RequestKind(Enum):
     ROBOTS = "robots"
     RESOLVE = "resolve"
     """No request yet: the host's address must be known before its clock can be asked."""
+    PROBE = "probe"
+    """A HEAD before a page is fetched: is it worth a GET?"""
     ERRAND = "errand"
     """What a page needs to be read: a JSON-LD context, a transformation service."""
 
@@ -64,6 +66,8 @@ class Page:
     """Seconds from the request to the last byte."""
     wire_bytes: int = 0
     """Bytes that crossed the network for the body, before decompression."""
+    recalled: bool = False
+    """True where an earlier run got the answer and no request was made for it now."""
 
     @property
     def content_type(self) -> str:
@@ -127,6 +131,8 @@ class Failure:
     fetched_at: float = 0.0
     elapsed: float = 0.0
     wire_bytes: int = 0
+    recalled: bool = False
+    """As for a page."""
 
 
 Fetched = Page | Failure

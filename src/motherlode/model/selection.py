@@ -41,6 +41,12 @@ class Parent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     kind: str = ""
     """The value of its ContentKind."""
     memo: bytes = b""
+    parent_url: str = ""
+    """The page on which it was found itself."""
+    links: Sequence[Link] = ()
+    """All that it links to, also what was known before: the siblings of the links to be rated."""
+    arm: str = ""
+    """The arm from which it was picked."""
 
 
 class Feedback(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -53,12 +59,92 @@ class Feedback(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     score: float
     """As rated when it was found."""
     reward: float
+    """From 0 to 1: what the request was worth. 1 for a find and 0 for all else, unless the user wants it graded."""
     relevant: bool
     failure: FailureKind | None = None
     """None for a page. A redirect has no reward of its own."""
     counts: Mapping[Syntax, int] = msgspec.field(default_factory=dict)
     links: int = 0
     parent_url: str = ""
+    kind: str = ""
+    """The value of the page's ContentKind; empty for a failure."""
+
+
+class Mergeable(Protocol):
+    """A policy may also be this: then shards of one crawl share what they learn."""
+
+    def delta(self) -> bytes:
+        """What `learn` has brought since the last call, not what was absorbed; empty where that is nothing."""
+        ...
+
+    def absorb(self, delta: bytes) -> None:
+        """Add what another policy of the same kind has learned."""
+        ...
+
+
+class Reason(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One thing that counts for or against a link, with its weight."""
+
+    name: str
+    weight: float
+    about: str = ""
+    """Which question the weight is part of, where a policy asks several."""
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a policy thinks of a link as it does, for a person to read and a program to parse."""
+
+    says: str
+    """How the policy decides, in a sentence or two."""
+    reasons: tuple[Reason, ...] = ()
+    """Features with their weights, the strongest first; in log-odds where a policy has them."""
+    prior: float | None = None
+    """What the link promises by its features alone."""
+    posterior: float | None = None
+    """The same together with the record of its arm."""
+    value: float | None = None
+    """What the arm is worth now, on the scale by which arms are picked."""
+    record: Mapping[str, float] = msgspec.field(default_factory=dict)
+    """What came of the arm so far."""
+    notes: tuple[str, ...] = ()
+
+
+class Explains(Protocol):
+    """A policy may also be this: then `motherlode explain` tells what a URL's rating comes from."""
+
+    def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
+        """Of a link as far as the frontier keeps it, and the rating that it got when it was found."""
+        ...
+
+
+class Values(Protocol):
+    """A policy may also be this: then a visit tells what its arm was thought to be worth when it was picked."""
+
+    def value(self, arm: str) -> float: ...
+
+
+class Combines(Protocol):
+    """A policy may also be this: then models of several crawls become one, and a crawl may start from a model."""
+
+    def merge(self, state: bytes) -> None:
+        """Add all that another policy of the same kind had learned when it made this `dump`; its randomness stays."""
+        ...
+
+
+class Lesson(msgspec.Struct, frozen=True, kw_only=True):
+    """One table of what a policy has learned."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | float, ...], ...]
+
+
+class Tells(Protocol):
+    """A policy may also be this: then `motherlode model show` tells what it has learned."""
+
+    def lessons(self, most: int) -> Sequence[Lesson]:
+        """At most so many rows a table, the strongest first."""
+        ...
 
 
 class Policy(Protocol):

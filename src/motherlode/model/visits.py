@@ -46,3 +46,13 @@ class Visit:
     content_hash: str = ""
     location: str = ""
     """Where a redirect led."""
+    etag: str = ""
+    last_modified: str = ""
+    """With the etag: what a later request may ask the server to compare."""
+    refresh: str = ""
+    """For a page that was known: whether it was found unchanged, changed or gone; empty for a first visit."""
+    relevant_before: bool = False
+    quads_before: int = 0
+    """With `relevant_before`: what a page that was known had given."""
+    value: float | None = None
+    """What the policy thought that the arm was worth when it was picked; None where it does not say."""

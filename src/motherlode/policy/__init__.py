@@ -6,16 +6,25 @@ the frontier as a whole, so a pick costs the same with a million hosts as with t
 the caller gives. Targets, which decide what counts as a find, stand beside the policies.
 """
 
-from motherlode.policy.names import DEFAULT_POLICY, POLICIES, nearest, policy_from
+from motherlode.policy.names import DEFAULT_POLICY, POLICIES, POLICY_TABLE, nearest, policy_from, policy_usage
+from motherlode.policy.rewards import DEFAULT_REWARD, REWARDS, Given, Reward, reward_from, statement_hashes
 from motherlode.policy.targets import TARGETS, Target, ntriples, target_from
 
 __all__ = [
     "DEFAULT_POLICY",
+    "DEFAULT_REWARD",
     "POLICIES",
+    "POLICY_TABLE",
+    "REWARDS",
     "TARGETS",
+    "Given",
+    "Reward",
     "Target",
     "nearest",
     "ntriples",
     "policy_from",
+    "policy_usage",
+    "reward_from",
+    "statement_hashes",
     "target_from",
 ]

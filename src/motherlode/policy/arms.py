@@ -1,4 +1,10 @@
-"""The arms that are awake, with their values: the best in O(log arms), a random one in O(1)."""
+"""The arms that are awake, with their values: the best one, or any, at a cost that hardly grows with their number.
+
+A heap of a million entries is slow because each of its twenty levels lies somewhere else in memory. So only the newest
+entries are a heap, small enough for the processor's cache. When it is full it becomes a sorted run, and runs of like
+size are merged, as in a log-structured store. The best arm is the best of the heap's first and the runs' last; taking
+it from a run moves on to its neighbour. An entry whose arm got another value, or rests, is stale, and dropped when met.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +12,17 @@ import heapq
 from math import inf
 from random import Random
 
+_YOUNG = 512
+"""Entries in the heap."""
+_FAN_IN = 8
+"""Runs of one level that are merged to one of the next."""
+
+Entry = tuple[float, int, str]
+"""The value with its sign turned, a stamp that no other entry has, the arm: the least is the best."""
+
 
 class AwakeArms:
-    """A max-heap with lazy deletion beside a list that random choice can index.
+    """Among equal values the arm that got its value first is best.
 
     >>> arms = AwakeArms()
     >>> arms.put("a", 1.0); arms.put("b", 2.0); arms.best()
@@ -20,55 +34,101 @@ class AwakeArms:
     """
 
     def __init__(self) -> None:
-        self._heap: list[tuple[float, int, str]] = []
-        self._current: dict[str, tuple[float, int]] = {}
-        """Each awake arm's entry in the heap; others there are stale."""
+        self._current: dict[str, Entry] = {}
+        """The entry of each awake arm; others are stale."""
+        self._young: list[Entry] = []
+        self._levels: list[list[list[Entry]]] = []
+        """Runs by level, each from its worst entry to its best."""
+        self._tops: list[tuple[Entry, list[Entry]]] = []
+        """A heap: the best entry of each run, with the run."""
+        self._in_runs = 0
+        """Entries in runs when they were made; more than there are now."""
         self._names: list[str] = []
-        self._places: dict[str, int] = {}
+        """Every awake arm once, and some that rest; kept from the first time that a random one is wanted."""
+        self._listed: set[str] | None = None
         self._stamp = 0
 
     def __contains__(self, arm: str) -> bool:
         return arm in self._current
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._current)
 
     def put(self, arm: str, value: float) -> None:
-        """Add an arm, or change its value. Among equal values the arm that got its value first is best."""
-        if (
-            value != value
-        ):  # not a number: comes last, and not never: nothing equals it, so it could not be found again in the heap
+        """Add an arm, or change its value."""
+        if value != value:  # not a number: comes last, and not never: nothing equals it
             value = -inf
         known = self._current.get(arm)
-        if known is not None and known[0] == value:
+        if known is not None and known[0] == -value:
             return
-        if known is None:
-            self._places[arm] = len(self._names)
+        if known is None and self._listed is not None and arm not in self._listed:
+            self._listed.add(arm)
             self._names.append(arm)
         self._stamp += 1
-        self._current[arm] = (value, self._stamp)
-        heapq.heappush(self._heap, (-value, self._stamp, arm))
-        if len(self._heap) > 64 + 4 * len(self._current):
-            self._heap = [(-value, stamp, name) for name, (value, stamp) in self._current.items()]
-            heapq.heapify(self._heap)
+        entry = self._current[arm] = (-value, self._stamp, arm)
+        heapq.heappush(self._young, entry)
+        if len(self._young) > _YOUNG:
+            self._age()
 
     def remove(self, arm: str) -> None:
-        if self._current.pop(arm, None) is None:
-            return
-        place = self._places.pop(arm)
-        last = self._names.pop()
-        if last != arm:
-            self._names[place] = last
-            self._places[last] = place
+        self._current.pop(arm, None)
 
     def best(self) -> str | None:
-        while self._heap:
-            value, stamp, arm = self._heap[0]
-            if self._current.get(arm) == (-value, stamp):
-                return arm
-            heapq.heappop(self._heap)
+        young, tops, current = self._young, self._tops, self._current
+        while young or tops:
+            if not tops or (young and young[0] < tops[0][0]):
+                entry = young[0]
+                if current.get(entry[2]) is entry:
+                    return entry[2]
+                heapq.heappop(young)
+            else:
+                entry, run = tops[0]
+                if current.get(entry[2]) is entry:
+                    return entry[2]
+                run.pop()
+                if run:
+                    heapq.heapreplace(tops, (run[-1], run))
+                else:
+                    heapq.heappop(tops)
         return None
 
+    def value(self, arm: str) -> float | None:
+        """The value of an arm that is awake."""
+        entry = self._current.get(arm)
+        return None if entry is None else -entry[0]
+
+    def _age(self) -> None:
+        """The heap becomes a run, and runs are merged; or all is sorted anew where most is stale."""
+        fresh = sorted(self._young, reverse=True)
+        self._young = []
+        self._in_runs += len(fresh)
+        if self._in_runs > 4 * (len(self._current) + _YOUNG):
+            fresh = sorted(self._current.values(), reverse=True)
+            self._levels, self._in_runs = [], len(fresh)
+        level = 0
+        while True:
+            if level == len(self._levels):
+                self._levels.append([])
+            runs = self._levels[level]
+            runs.append(fresh)
+            if len(runs) < _FAN_IN:
+                break
+            fresh = [entry for run in runs for entry in run]
+            fresh.sort(reverse=True)
+            self._levels[level] = []
+            level += 1
+        self._tops = [(run[-1], run) for runs in self._levels for run in runs if run]
+        heapq.heapify(self._tops)
+
     def random(self, random: Random) -> str | None:
-        """Any awake arm, each as likely as the others."""
-        return self._names[random.randrange(len(self._names))] if self._names else None
+        """Any awake arm, each as likely as the others: those that rest are passed over, and struck off when many."""
+        current = self._current
+        if not current:
+            return None
+        if self._listed is None or len(self._names) > 2 * len(current) + 64:
+            self._names = list(current)
+            self._listed = set(current)
+        while True:
+            arm = self._names[random.randrange(len(self._names))]
+            if arm in current:
+                return arm

@@ -1,17 +1,319 @@
-"""Policies and targets by the names that users type. A wrong name is answered with the nearest right one."""
+"""Policies by the names that users type: one table, a line for each. A wrong name is met with the nearest right one.
+
+A name is a word, perhaps with arguments after colons: `bandit:success-rate:0.2:1000`. To add a policy, write a factory
+beside the others (it imports what it needs when it is called, so that a name costs nothing until it is used) and a
+line in the table; command line, tests and benchmarks take their lists from there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from difflib import get_close_matches
 from random import Random
+from typing import TYPE_CHECKING
 
 from motherlode.model import Policy
-from motherlode.policy.bandit import SuccessRateBandit
-from motherlode.policy.orders import breadth_first, depth_first, random_order
 
-DEFAULT_POLICY = "bandit:success-rate"
-POLICIES = ("bfs", "dfs", "random", "bandit:success-rate")
+if TYPE_CHECKING:
+    from motherlode.policy.anthelion import Classifier
+
+DEFAULT_POLICY = "motherlode"
+
+Arguments = tuple[str, ...]
+"""What stands after the word, taken apart at the colons."""
+Factory = Callable[[Arguments, int], Policy | None]
+"""From the arguments and a seed to a policy. None where the arguments mean nothing, ValueError where one is out of
+bounds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyLine:
+    """One line of the table."""
+
+    word: str
+    """What a name begins with."""
+    make: Factory
+    usage: str
+    """The form of a name."""
+    about: str
+    """One sentence for a person who chooses."""
+    examples: tuple[str, ...]
+    """Names that mean something: for lists, hints, tests and benchmarks."""
+
+
+def _motherlode(arguments: Arguments, seed: int) -> Policy | None:
+    from motherlode.policy.motherlode import Motherlode
+
+    return None if arguments else Motherlode()
+
+
+def _bfs(arguments: Arguments, seed: int) -> Policy | None:
+    from motherlode.policy.orders import breadth_first
+
+    return None if arguments else breadth_first()
+
+
+def _dfs(arguments: Arguments, seed: int) -> Policy | None:
+    from motherlode.policy.orders import depth_first
+
+    return None if arguments else depth_first()
+
+
+def _random(arguments: Arguments, seed: int) -> Policy | None:
+    from motherlode.policy.orders import random_order
+
+    return None if arguments else random_order(Random(seed))
+
+
+def _bandit(arguments: Arguments, seed: int) -> Policy | None:
+    from motherlode.policy.anthelion import FUNCTIONS, Features, HostBandit, NaiveBayes, OnlineRater
+
+    if not 1 <= len(arguments) <= 3 or arguments[0] not in FUNCTIONS:
+        return None
+    exploration, decay = _lambda_and_m(arguments[1:])
+    return HostBandit(
+        rater=OnlineRater(Features(), NaiveBayes()),
+        function=FUNCTIONS[arguments[0]],
+        random=Random(seed),
+        exploration=exploration,
+        decay=decay,
+    )
+
+
+def _nb_online(arguments: Arguments, seed: int) -> Policy | None:
+    from motherlode.policy.anthelion import NaiveBayes
+
+    return _online(NaiveBayes(), arguments, seed)
+
+
+def _ht_online(arguments: Arguments, seed: int) -> Policy | None:
+    from motherlode.policy.anthelion import HoeffdingTree
+
+    return _online(HoeffdingTree(), arguments, seed)
+
+
+def _online(classifier: Classifier, arguments: Arguments, seed: int) -> Policy | None:
+    from motherlode.policy.anthelion import DEFAULT_FEATURES, FUNCTIONS, Features, FeatureSet, HostBandit, OnlineRater
+
+    if len(arguments) > 1:
+        return None
+    using = FeatureSet.named(arguments[0]) if arguments else DEFAULT_FEATURES
+    rater = OnlineRater(Features(using), classifier)
+    return HostBandit(rater=rater, function=FUNCTIONS["best-score"], random=Random(seed))
+
+
+def _static(kind: str) -> Factory:
+    def make(arguments: Arguments, seed: int) -> Policy | None:
+        from motherlode.policy.anthelion import FUNCTIONS, Features, HostBandit
+        from motherlode.policy.baselines.offline import offline
+        from motherlode.policy.baselines.static import StaticRater, fit_tree
+
+        if len(arguments) != 1:
+            return None
+        (pages,) = _whole_numbers(arguments, f"K is the number of pages to train on, as in {kind}-static:1000")
+        rater = StaticRater(Features(), fit_tree if kind == "ht" else offline(kind), pages)
+        return HostBandit(rater=rater, function=FUNCTIONS["best-score"], random=Random(seed))
+
+    return make
+
+
+def _pld(arguments: Arguments, seed: int) -> Policy | None:
+    from motherlode.policy.baselines.domains import SharePolicy
+
+    return None if arguments else SharePolicy()
+
+
+def _ldspider(arguments: Arguments, seed: int) -> Policy | None:
+    from motherlode.policy.baselines.domains import TurnPolicy
+
+    return None if arguments else TurnPolicy()
+
+
+def _bounded(arguments: Arguments, seed: int) -> Policy | None:
+    from motherlode.policy.baselines.bounded import BoundedPolicy
+
+    if len(arguments) > 2:
+        return None
+    return BoundedPolicy(*_whole_numbers(arguments, "depth and growth are whole numbers, as in bounded:3:2"))
+
+
+def _whole_numbers(arguments: Arguments, hint: str) -> list[int]:
+    if not all(text.isascii() and text.isdigit() for text in arguments):
+        raise ValueError(hint)
+    return [int(text) for text in arguments]
+
+
+def _ldcoc(arguments: Arguments, seed: int) -> Policy | None:
+    from motherlode.policy.ldcoc import BEST_SETS, Ldcoc, default_learner
+
+    if len(arguments) > 3:
+        return None
+    hint = "the bits and the seed of the hashed features are whole numbers, as in ldcoc:trp:18:7"
+    bits, hash_seed = [*_whole_numbers(arguments[1:], hint), *(20, 0)[len(arguments[1:]) :]]
+    if not 8 <= bits <= 28:
+        raise ValueError(f"hashed features have 8 to 28 bits; got {bits}")
+    learner = default_learner(1 << bits)
+    sets = arguments[0] if arguments else BEST_SETS
+    return Ldcoc(random=Random(seed), sets=sets, learner=learner, hash_seed=hash_seed)
+
+
+def _linkanalysis(arguments: Arguments, seed: int) -> Policy | None:
+    from pathlib import Path
+
+    from motherlode.policy.linkanalysis import LinkAnalysis, concepts_from
+
+    literal = arguments[:1] == ("literal",)
+    folder = ":".join(arguments[literal:])
+    return LinkAnalysis(concepts_from(Path(folder)) if folder else None, literal=literal)
+
+
+def _lambda_and_m(numbers: Arguments) -> tuple[float | None, float | None]:
+    try:
+        values = [float(number) for number in numbers]
+    except ValueError:
+        raise ValueError("λ and m are numbers, as in bandit:success-rate:0.2:1000") from None
+    return (values[0] if values else None), (values[1] if len(values) > 1 else None)
+
+
+_LINES = (
+    PolicyLine(
+        word="bfs",
+        make=_bfs,
+        usage="bfs",
+        about="Breadth-first: what was found first is fetched first.",
+        examples=("bfs",),
+    ),
+    PolicyLine(
+        word="dfs",
+        make=_dfs,
+        usage="dfs",
+        about="Depth-first: what was found last is fetched first.",
+        examples=("dfs",),
+    ),
+    PolicyLine(
+        word="random",
+        make=_random,
+        usage="random",
+        about="Any waiting URL, each as likely as the others.",
+        examples=("random",),
+    ),
+    PolicyLine(
+        word="ldcoc",
+        make=_ldcoc,
+        usage="ldcoc[:SETS[:BITS[:SEED]]]",
+        about="A classifier that learns online which URIs give data; the sets of its features are letters of trpx.",
+        examples=("ldcoc", "ldcoc:t", "ldcoc:trpx"),
+    ),
+    PolicyLine(
+        word="linkanalysis",
+        make=_linkanalysis,
+        usage="linkanalysis[:literal][:FOLDER]",
+        about="Links that look like RDF first, then pages like those that led to RDF; the folder holds your own lists.",
+        examples=("linkanalysis", "linkanalysis:literal"),
+    ),
+    PolicyLine(
+        word="bandit",
+        make=_bandit,
+        usage="bandit:FUNCTION[:λ[:m]]",
+        about="The host of the highest value, with probability λ (halved after m picks) any; in it the page that an "
+        "online Naive Bayes likes best. FUNCTION: best-score, success-rate, thompson, negative-bad, good-best-score, "
+        "thompson-best-score or success-best-score.",
+        examples=(
+            "bandit:success-rate",
+            "bandit:best-score",
+            "bandit:thompson",
+            "bandit:negative-bad",
+            "bandit:good-best-score",
+            "bandit:thompson-best-score",
+            "bandit:success-best-score",
+        ),
+    ),
+    PolicyLine(
+        word="nb-online",
+        make=_nb_online,
+        usage="nb-online[:FEATURES]",
+        about="The page that a Naive Bayes likes best, which learns from every page. FEATURES: url+parent, or any of "
+        "url, parent, sibling.",
+        examples=("nb-online",),
+    ),
+    PolicyLine(
+        word="ht-online",
+        make=_ht_online,
+        usage="ht-online[:FEATURES]",
+        about="The same with a Hoeffding tree.",
+        examples=("ht-online",),
+    ),
+    PolicyLine(
+        word="nb-static",
+        make=_static("nb"),
+        usage="nb-static:K",
+        about="Breadth-first for K pages, then by a Naive Bayes that was trained on them (needs scikit-learn).",
+        examples=("nb-static:100",),
+    ),
+    PolicyLine(
+        word="ht-static",
+        make=_static("ht"),
+        usage="ht-static:K",
+        about="The same with a Hoeffding tree.",
+        examples=("ht-static:100",),
+    ),
+    PolicyLine(
+        word="svm-static",
+        make=_static("svm"),
+        usage="svm-static:K",
+        about="The same with a linear support vector machine (needs scikit-learn).",
+        examples=("svm-static:100",),
+    ),
+    PolicyLine(
+        word="knn-static",
+        make=_static("knn"),
+        usage="knn-static:K",
+        about="The same with the five nearest neighbours (needs scikit-learn).",
+        examples=("knn-static:100",),
+    ),
+    PolicyLine(
+        word="pld",
+        make=_pld,
+        usage="pld",
+        about="The registered domain with the highest share of finds so far, as in SWSE.",
+        examples=("pld",),
+    ),
+    PolicyLine(
+        word="ldspider",
+        make=_ldspider,
+        usage="ldspider",
+        about="Breadth-first, the registered domains taking turns, as in LDSpider.",
+        examples=("ldspider",),
+    ),
+    PolicyLine(
+        word="bounded",
+        make=_bounded,
+        usage="bounded[:DEPTH[:GROWTH]]",
+        about="Breadth-first to a depth that grows on a find and shrinks otherwise, as in Swoogle and BioCrawler.",
+        examples=("bounded",),
+    ),
+    PolicyLine(
+        word="motherlode",
+        make=_motherlode,
+        usage="motherlode",
+        about="Ours: learns which kinds of links of which hosts lead to finds, and what lies behind them.",
+        examples=("motherlode",),
+    ),
+)
+
+POLICY_TABLE = {line.word: line for line in _LINES}
+POLICIES = tuple(name for line in _LINES for name in line.examples)
+"""Every policy by name, those with arguments by examples."""
+
+
+def policy_usage() -> str:
+    """The forms of all names in one line, for a user who asks which there are.
+
+    >>> policy_usage().startswith("bfs, dfs, random, ")
+    True
+    """
+    return ", ".join(line.usage for line in _LINES)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -27,31 +329,17 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def policy_from(name: str, seed: int = 0) -> Policy:
     """The policy that a name such as `bfs` or `bandit:success-rate:0.2:1000` means; randomness comes from the seed.
 
-    >>> policy_from("bandit:success-rat")
+    >>> policy_from("bandit:success-rat")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: unknown policy 'bandit:success-rat' (did you mean bandit:success-rate?); known: bfs, dfs, random, \
-bandit:success-rate[:λ[:m]]
+    ValueError: unknown policy 'bandit:success-rat' (did you mean bandit:success-rate?); known: bfs, dfs, random, ...
     """
-    random = Random(seed)
-    if name == "bfs":
-        return breadth_first()
-    if name == "dfs":
-        return depth_first()
-    if name == "random":
-        return random_order(random)
-    kind, _, rest = name.partition(":")
-    function, *numbers = rest.split(":")
-    if kind == "bandit" and function == "success-rate" and len(numbers) <= 2:
-        exploration, decay = _numbers(name, numbers)
-        return SuccessRateBandit(random=random, exploration=exploration, decay=decay)
-    known = "bfs, dfs, random, bandit:success-rate[:λ[:m]]"
-    raise ValueError(f"unknown policy {name!r}{nearest(name, POLICIES)}; known: {known}")
-
-
-def _numbers(name: str, numbers: list[str]) -> tuple[float, float | None]:
+    word, *arguments = name.split(":")
+    line = POLICY_TABLE.get(word)
     try:
-        values = [float(number) for number in numbers]
-    except ValueError:
-        raise ValueError(f"policy {name!r}: λ and m are numbers, as in bandit:success-rate:0.2:1000") from None
-    return (values[0] if values else 0.1), (values[1] if len(values) > 1 else None)
+        policy = line.make(tuple(arguments), seed) if line else None
+    except ValueError as error:
+        raise ValueError(f"policy {name!r}: {error}") from error
+    if policy is None:
+        raise ValueError(f"unknown policy {name!r}{nearest(name, POLICIES)}; known: {policy_usage()}")
+    return policy

@@ -7,17 +7,21 @@ from random import Random
 
 import msgspec
 
-from motherlode.model import Feedback, Link, Parent, Rating
+from motherlode.model import Explanation, Feedback, Link, Parent, Rating
 from motherlode.policy.arms import AwakeArms
+from motherlode.policy.randomness import random_state, set_random_state
 from motherlode.www.urls import host_of
 
 
 class OrderPolicy:
     """Hosts as arms, and a score that alone decides: the best waiting URL of all hosts that are awake goes next."""
 
-    def __init__(self, score: Callable[[int], float]) -> None:
+    def __init__(self, score: Callable[[int], float], random: Random | None = None, *, says: str = "") -> None:
         self._score = score
         """From the running number of a link to its score."""
+        self._random = random
+        """What the score draws from."""
+        self._says = says or "The waiting URL with the highest score goes next; nothing is learned."
         self._count = 0
         self._awake = AwakeArms()
 
@@ -40,20 +44,28 @@ class OrderPolicy:
     def pick(self) -> str | None:
         return self._awake.best()
 
+    def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
+        return Explanation(says=self._says, value=rating.score)
+
     def dump(self) -> bytes:
-        return msgspec.msgpack.encode(self._count)
+        return msgspec.msgpack.encode((self._count, b"" if self._random is None else random_state(self._random)))
 
     def load(self, state: bytes) -> None:
-        self._count = msgspec.msgpack.decode(state, type=int)
+        self._count, randomness = msgspec.msgpack.decode(state, type=tuple[int, bytes])
+        if self._random is not None:
+            set_random_state(self._random, randomness)
 
 
 def breadth_first() -> OrderPolicy:
-    return OrderPolicy(lambda count: -count)
+    says = "Breadth-first: what was found first goes first, whatever it is; nothing is learned."
+    return OrderPolicy(lambda count: -count, says=says)
 
 
 def depth_first() -> OrderPolicy:
-    return OrderPolicy(lambda count: count)
+    says = "Depth-first: what was found last goes first, whatever it is; nothing is learned."
+    return OrderPolicy(lambda count: count, says=says)
 
 
 def random_order(random: Random) -> OrderPolicy:
-    return OrderPolicy(lambda count: random.random())
+    says = "Random: every URL drew a number when it was found, and the highest goes first; nothing is learned."
+    return OrderPolicy(lambda count: random.random(), random, says=says)

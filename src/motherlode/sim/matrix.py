@@ -10,8 +10,10 @@ from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
 
+from motherlode.crawl.models import read_model
 from motherlode.model import Policy
-from motherlode.policy import policy_from, target_from
+from motherlode.policy import DEFAULT_REWARD, policy_from, reward_from, target_from
+from motherlode.policy.models import start_from
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
 from motherlode.sim.recorded import TraceWeb
 from motherlode.sim.run import IN_ORDER, SimResult, Simulation, Timing
@@ -45,6 +47,9 @@ class Trial:
     pages: int
     seeds: tuple[str, ...]
     timing: Timing = IN_ORDER
+    model: str = ""
+    """A file or a folder that the policy starts from."""
+    reward: str = DEFAULT_REWARD
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,10 @@ def run_trial(spec: WebSpec, trial: Trial, *, keep_picks: bool = False) -> Trial
     """Simulate one policy on the web."""
     web = open_web(spec)
     policy: Policy = OraclePolicy(_graph(spec)) if trial.policy == ORACLE else policy_from(trial.policy, trial.seed)
-    simulation = Simulation(web, policy, scope=lambda url: "", timing=trial.timing, seed=trial.seed)
+    if trial.model:
+        start_from(policy, read_model(Path(trial.model)), name=trial.model)
+    reward = None if trial.reward == DEFAULT_REWARD else reward_from(trial.reward)
+    simulation = Simulation(web, policy, scope=lambda url: "", timing=trial.timing, seed=trial.seed, reward=reward)
     return Trialled(trial, simulation.run(trial.seeds, pages=trial.pages, keep_picks=keep_picks))
 
 

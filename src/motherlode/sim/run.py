@@ -19,6 +19,7 @@ import xxhash
 from motherlode.crawl.settling import PageOutcome, Settler
 from motherlode.frontier import Frontier, MemoryLedger, Politeness, Scope, Ticket
 from motherlode.model import Failure, FailureKind, Policy, RequestKind
+from motherlode.policy import Given, Reward
 from motherlode.sim.webs import SimPage, SimulatedWeb
 
 MOMENT = 1e-6
@@ -100,6 +101,11 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
+def _given(ticket: Ticket, page: SimPage) -> Given:
+    requests = 1 + ticket.entry.hops + ticket.entry.attempts
+    return Given(relevant=page.relevant, counts=page.counts, size=page.size, requests=requests)
+
+
 class _NoRules:
     """A host without a robots.txt."""
 
@@ -116,9 +122,18 @@ class Simulation:
     """One policy on one web, from seeds to the end of the budget."""
 
     def __init__(
-        self, web: SimulatedWeb, policy: Policy, *, scope: Scope, timing: Timing = IN_ORDER, seed: int = 0
+        self,
+        web: SimulatedWeb,
+        policy: Policy,
+        *,
+        scope: Scope,
+        timing: Timing = IN_ORDER,
+        seed: int = 0,
+        reward: Reward | None = None,
     ) -> None:
         self._web = web
+        self._reward = reward
+        """What the policy learns from; None for the target's yes or no."""
         self._timing = timing
         self._seed = seed
         self._frontier = Frontier(
@@ -234,5 +249,11 @@ class Simulation:
             return
         result.relevant += page.relevant
         account[1] += page.relevant
-        outcome = PageOutcome(relevant=page.relevant, kind=page.kind, counts=page.counts, links=page.links)
+        outcome = PageOutcome(
+            relevant=page.relevant,
+            kind=page.kind,
+            counts=page.counts,
+            links=page.links,
+            reward=None if self._reward is None else self._reward(_given(ticket, page)),
+        )
         self._settler.page(ticket, outcome)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from motherlode.crawl import canonical_seeds
+from motherlode.crawl.models import read_model
 from motherlode.model import FailureKind
-from motherlode.policy import policy_from, target_from
+from motherlode.policy import DEFAULT_REWARD, policy_from, reward_from, target_from
+from motherlode.policy.models import Model, check_fits, family
 from motherlode.sim.matrix import ORACLE, Trial, Trialled, WebSpec, open_web, run_trials
 from motherlode.sim.run import IN_ORDER, SimResult, Timing
 from motherlode.sim.scores import area, focus, relevant_at
@@ -42,14 +45,33 @@ class Question:
     seed: int = 0
     timing: Timing = IN_ORDER
     keep_missing: bool = False
+    model: str = ""
+    """A file or the folder of a crawl, for the policies that can start from it."""
+    reward: str = DEFAULT_REWARD
 
     def __post_init__(self) -> None:
         for name in self.policies:
             if name != ORACLE:
                 policy_from(name)
         target_from(self.target)
+        if reward_from(self.reward).needs_hashes:
+            raise ValueError(
+                "new-statements cannot be simulated: a trace keeps counts of statements, not which they are"
+            )
+        if self.model:
+            self._check_model(read_model(Path(self.model)))
         if self.pages is not None and self.share is not None:
             raise ValueError("give the budget in pages or as a share, not both")
+
+    def _check_model(self, model: Model) -> None:
+        if not any(self.starts_from(name, model) for name in self.policies):
+            check_fits(model, policy=self.policies[0], name=self.model)
+        check_fits(model, policy=model.policy, name=self.model)
+
+    @staticmethod
+    def starts_from(policy: str, model: Model) -> bool:
+        """Whether a policy can start from a model; the others start with nothing, for comparison."""
+        return family(policy) == family(model.policy)
 
     def on(self, web: str) -> Question:
         """The same question about a web by another name."""
@@ -138,8 +160,17 @@ def study(question: Question, *, processes: int | None = None, progress: Progres
     small = web.page_count <= _SMALL
     available = _available(web) if small else None
     added = [name for name in (BFS, ORACLE) if small and name not in question.policies]
+    model = read_model(Path(question.model)) if question.model else None
     trials = [
-        Trial(policy=name, seed=question.seed + turn, pages=budget, seeds=starts, timing=question.timing)
+        Trial(
+            policy=name,
+            seed=question.seed + turn,
+            pages=budget,
+            seeds=starts,
+            timing=question.timing,
+            model=question.model if model is not None and question.starts_from(name, model) else "",
+            reward=DEFAULT_REWARD if name in (BFS, ORACLE) else question.reward,
+        )
         for name in [*added, *question.policies]
         for turn in range(1 if name in added and not question.timing.failure_rate else question.repeat)
     ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
+from collections.abc import Iterable, Mapping
 
 import xxhash
 
@@ -89,6 +90,13 @@ class HostTraps:
             self._counts.move_to_end(pattern)
         return counts
 
+    def dump(self) -> dict[str, list[int]]:
+        """Plain data from which `load` makes the same memory, the longest ago first."""
+        return dict(self._counts)
+
+    def load(self, counts: Mapping[str, list[int]]) -> None:
+        self._counts = OrderedDict(counts)
+
 
 class ContentSeen:
     """Remembers where each content was first met.
@@ -119,6 +127,13 @@ class ContentSeen:
         if len(self._places) > self._capacity:
             self._places.popitem(last=False)
         return "" if place == url else place
+
+    def dump(self) -> list[tuple[bytes, str]]:
+        """As in `HostTraps`."""
+        return list(self._places.items())
+
+    def load(self, places: Iterable[tuple[bytes, str]]) -> None:
+        self._places = OrderedDict(places)
 
 
 class MirrorHosts:
@@ -154,6 +169,13 @@ class MirrorHosts:
     def reason(self, url: str) -> str:
         known, copies = self._hosts.get(host_of(url), ("", 0))
         return MIRROR if known and copies >= self._sample else ""
+
+    def dump(self) -> dict[str, tuple[str, int]]:
+        """As in `HostTraps`."""
+        return dict(self._hosts)
+
+    def load(self, hosts: Mapping[str, tuple[str, int]]) -> None:
+        self._hosts = OrderedDict(hosts)
 
 
 def _below_host(url: str) -> str:

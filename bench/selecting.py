@@ -1,0 +1,198 @@
+"""What choosing costs: to rate the links of a page and to pick the next URL, by every policy, with few hosts and many.
+
+    python bench/select.py [--policy NAME]... [--hosts N]...
+
+So many hosts are awake, each with a page waiting. A turn is what a crawl asks of a policy for one page: a pick, then
+the host rests, the outcome is learned, the 100 links of the page are rated (60 to its own host, 40 to others) and the
+host wakes again. One page in three is a find. Picking is all but the rating and the learning. Times are CPU times, the
+least of seven stretches of turns after a warm-up; every policy and size has a process of its own. The paper on
+Anthelion reports up to 50 ms for a pick and up to 300 ms with Thompson's sampling (section 5.4), with 455,848 hosts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from random import Random
+
+from motherlode.model import Feedback, Link, LinkSource, Parent, Rating, Syntax
+from motherlode.policy import POLICIES, policy_from
+from results import record, table
+
+HOSTS = (1_000, 100_000, 1_000_000)
+OWN, ELSEWHERE = 60, 40
+SAMPLE = 1_000
+"""Hosts whose first link is rated at the start."""
+STRETCHES = 7
+SECONDS = 0.1
+"""Of a stretch, about."""
+WORDS = ("open", "data", "annual", "report", "water", "quality", "station", "museum", "history", "garden", "river")
+MOST_GROWTH = 2.0
+
+
+def host_name(number: int) -> str:
+    return f"www.{WORDS[number % 11]}-{WORDS[number % 7]}-{number}.example"
+
+
+class InventedWeb:
+    """Pages with links whose words tell a little of what they lead to."""
+
+    def __init__(self, hosts: int) -> None:
+        self._hosts = hosts
+        self._random = Random(1)
+        self._made = 0
+
+    def link(self, host: str) -> Link:
+        self._made += 1
+        words = self._random.sample(WORDS, 3)
+        url = f"https://{host}/{words[0]}/{words[1]}-{words[2]}-{self._made}.html"
+        return Link(url=url, source=LinkSource.ANCHOR, anchor=" ".join(words), tag_path="html body main ul li a")
+
+    def page(self, host: str) -> list[Link]:
+        others = (host_name(self._random.randrange(self._hosts)) for _ in range(ELSEWHERE))
+        return [self.link(name) for name in (*(host for _ in range(OWN)), *others)]
+
+
+class Measured:
+    """A policy with its hosts awake, and turns with the clock running."""
+
+    def __init__(self, name: str, hosts: int) -> None:
+        self._policy = policy_from(name, 1)
+        self._random = Random(2)
+        self._web = InventedWeb(hosts)
+        self._waiting: dict[str, Rating] = {}
+        self._host_of: dict[str, str] = {}
+        sample = [host_name(number) for number in range(min(hosts, SAMPLE))]
+        links = [self._web.link(name) for name in sample]
+        ratings = [rating for n in range(0, len(links), 100) for rating in self._policy.rate(links[n : n + 100], None)]
+        for number in range(hosts):
+            self._wake(host_name(number), ratings[number % SAMPLE], sample[number % SAMPLE])
+        self.picking = self.rating = self.learning = 0.0
+        self.turns = 0
+
+    def _wake(self, host: str, rating: Rating, rated_host: str) -> None:
+        """Every host is awake with a rating that one like it got: rating a million links would take longer than all."""
+        arm = rating.arm.replace(rated_host, host)
+        self._waiting[arm] = rating
+        self._host_of[arm] = host
+        self._policy.wake(arm, rating.score, 1)
+
+    def turn(self) -> None:
+        policy, now = self._policy, time.process_time
+        began = now()
+        arm = policy.pick()
+        self.picking += now() - began
+        if arm is None:
+            raise RuntimeError("nothing is awake")
+        rating = self._waiting[arm]
+        relevant = self._random.random() < 1 / 3
+        host = self._host_of[arm]
+        counts = {Syntax.JSON_LD: 3} if relevant else {}
+        links = self._web.page(host)
+        url = links[0].url
+        known = {"url": url, "host": host, "memo": rating.memo, "relevant": relevant, "counts": counts, "kind": "html"}
+        parent = Parent(depth=1, links=links, **known)
+        feedback = Feedback(arm=arm, score=rating.score, reward=float(relevant), **known)
+        began = now()
+        policy.rest(arm)
+        rested = now()
+        policy.learn(feedback)
+        learned = now()
+        ratings = policy.rate(links, parent)
+        rated = now()
+        best = max((each for each in ratings if each.arm == arm), key=lambda each: each.score, default=rating)
+        ready = now()
+        policy.wake(arm, best.score, 1)
+        woken = now()
+        self.picking += rested - began + woken - ready
+        self.learning += learned - rested
+        self.rating += rated - learned
+        self.turns += 1
+        self._waiting[arm] = best
+
+
+def measure(name: str, hosts: int) -> dict[str, float]:
+    """Microseconds of a turn, by its parts."""
+    measured = Measured(name, hosts)
+    gc.collect()
+    gc.freeze()
+    began = time.process_time()
+    for _ in range(150):  # static classifiers are trained on the first hundred pages
+        measured.turn()
+    turns = max(20, min(2_000, int(150 * SECONDS / max(1e-6, time.process_time() - began))))
+    parts: dict[str, list[float]] = {"pick": [], "rate": [], "learn": []}
+    for _ in range(STRETCHES):
+        measured.picking = measured.rating = measured.learning = 0.0
+        for _ in range(turns):
+            measured.turn()
+        for part, spent in zip(parts, (measured.picking, measured.rating, measured.learning), strict=True):
+            parts[part].append(1e6 * spent / turns)
+    return {part: min(times) for part, times in parts.items()}
+
+
+def in_process(name: str, hosts: int) -> dict[str, float]:
+    script = str(Path(__file__).with_name("select.py"))
+    command = [sys.executable, script, "--step", "--policy", name, "--hosts", str(hosts)]
+    found: dict[str, float] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return found
+
+
+def growths(found: list[dict[str, float]]) -> tuple[float, float]:
+    """From the fewest hosts to the most, of picking and of rating."""
+    few, many = found[0], found[-1]
+    return many["pick"] / few["pick"], many["rate"] / few["rate"]
+
+
+def rows(names: list[str], sizes: list[int]) -> tuple[list[list[object]], list[str]]:
+    """A line for each policy, and the policies that grow too much."""
+    lines: list[list[object]] = []
+    grown = []
+    for name in names:
+        found = [in_process(name, hosts) for hosts in sizes]
+        growth, rating = growths(found)
+        if max(growth, rating) > MOST_GROWTH and "thompson" not in name:  # perhaps another process was in the way
+            again = [in_process(name, hosts) for hosts in sizes]
+            found = [{part: min(a[part], b[part]) for part in a} for a, b in zip(found, again, strict=True)]
+            growth, rating = growths(found)
+        if max(growth, rating) > MOST_GROWTH and "thompson" not in name:
+            grown.append(f"{name}: pick ×{growth:.1f}, rate ×{rating:.1f}")
+        cells = [f"{one[part]:,.1f}" for part in ("pick", "rate") for one in found]
+        lines.append([f"`{name}`", *cells[: len(found)], f"{growth:.1f}", *cells[len(found) :], f"{rating:.1f}"])
+        print(*lines[-1], flush=True)
+    return lines, grown
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure what choosing costs.")
+    parser.add_argument("--policy", action="append")
+    parser.add_argument("--hosts", type=int, action="append")
+    parser.add_argument("--step", action="store_true", help="measure one policy at one size, in this process")
+    options = parser.parse_args()
+    if options.step:
+        print(json.dumps(measure(options.policy[0], options.hosts[0])))
+        return
+    sizes = options.hosts or list(HOSTS)
+    lines, grown = rows(options.policy or list(POLICIES), sizes)
+    short = [f"{size:,}" for size in sizes]
+    head = [
+        "policy",
+        *(f"pick, {size} hosts" for size in short),
+        "growth",
+        *(f"rate, {size}" for size in short),
+        "growth",
+    ]
+    if options.policy is None and options.hosts is None:
+        story = __doc__.partition("\n\n    python")[0] + __doc__.partition("[--hosts N]...")[2]
+        said = "; ".join(grown) or "none but Thompson's"
+        record("select", f"## Choosing\n\n{story}\n{table(head, lines)}\n\nMicroseconds. More than twofold: {said}.")
+    if grown:
+        sys.exit("grows more than twofold: " + "; ".join(grown))
+
+
+if __name__ == "__main__":
+    main()

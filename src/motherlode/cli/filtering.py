@@ -1,0 +1,77 @@
+"""`filter`: say which addresses a crawl leaves out, while it runs."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from motherlode.cli.output import FAILED, print_json, print_table, stop, terminal
+from motherlode.crawl import CrawlFolder
+from motherlode.crawl.filters import add_filter, read_filters, remove_filter
+
+
+class Action(Enum):
+    ADD = "add"
+    LIST = "list"
+    REMOVE = "remove"
+
+
+def filter(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl, running or not.")],
+    action: Annotated[Action, typer.Argument(metavar="add|list|remove", help="What to do.")] = Action.LIST,
+    value: Annotated[str | None, typer.Argument(metavar="REGEX|N", help="To add: a regular expression.")] = None,
+    *,
+    allow: Annotated[
+        bool, typer.Option("--allow/--deny", help="Addresses must match one that allows, and none that denies.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="List as JSON.")] = False,
+) -> None:
+    """Add, list and remove regular expressions that addresses must match, or must not.
+
+    \b
+    Examples:
+      motherlode filter out add '/(login|cart)/'          from now on such addresses are left out
+      motherlode filter out add --allow '^https?://[^/]*[.]example[.]org/'
+      motherlode filter out                               what is there, with numbers
+      motherlode filter out remove 1
+
+    A running crawl takes a change up within a second or two. An expression is looked for anywhere in the address; ^ and
+    $ bind it to the ends. It applies to links that are found from then on and to URLs that wait already; what it
+    refuses is counted by `motherlode stats`. Look-around and back-references are not supported, so that no expression
+    can be slow.
+    """
+    place = CrawlFolder(folder)
+    path = place.filters
+    try:
+        place.require()
+        if action is Action.LIST:
+            _list(path, as_json=as_json)
+        elif value is None:
+            stop("name a regular expression to add" if action is Action.ADD else "name the number of a filter")
+        elif action is Action.ADD:
+            made = add_filter(path, value, deny=not allow)
+            terminal.print(f"filter {made.number} {'allows' if allow else 'denies'} {made.pattern}", markup=False)
+        elif not value.isascii() or not value.isdigit():
+            stop(f"{value!r} is not the number of a filter: `motherlode filter {folder} list` shows the numbers")
+        else:
+            gone = remove_filter(path, int(value))
+            terminal.print(f"filter {gone.number} removed: {gone.pattern}", markup=False)
+    except ValueError as error:  # a JobError is one, too
+        stop(str(error))
+    except OSError as error:
+        stop(f"{path} cannot be written: {error.strerror}", code=FAILED)
+
+
+def _list(path: Path, *, as_json: bool) -> None:
+    found = read_filters(path)
+    if as_json:
+        kinds = {True: "deny", False: "allow"}
+        print_json([{"number": one.number, "kind": kinds[one.deny], "pattern": one.pattern} for one in found])
+    elif found:
+        rows = [(str(one.number), "deny" if one.deny else "allow", one.pattern) for one in found]
+        print_table(("number", "kind", "pattern"), rows)
+    else:
+        terminal.print("no filters; `motherlode filter DIR add REGEX` adds one")

@@ -1,0 +1,120 @@
+"""`search`: words lead to what a crawl has found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from motherlode.cli.output import FAILED, print_json, stop, terminal
+from motherlode.crawl import CrawlFolder, JobError
+from motherlode.index.words import Hit, Search, WordIndex, WordSearcher
+from motherlode.model.prefixes import PREFIXES
+
+_REBUILD_SHOWN = 1_000
+
+
+def search(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl.")],
+    words: Annotated[list[str] | None, typer.Argument(metavar="WORDS...", help="What to look for.")] = None,
+    *,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, help="Most results.")] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object with all results.")] = False,
+    type_: Annotated[
+        str, typer.Option("--type", metavar="IRI", help="Only subjects of this type: schema:Recipe.")
+    ] = "",
+    predicate: Annotated[str, typer.Option(metavar="IRI", help="Only words of this predicate: schema:name.")] = "",
+    host: Annotated[str, typer.Option(metavar="H", help="Only pages of this host, or of a domain.")] = "",
+    language: Annotated[str, typer.Option(metavar="L", help="Only words in this language: de finds de-CH, too.")] = "",
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Make the index of words anew from the quads.")] = False,
+) -> None:
+    """Find what the crawl knows by words: subjects, ranked, each with its name, type, text and page.
+
+    \b
+    Examples:
+      motherlode search out pizza margherita
+      motherlode search out '"san marzano" -canned' --type schema:Recipe --limit 20
+      motherlode search out Naturkunde --language de --host example.org --json
+
+    Words count without case and accents, and as beginnings of longer words. "Words in quotes" stand together,
+    -word must be absent. Where no subject has all words, those with some of them are shown. Inside a SPARQL query,
+    use SERVICE ml:search { ?s ml:matches "words" }: see docs/search.md.
+    """
+    place = CrawlFolder(folder)
+    try:
+        place.require()
+        if rebuild:
+            _rebuild(place)
+        if not words:
+            if rebuild:
+                return
+            stop(f"no words to look for: motherlode search {folder} WORDS...")
+        asked = Search(
+            words=" ".join(words), limit=limit, type=type_, predicate=predicate, host=host, language=language
+        )
+        hits = WordSearcher(place.words).search(asked)
+    except JobError as error:
+        stop(str(error))
+    except FileNotFoundError:
+        stop(f"{folder} has no index of words (words = false?): `motherlode search {folder} --rebuild` makes one")
+    except (ValueError, OSError) as error:
+        stop(f"the index of words cannot be read: {error}. `--rebuild` makes it anew", code=FAILED)
+    if as_json:
+        print_json({"words": asked.words, "count": len(hits), "results": [hit.summary() for hit in hits]})
+    else:
+        _print(hits, folder)
+
+
+def _rebuild(place: CrawlFolder) -> None:
+    from motherlode.index import QuadStore
+
+    place.lock()
+    try:
+        index = WordIndex(place.words)
+        pages = index.rebuild(QuadStore(place.store, read_only=True), each=_tell)
+        index.close()
+    finally:
+        place.unlock()
+    terminal.print(f"the words of {pages:,} graphs are in {place.words}")
+
+
+def _tell(pages: int) -> None:
+    if pages % _REBUILD_SHOWN == 0:
+        terminal.print(f"{pages:,} graphs")
+
+
+def _print(hits: list[Hit], folder: Path) -> None:
+    console = Console(highlight=False)
+    if not hits:
+        terminal.print("nothing was found; fewer or other words, or no filters, may find more")
+    for rank, hit in enumerate(hits, 1):
+        head = Text(f"{rank}. ", style="dim")
+        head.append(hit.label or hit.subject, style="bold")
+        if hit.types:
+            head.append(f"  {', '.join(map(short, hit.types[:4]))}", style="cyan")
+        console.print(head)
+        console.print(Text(f"   {hit.subject}"), soft_wrap=True)
+        text = Text(f"   {short(hit.predicate)}: ", style="dim")
+        shown = Text(hit.snippet.text, style="not dim")
+        for start, end in hit.snippet.marks:
+            shown.stylize("bold yellow", start, end)
+        console.print(text + shown)
+        more = f" and {hit.pages - 1:,} more" if hit.pages > 1 else ""
+        console.print(Text(f"   on {hit.page}{more}", style="dim"), soft_wrap=True)
+    if hits:
+        terminal.print(f"ask for all about one: motherlode query {folder} 'DESCRIBE <IRI>'", markup=False)
+
+
+def short(iri: str) -> str:
+    """An IRI with a common prefix, where there is one.
+
+    >>> short("http://schema.org/name"), short("urn:x")
+    ('schema:name', 'urn:x')
+    """
+    for prefix, start in PREFIXES.items():
+        if iri.startswith(start) and len(iri) > len(start):
+            return f"{prefix}:{iri[len(start) :]}"
+    return iri

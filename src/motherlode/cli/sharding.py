@@ -1,0 +1,74 @@
+"""A crawl of several shards, as the command line runs it: Ray is started or joined, watched, and left again."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+
+import uvloop
+
+from motherlode.cli.output import terminal
+from motherlode.cli.progress import Progress
+from motherlode.cluster import merge_shards
+from motherlode.cluster.starting import check_state, need_ray, running_ray
+from motherlode.crawl import CrawlFolder, Job, JobError
+
+
+def check_shards(job: Job) -> None:
+    """JobError where what a job says about shards cannot be done; says what to install."""
+    if job.shards > 1:
+        need_ray()
+        check_state(job.state)
+    elif job.ray or job.state:
+        raise JobError("a Ray cluster and checkpoints are for several shards: add --shards N, with N greater than 1")
+
+
+def run_sharded(job: Job, folder: CrawlFolder, *, quiet: bool) -> bool:
+    """Run the shards to their end and make one folder of theirs; True where the user stopped the crawl."""
+    if not quiet:
+        terminal.print(f"joining Ray at {job.ray} …" if job.ray else f"starting Ray for {job.shards} shards …")
+    try:
+        with running_ray(job.ray, shards=job.shards):
+            stopped = uvloop.run(_run(job, folder, quiet=quiet))
+    except KeyboardInterrupt:  # before the shards had begun
+        stopped = True
+    if not quiet:
+        terminal.print("making one folder of all shards …")
+    merge_shards(folder, words=job.words)
+    return stopped
+
+
+async def _run(job: Job, folder: CrawlFolder, *, quiet: bool) -> bool:
+    from motherlode.cluster.driver import ShardedCrawl  # imports Ray
+
+    def warn(text: str) -> None:
+        if not quiet:
+            terminal.print(text)
+
+    crawl = ShardedCrawl(job, folder, warn=warn)
+    interrupts = 0
+    task = asyncio.current_task()
+
+    def interrupt() -> None:
+        nonlocal interrupts
+        interrupts += 1
+        if interrupts == 1:
+            crawl.stop()
+            terminal.print("stopping: waiting for what is under way (Ctrl-C again: at once)")
+        elif task is not None:
+            task.cancel()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, interrupt)
+    visits = crawl.visits()
+    try:
+        with Progress(job, crawl.totals, crawl.overview, quiet=quiet) as progress:
+            async for visit in visits:
+                progress.show(visit.url)
+    except asyncio.CancelledError:
+        if not interrupts:
+            raise
+    finally:
+        await visits.aclose()  # type: ignore[attr-defined]
+    return interrupts > 0

@@ -1,0 +1,129 @@
+"""One folder from those of all shards: then `query`, `search`, `stats`, `export` and `serve` see one crawl.
+
+Merging and not asking every shard for its part: a join of statements from two shards has no answer in either of them.
+Shards own different pages, so nothing must be reconciled. The new folder is written beside the old one and put in its
+place when it is whole; it is written again only where a shard has gone on since.
+"""
+
+from __future__ import annotations
+
+import heapq
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import xxhash
+
+from motherlode.crawl import CrawlFolder, Totals
+from motherlode.crawl.totals import sum_of
+from motherlode.frontier import DiskLedger, UrlState
+from motherlode.index import QuadStore, merge
+from motherlode.model import Visit
+
+_COMMIT_ROWS = 100_000
+_STAMP = "merged"
+"""A note in the merged frontier: what it was made from."""
+
+
+def merge_shards(folder: CrawlFolder, *, words: bool = True) -> bool:
+    """Make the store, the frontier and the words of a sharded crawl from those of its shards; False where they are."""
+    parts = [part for part in folder.shards() if part.frontier.exists()]
+    stamp = _stamp(parts)
+    if not parts or _stamp_of(folder) == stamp:
+        return False
+    room = folder.path / "merging"
+    shutil.rmtree(room, ignore_errors=True)
+    room.mkdir()
+    new = CrawlFolder(room)
+    merge([part.store for part in parts], new.store)
+    if words:
+        _index_words(new)
+    _merge_frontiers(parts, new, stamp)
+    for made, place in ((new.store, folder.store), (new.words, folder.words), (new.frontier, folder.frontier)):
+        shutil.rmtree(place, ignore_errors=True)  # the frontier, with the stamp in it, comes last
+        if made.exists():
+            made.rename(place)
+    shutil.rmtree(room)
+    return True
+
+
+def _stamp(parts: Sequence[CrawlFolder]) -> bytes:
+    """What the shards have committed, as a digest of their accounts."""
+    digest = xxhash.xxh3_128()
+    for part in parts:
+        ledger = DiskLedger(part.frontier, read_only=True)
+        for name in ("totals", "frontier"):
+            digest.update(ledger.note(name) or b"")
+        ledger.close()
+    return bytes(digest.digest())
+
+
+def _stamp_of(folder: CrawlFolder) -> bytes | None:
+    if not folder.frontier.exists() or not folder.store.exists():
+        return None
+    ledger = DiskLedger(folder.frontier, read_only=True)
+    try:
+        return ledger.note(_STAMP)
+    finally:
+        ledger.close()
+
+
+def _index_words(new: CrawlFolder) -> None:
+    from motherlode.index.words import WordIndex  # the engine is heavy, and not everyone wants words
+
+    store = QuadStore(new.store, read_only=True)
+    index = WordIndex(new.words)
+    index.rebuild(store)
+    index.commit()
+    store.close()
+
+
+def _merge_frontiers(parts: Sequence[CrawlFolder], new: CrawlFolder, stamp: bytes) -> None:
+    """Known URLs, hosts, visits in the order of time, and the sums of the accounts."""
+    target = DiskLedger(new.frontier)
+    state: dict[str, Any] = {"known_urls": 0, "sequence": 0, "refused": {}}
+    accounts = []
+    sources = [DiskLedger(part.frontier, read_only=True) for part in parts]
+    for source in sources:
+        _copy_urls(source, target)
+        for record in source.hosts():
+            target.put_host(record)
+        saved, frontier = source.note("totals"), source.note("frontier")
+        accounts.append(msgspec.msgpack.decode(saved, type=Totals) if saved else Totals())
+        part_state: dict[str, Any] = msgspec.msgpack.decode(frontier) if frontier else {"known_urls": 0, "refused": {}}
+        state["known_urls"] += part_state["known_urls"]
+        for reason, count in part_state["refused"].items():
+            state["refused"][reason] = state["refused"].get(reason, 0) + count
+    totals = sum_of(accounts)
+    totals.curve = _copy_visits(sources, target)
+    target.put_note("totals", msgspec.msgpack.encode(totals))
+    target.put_note("frontier", msgspec.msgpack.encode(state))
+    target.put_note(_STAMP, stamp)
+    target.commit()
+    for ledger in (*sources, target):
+        ledger.close()
+
+
+def _copy_urls(source: DiskLedger, target: DiskLedger) -> None:
+    for number, (entry, state, reason) in enumerate(source.entries(), start=1):
+        if state is UrlState.WAITING:
+            target.add(entry)
+        elif not target.known(entry.url):  # hosts that another shard met as well stand in both
+            target.finish(entry, state, reason)
+        if number % _COMMIT_ROWS == 0:
+            target.commit()
+
+
+def _copy_visits(sources: Sequence[DiskLedger], target: DiskLedger) -> list[tuple[int, int]]:
+    """Number the visits of all shards as one crawl would have; the curve that it would have drawn."""
+    decode = msgspec.msgpack.Decoder(Visit).decode
+    by_time = heapq.merge(*(map(decode, source.visits()) for source in sources), key=lambda visit: visit.at)
+    counted = Totals()
+    for number, visit in enumerate(by_time, start=1):
+        counted.add(visit)
+        target.append_visit(number, msgspec.msgpack.encode(replace(visit, number=number)))
+        if number % _COMMIT_ROWS == 0:
+            target.commit()
+    return counted.curve

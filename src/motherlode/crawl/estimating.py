@@ -1,0 +1,215 @@
+"""What is left to find: an estimate from what came of URLs like those that still wait; and the moment to give up.
+
+Every arm that has URLs waiting is a sample with a record: of n requests k were finds. The chance of its next one has a
+Beta distribution, which starts from the record of its host, and that from how arms do at their first try (empirical
+Bayes). The finds among w waiting URLs are then Beta-binomial, and the sum over arms has a mean and a variance, of which
+95 % are shown. Seeds do not count: somebody chose them.
+
+Arms that were never tried are the doubtful part. All those of one host stand or fall together, so they count as one;
+and what is wrong about one host's may be wrong about all (a policy leaves untried what it thinks little of, a recording
+holds a part of a site), so their deviations are added up as they are, not their variances. Early in a crawl the range
+is therefore wide, and it says so honestly.
+
+What waits is not all: pages link to pages that nobody has seen. While a request brings more new links than one, nobody
+can say how many; when it brings ν < 1, each URL that waits stands for 1 / (1 - ν) (the total progeny of a branching
+process). The estimate is per target, like the finds that it is made from. A policy that takes the best of an arm first
+leaves the worse behind: then the estimate is an upper one. Ours takes them as they come.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from math import sqrt
+from typing import Any
+
+import msgspec
+
+from motherlode.model import Visit
+
+_STRENGTH = 2.0
+"""Requests that a host's record counts for at an arm, and arms in general at a host."""
+_KEEP = 0.99
+"""Share of what is known about new links that still counts after one more request: about the last hundred."""
+_STEADY = 0.95
+"""New links a request, above which there is no end in sight."""
+_SPREAD = 1.96
+"""Standard deviations to each side of the mean that hold 95 %."""
+_MOST_ARMS = 200_000
+
+
+class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+    """How many pages that match the target are still to be found."""
+
+    finds: float = 0.0
+    """Among the URLs that wait."""
+    deviation: float = 0.0
+    urls: int = 0
+    """That wait."""
+    growth: float = 0.0
+    """New links a request, lately."""
+
+    @property
+    def low(self) -> float:
+        return max(0.0, self.finds - _SPREAD * self.deviation)
+
+    @property
+    def high(self) -> float:
+        return min(float(self.urls), self.finds + _SPREAD * self.deviation)
+
+    @property
+    def with_unseen(self) -> float | None:
+        """Pages included that no link has led to yet; None while there is no end in sight."""
+        return self.finds / (1.0 - self.growth) if self.growth < _STEADY else None
+
+    def summary(self) -> dict[str, Any]:
+        """The object under `estimated_left` of `stats --json`."""
+        return {
+            "finds": round(self.finds, 1),
+            "low": round(self.low, 1),
+            "high": round(self.high, 1),
+            "waiting_urls": self.urls,
+            "with_unseen": None if self.with_unseen is None else round(self.with_unseen, 1),
+        }
+
+
+def sum_of(parts: Iterable[Estimate]) -> Estimate:
+    """The estimate of a crawl from those of its shards.
+
+    >>> sum_of([Estimate(finds=3, deviation=3, urls=9), Estimate(finds=2, deviation=4, urls=9)]).deviation
+    5.0
+    """
+    known = list(parts)
+    urls = sum(part.urls for part in known)
+    return Estimate(
+        finds=sum(part.finds for part in known),
+        deviation=sqrt(sum(part.deviation**2 for part in known)),
+        urls=urls,
+        growth=sum(part.growth * part.urls for part in known) / urls if urls else 0.0,
+    )
+
+
+_Tally = list[int]
+"""Requests and finds."""
+
+
+class _State(msgspec.Struct):
+    arms: dict[str, _Tally] = {}
+    hosts: dict[str, _Tally] = {}
+    """Seeds left out."""
+    new_hosts: _Tally = msgspec.field(default_factory=lambda: [0, 0])
+    """First requests to hosts that a link led to."""
+    new_arms: _Tally = msgspec.field(default_factory=lambda: [0, 0])
+    """First requests to arms of hosts that were asked before."""
+    growth: float = 1.0
+
+
+def _rate(tally: _Tally, expected: float) -> float:
+    """Finds a request, as far as the tally tells, and as expected otherwise."""
+    return (tally[1] + _STRENGTH * expected) / (tally[0] + _STRENGTH)
+
+
+def _finds(count: int, chance: float, *, known: float) -> tuple[float, float]:
+    """Mean and standard deviation of a Beta-binomial: `known` is how many requests the chance goes back to."""
+    return count * chance, sqrt(count * chance * (1 - chance) * (known + count) / (known + 1))
+
+
+class Estimator:
+    """Watches visits, and tells what is left.
+
+    >>> watcher = Estimator()
+    >>> for number in range(50):
+    ...     watcher.add(Visit(number=number, url="", host="a.example", arm="a.example", relevant=number % 2 == 0))
+    >>> found = watcher.estimate([("a.example", "a.example", 100)])
+    >>> 45 < found.finds < 55, found.low < 45, found.high > 55
+    (True, True, True)
+    """
+
+    def __init__(self) -> None:
+        self._state = _State()
+
+    def add(self, visit: Visit) -> None:
+        if visit.refresh:
+            return
+        state, find = self._state, int(visit.relevant)
+        host, arm = state.hosts.get(visit.host), state.arms.get(visit.arm)
+        tallies = [state.arms.setdefault(visit.arm, [0, 0])]
+        known = state.hosts.setdefault(visit.host, [0, 0])
+        if visit.depth > 0:
+            tallies.append(known)
+            if host is None:
+                tallies.append(state.new_hosts)
+            elif arm is None:
+                tallies.append(state.new_arms)
+        for tally in tallies:
+            tally[0] += 1
+            tally[1] += find
+        state.growth = state.growth * _KEEP + visit.new_links * (1 - _KEEP)
+        for table in (state.arms, state.hosts):
+            if len(table) > _MOST_ARMS:
+                del table[next(iter(table))]
+
+    def estimate(self, waiting: Iterable[tuple[str, str, int]]) -> Estimate:
+        """From the arms that have URLs waiting: arm, host, how many."""
+        state = self._state
+        untried: dict[str, int] = {}
+        finds = variance = doubt = 0.0
+        urls = 0
+        for arm, host, count in waiting:
+            urls += count
+            record = state.arms.get(arm)
+            if record is None:
+                untried[host] = untried.get(host, 0) + count
+                continue
+            mean, spread = _finds(count, _rate(record, self._expected(host)), known=record[0] + _STRENGTH)
+            finds += mean
+            variance += spread * spread
+        for host, count in untried.items():
+            mean, spread = _finds(count, self._expected(host), known=_STRENGTH)
+            finds += mean
+            doubt += spread
+        return Estimate(finds=finds, deviation=sqrt(variance + doubt * doubt), urls=urls, growth=round(state.growth, 4))
+
+    def _expected(self, host: str) -> float:
+        """The chance of a link of a host, as far as nothing is known of its arm."""
+        state = self._state
+        if host not in state.hosts:
+            return _rate(state.new_hosts, 0.5)
+        first_tries = [one + other for one, other in zip(state.new_arms, state.new_hosts, strict=True)]
+        return _rate(state.hosts[host], _rate(first_tries, 0.5))
+
+    def dump(self) -> bytes:
+        return msgspec.msgpack.encode(self._state)
+
+    def load(self, state: bytes) -> None:
+        self._state = msgspec.msgpack.decode(state, type=_State)
+
+
+class DryWatch:
+    """Tells when a crawl has dried out: of its last `after` requests, fewer than the share `below` were finds.
+
+    >>> watch = DryWatch(after=4, below=0.25)
+    >>> for host, find in enumerate((1, 0, 0, 0, 0)):
+    ...     watch.add(Visit(number=1, url="", host=str(host), relevant=bool(find)))
+    ...     if watch.dry:
+    ...         print(f"dry at host {host}")
+    dry at host 4
+    """
+
+    def __init__(self, *, after: int | None, below: float) -> None:
+        self._after = after
+        self._below = below
+        self._last: deque[bool] = deque(maxlen=after)
+        self._finds = 0
+
+    def add(self, visit: Visit) -> None:
+        if self._after is None or visit.refresh:
+            return
+        if len(self._last) == self._after:
+            self._finds -= self._last[0]
+        self._last.append(visit.relevant)
+        self._finds += visit.relevant
+
+    @property
+    def dry(self) -> bool:
+        return self._after is not None and len(self._last) == self._after and self._finds < self._below * self._after

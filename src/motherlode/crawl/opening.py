@@ -1,0 +1,99 @@
+"""Opening what an earlier run left: whole, mended where that is possible, or an error that says what to do.
+
+The two halves of a crawl are the frontier and the quad store. Where one is damaged, the other is not touched, and the
+error says how to go on without the damaged one. Where the store opens but has lost its newest pages (its log was cut,
+or the machine died before the log was on disk), these pages wait again in the frontier, and are fetched and stored
+anew.
+"""
+
+from __future__ import annotations
+
+import errno
+
+import msgspec
+
+from motherlode.crawl.folder import CrawlFolder
+from motherlode.frontier import DiskLedger, UrlState, damage
+from motherlode.index import PROVENANCE, QuadStore
+from motherlode.model import FailureKind, Visit
+from motherlode.model.terms import page_iri
+
+_IN_A_ROW = 200
+"""Of the newest pages that must all be in the store; then the older ones are, too: a log is lost from its end."""
+
+
+class DamagedError(OSError):
+    """Something on disk is not what was written there; the message says what to do."""
+
+
+def is_full_disk(error: BaseException) -> bool:
+    """Whether an error, or what caused it, says that there is no space left; libraries say so in words only.
+
+    >>> is_full_disk(OSError(28, "No space left on device")), is_full_disk(OSError("no such file"))
+    (True, False)
+    """
+    said = f"{error} {error.__cause__ or ''}".lower()
+    return getattr(error, "errno", None) == errno.ENOSPC or "no space left" in said or "disk full" in said
+
+
+def open_store(folder: CrawlFolder) -> QuadStore:
+    try:
+        return QuadStore(folder.store)
+    except (OSError, RuntimeError) as error:  # the latter for files that contradict each other
+        if is_full_disk(error):
+            raise
+        raise DamagedError(_store_advice(folder, str(error))) from error
+
+
+def open_ledger(folder: CrawlFolder) -> DiskLedger:
+    found = damage(folder.frontier)
+    if found:
+        raise DamagedError(_frontier_advice(folder, found))
+    try:
+        return DiskLedger(folder.frontier)
+    except (OSError, ValueError, msgspec.MsgspecError) as error:
+        if is_full_disk(error):
+            raise
+        raise DamagedError(_frontier_advice(folder, str(error))) from error
+
+
+def _store_advice(folder: CrawlFolder, why: str) -> str:
+    answers = (
+        f"All answers are in {folder.warc}: `motherlode crawl --web FILE.warc.gz` reads them again without the network."
+        if folder.warc.exists()
+        else "Without --warc the pages themselves were not kept: to have their quads again, crawl them again."
+    )
+    return (
+        f"the quad store in {folder.store} is damaged: {why}. The frontier in {folder.frontier} is untouched. "
+        f"Put back a copy of the store if you have one; or move it away and `motherlode resume {folder.path}` goes on "
+        f"with a new one, for the pages that are still to come. {answers}"
+    )
+
+
+def _frontier_advice(folder: CrawlFolder, why: str) -> str:
+    return (
+        f"the frontier in {folder.frontier} is damaged: {why}. The quads in {folder.store} are untouched: "
+        f"`motherlode query` and `export` work. Put back a copy of the frontier if you have one; or move it away and "
+        f"`motherlode resume {folder.path}` begins again from the seeds, and replaces the pages that it finds again"
+    )
+
+
+def requeue_lost(ledger: DiskLedger, store: QuadStore) -> int:
+    """Let pages wait again that the frontier knows as done and the store does not have; how many there were."""
+    decode = msgspec.msgpack.Decoder(Visit).decode
+    lost = in_a_row = 0
+    for record in ledger.newest_visits():
+        visit = decode(record)
+        if visit.failure not in (None, FailureKind.REDIRECT):
+            continue
+        if next(store.match(page_iri(visit.url), graph=f"<{PROVENANCE}>"), None) is not None:
+            in_a_row += 1
+            if in_a_row >= _IN_A_ROW:
+                break
+            continue
+        in_a_row = 0
+        found = ledger.find(visit.url)
+        if found is not None and found[1] is UrlState.DONE:
+            ledger.add(found[0])
+            lost += 1
+    return lost

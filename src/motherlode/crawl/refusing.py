@@ -1,0 +1,103 @@
+"""Why a crawl would not take up a URL: the checks that every link passes, asked again for one.
+
+Most refusals are counted and not kept, since a crawl meets millions. So the checks are run again, on what the folder
+holds: the job's scope and links table, the filters as they are now, what was seen of traps, the robots.txt that was
+read, the record of the host, and the policy as it is now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from math import inf
+
+import msgspec
+
+from motherlode.crawl.assemble import canonical_seeds
+from motherlode.crawl.filters import Filters
+from motherlode.crawl.folder import CrawlFolder
+from motherlode.crawl.job import Job
+from motherlode.crawl.owning import own_hosts
+from motherlode.crawl.trapping import TrapWatch
+from motherlode.extract.addresses import is_asset
+from motherlode.fetch import RobotsRules
+from motherlode.frontier import HostBudget, HostRecord, Ledger, scope_from
+from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER
+from motherlode.model import Link, LinkSource, Parent, Policy
+from motherlode.www.traps import trap_reason
+from motherlode.www.urls import host_of, origin_of
+
+_TRAP_ERRORS = (msgspec.MsgspecError, ValueError, TypeError)
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """One question that a link must pass."""
+
+    name: str
+    passed: bool | None
+    """None where it cannot be told yet."""
+    detail: str = ""
+
+
+def checks(
+    url: str, *, job: Job, folder: CrawlFolder, ledger: Ledger, policy: Policy | None, is_seed: bool = False
+) -> list[Check]:
+    """All checks of an address in canonical form, in the order in which a crawl makes them; a seed passes the first."""
+    found = [] if is_seed else list(_of_links(url, job, folder, ledger))
+    return found + list(_of_host(url, job, ledger)) + ([] if policy is None or is_seed else [_of_policy(url, policy)])
+
+
+def _check(name: str, refusal: str) -> Check:
+    return Check(name=name, passed=not refusal, detail=refusal)
+
+
+def _of_links(url: str, job: Job, folder: CrawlFolder, ledger: Ledger) -> Iterator[Check]:
+    asset = "its extension says that no page and no data can be there" if is_asset(url) else ""
+    yield _check("address", asset)
+    scope = scope_from(job.scope, canonical_seeds(job.seeds))(url)
+    yield _check("scope", f"{scope}: the crawl stays in {job.scope}" if scope else "")
+    yield _check("filters", Filters(folder.filters, job.links).reason(url))
+    traps = TrapWatch(lambda _: "", year_now=datetime.now(UTC).year)
+    seen = ledger.note("traps")
+    if seen is not None:
+        try:
+            traps.load(seen)
+        except _TRAP_ERRORS as error:
+            yield Check(name="traps", passed=None, detail=f"what was seen of traps cannot be read: {error}")
+            return
+    yield _check("traps", trap_reason(url, year_now=datetime.now(UTC).year) or traps.reason(url))
+
+
+def _of_host(url: str, job: Job, ledger: Ledger) -> Iterator[Check]:
+    name = host_of(url)
+    record = next((one for one in ledger.hosts() if one.name == name), None)
+    yield _robots(url, job, record)
+    if record is None:
+        return
+    given_up = record.failures >= HOST_GIVEN_UP_AFTER
+    yield _check("host", f"given up after {record.failures} failures in a row" if given_up else "")
+    budget = HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, barren_after=job.barren_after)
+    yield _check("host budget", budget.refusal(record, 0))
+
+
+def _robots(url: str, job: Job, record: HostRecord | None) -> Check:
+    if job.own_hosts and own_hosts(job.own_hosts)(host_of(url)):
+        return Check(name="robots", passed=True, detail="one of your own hosts: robots.txt is not applied")
+    if record is None or record.robots is None:
+        return Check(name="robots", passed=None, detail="the robots.txt of its host was not read yet")
+    return _check("robots", "" if RobotsRules(record.robots).allows(url) else "its host's robots.txt disallows it")
+
+
+def plain_link(url: str) -> tuple[Link, Parent]:
+    """A plain link on its host's home page, for nobody knows on which page it would be found."""
+    parent = Parent(url=origin_of(url) + "/", host=host_of(url), depth=0, relevant=False, kind="html")
+    return Link(url=url, source=LinkSource.ANCHOR), parent
+
+
+def _of_policy(url: str, policy: Policy) -> Check:
+    link, parent = plain_link(url)
+    rating = policy.rate([link], parent)[0]
+    if rating.refused:
+        return Check(name="policy", passed=False, detail=rating.refused)
+    score = "" if abs(rating.score) in (0.0, inf) else f" with the score {rating.score:.4g}"
+    return Check(name="policy", passed=True, detail=f"a plain link to it would wait{score}")

@@ -1,0 +1,98 @@
+"""What the loop makes of an answer: the page for its reader, the record for the store, the visit for everybody."""
+
+from __future__ import annotations
+
+import time
+
+from motherlode.crawl.reading import READ_HEADERS, Body, Reading, syntaxes
+from motherlode.frontier import Ticket
+from motherlode.index import PageRecord
+from motherlode.model import Failure, Page, Visit
+
+_MAX_VALIDATOR = 200
+"""Characters of an ETag or a Last-Modified that are kept: honest ones are far shorter, and a cut one never matches."""
+
+
+def body_of(page: Page) -> Body:
+    headers = {name: page.headers[name] for name in READ_HEADERS if name in page.headers}
+    return Body(url=page.url, content_type=page.content_type, body=page.body, headers=headers)
+
+
+def page_record(ticket: Ticket, page: Page, reading: Reading) -> PageRecord:
+    return PageRecord(
+        url=page.url,
+        fetched_at=page.fetched_at or time.time(),
+        status=page.status,
+        lines=reading.lines,
+        quads=reading.quads,
+        graphs=reading.graphs,
+        media_type=page.content_type,
+        kind=reading.kind,
+        syntaxes=syntaxes(reading),
+        says=reading.says,
+        content_hash=reading.content_hash,
+        size=len(page.body),
+        referrer=ticket.entry.parent_url,
+    )
+
+
+def redirect_record(ticket: Ticket, failure: Failure) -> PageRecord:
+    return PageRecord(
+        url=ticket.url,
+        fetched_at=failure.fetched_at or time.time(),
+        status=failure.status,
+        redirects_to=failure.location,
+    )
+
+
+def page_visit(
+    ticket: Ticket, page: Page, reading: Reading, *, number: int, new_links: int, copy_of: str, reward: float
+) -> Visit:
+    """`copy_of` is the address at which the same content was met before, or ""."""
+    entry = ticket.entry
+    return Visit(
+        number=number,
+        url=entry.url,
+        host=ticket.host,
+        arm=entry.arm,
+        depth=entry.depth,
+        parent_url=entry.parent_url,
+        score=entry.score,
+        at=page.fetched_at or time.time(),
+        status=page.status,
+        kind=reading.kind,
+        media_type=page.content_type,
+        size=page.wire_bytes,
+        elapsed=page.elapsed,
+        relevant=reading.relevant,
+        reward=reward,
+        counts=reading.counts,
+        quads=reading.quads,
+        links=len(reading.links),
+        new_links=new_links,
+        problems=reading.problems,
+        content_hash=reading.content_hash,
+        etag=page.headers.get("etag", "")[:_MAX_VALIDATOR],
+        last_modified=page.headers.get("last-modified", "")[:_MAX_VALIDATOR],
+        detail=f"the same content as {copy_of}" if copy_of else "",
+    )
+
+
+def failed_visit(ticket: Ticket, failure: Failure, *, number: int) -> Visit:
+    entry = ticket.entry
+    return Visit(
+        number=number,
+        url=entry.url,
+        host=ticket.host,
+        arm=entry.arm,
+        depth=entry.depth,
+        parent_url=entry.parent_url,
+        score=entry.score,
+        at=failure.fetched_at or time.time(),
+        failure=failure.kind,
+        detail=failure.detail,
+        status=failure.status,
+        size=failure.wire_bytes,
+        elapsed=failure.elapsed,
+        location=failure.location,
+    )

@@ -1,0 +1,203 @@
+"""Which links to follow, as the user says: by predicates, by a query, by what a statement's term is.
+
+MultiCrawler (3.5) takes new URIs out of the data by a query for typical link predicates, and LDSpider lets its user
+follow terminology (TBox: the classes and properties that a page uses) or instances (ABox) alone. Both are here, as the
+table `[links]` of a job file: `following_from` reads it, `followed` applies it to a page. A link predicate leads from
+its subject to its object, so only objects are followed; an object that spells an address as text counts as well, for
+`rss:link` and its like have literals.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from itertools import islice
+from typing import Any
+
+import msgspec
+import pyoxigraph as ox
+
+from motherlode.extract.addresses import is_asset
+from motherlode.extract.facts import fact_links
+from motherlode.extract.options import ExtractOptions
+from motherlode.model import Facts, Link, LinkSource
+from motherlode.model.prefixes import PREFIXES
+from motherlode.model.terms import RDF_TYPE, iri
+from motherlode.www.urls import canonical
+
+LINK_PREFIXES = {**PREFIXES, "rss": "http://purl.org/rss/1.0/", "content": "http://purl.org/rss/1.0/modules/content/"}
+"""The known prefixes, and those that only links need."""
+_MOST_SOLUTIONS = 100_000
+_STRINGS = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|<[^<>\s]*>|#[^\n]*')
+"""What a keyword may stand in without being one."""
+
+
+class TermScope(Enum):
+    """What a followed IRI may be in its statement."""
+
+    ABOX = "abox"
+    """Instances: subjects and objects, but no classes and no terms of the vocabularies that everybody uses."""
+    TBOX = "tbox"
+    """Terminology: the classes and the properties that a page uses."""
+    BOTH = "both"
+
+
+class Following(msgspec.Struct, frozen=True, kw_only=True):
+    """The table `[links]`. It travels to the reader processes."""
+
+    predicates: tuple[str, ...] = ()
+    """IRIs; where any are given, only the objects of statements with one of them are followed."""
+    query: str = ""
+    """A SELECT over the page's facts; every IRI or address that it gives is followed."""
+    scope: TermScope = TermScope.ABOX
+    html: bool = True
+    """Follow the anchors, link elements and frames of HTML and the entries of feeds. A refresh is a redirect, and is
+    followed anyway; sitemaps have a key of their own in the job."""
+
+    @property
+    def chooses(self) -> bool:
+        """True where predicates or a query replace the plain rule that every IRI is a link."""
+        return bool(self.predicates or self.query)
+
+
+EVERYTHING = Following()
+"""What is followed where nobody chose."""
+_KEYS = frozenset({"predicates", "query", "scope", "html", "follow", "deny"})
+"""`follow` and `deny` are regular expressions over addresses, which the crawl applies: see crawl/filters.py."""
+
+
+def following_from(table: Mapping[str, Any]) -> Following:
+    """The table as a user writes it; ValueError for what cannot be meant.
+
+    >>> following_from({"predicates": ["rdfs:seeAlso"], "html": False}).predicates
+    ('http://www.w3.org/2000/01/rdf-schema#seeAlso',)
+    >>> following_from({"scope": "tbox"}).html, following_from({"deny": ["/tag/"]}).html
+    (False, True)
+    """
+    unknown = sorted(set(table) - _KEYS)
+    if unknown:
+        raise ValueError(f"unknown key {unknown[0]!r}; known: {', '.join(sorted(_KEYS))}")
+    names = _texts(table, "predicates")
+    query = table.get("query", "")
+    scope = table.get("scope", TermScope.ABOX.value)
+    if not isinstance(query, str):
+        raise ValueError(f"query should be a text, not {query!r}")
+    if query:
+        _checked(query)
+    if scope not in [known.value for known in TermScope]:
+        raise ValueError(f'scope must be "abox", "tbox" or "both"; got {scope!r}')
+    html = table.get("html", not (names or query or scope == TermScope.TBOX.value))
+    if not isinstance(html, bool):
+        raise ValueError(f"html should be true or false, not {html!r}")
+    return Following(predicates=tuple(map(_expanded, names)), query=query, scope=TermScope(scope), html=html)
+
+
+def _texts(table: Mapping[str, Any], key: str) -> list[str]:
+    values = table.get(key, [])
+    if not isinstance(values, (list, tuple)) or not all(isinstance(value, str) for value in values):
+        raise ValueError(f"{key} should be a list of texts, not {values!r}")
+    return list(values)
+
+
+def _expanded(name: str) -> str:
+    """The IRI that a user means by `foaf:homepage`, or the IRI itself."""
+    prefix, colon, local = name.strip("<> ").partition(":")
+    if colon and not local.startswith("//"):
+        if prefix not in LINK_PREFIXES:
+            known = ", ".join(sorted(LINK_PREFIXES))
+            raise ValueError(f"predicates: the prefix of {name!r} is not known; write the IRI, or use one of {known}")
+        return LINK_PREFIXES[prefix] + local
+    if not colon or iri(name.strip("<> ")) is None:
+        raise ValueError(f"predicates: {name!r} is no IRI; as in rdfs:seeAlso or http://xmlns.com/foaf/0.1/homepage")
+    return name.strip("<> ")
+
+
+def _checked(query: str) -> None:
+    if re.search(r"\bSERVICE\b", _STRINGS.sub("", query), re.IGNORECASE):
+        raise ValueError("query: it is asked of the page's own facts: SERVICE, which goes to the network, has no place")
+    try:
+        answer = ox.Store().query(query, base_iri="http://example.org/", prefixes=LINK_PREFIXES)
+    except (SyntaxError, ValueError, RuntimeError, OSError) as error:  # the latter two: unknown functions and the like
+        raise ValueError(f"query: it is not SPARQL that can be answered: {str(error).partition(chr(10))[0]}") from error
+    if not isinstance(answer, ox.QuerySolutions):
+        raise ValueError("query: it must be a SELECT, whose solutions are the links")
+
+
+def followed(facts: Facts, following: Following, *, page_url: str, options: ExtractOptions) -> list[Link]:
+    """The links of a page's facts that the user wants, each address once."""
+    if not following.chooses and following.scope is TermScope.ABOX:
+        return fact_links(facts, page_url=page_url, options=options)
+    found: dict[str, Link] = {}
+    for text, predicate in _mentions(facts, following, page_url, options):
+        url = canonical(text)
+        if url is None or url == page_url or url in found or is_asset(url, options.kept_extensions):
+            continue
+        found[url] = Link(url=url, source=LinkSource.TRIPLE, predicate=predicate)
+        if len(found) >= options.page_links:
+            break
+    return list(found.values())
+
+
+def _mentions(facts: Facts, following: Following, page_url: str, options: ExtractOptions) -> Iterator[tuple[str, str]]:
+    """Addresses as they are written, with the predicate that led to each."""
+    if following.predicates:
+        yield from _by_predicate(facts, frozenset(f"<{name}>" for name in following.predicates))
+    if following.query:
+        yield from ((text, "") for text in _by_query(facts, following.query, page_url))
+    if following.scope is not TermScope.ABOX:
+        yield from _terminology(facts)
+    if following.scope is not TermScope.TBOX and not following.chooses:
+        yield from ((link.url, link.predicate) for link in fact_links(facts, page_url=page_url, options=options))
+
+
+def _by_predicate(facts: Facts, predicates: frozenset[str]) -> Iterator[tuple[str, str]]:
+    for extraction in facts.extractions:
+        for _, predicate, value, _ in extraction.statements:
+            if predicate in predicates and (address := _address(value)):
+                yield address, predicate[1:-1]
+
+
+def _address(term: str) -> str:
+    """The address that a term is or spells, or "".
+
+    >>> _address("<http://ex.org/>"), _address('" http://ex.org/ "'), _address('"see http://ex.org/"')
+    ('http://ex.org/', 'http://ex.org/', '')
+    """
+    if term.startswith("<"):
+        return term[1:-1]
+    if not term.startswith('"'):
+        return ""
+    text = term[1 : term.rfind('"')].strip()
+    return text if text.startswith(("http://", "https://")) and not re.search(r"[\s\\]", text) else ""
+
+
+def _terminology(facts: Facts) -> Iterator[tuple[str, str]]:
+    """Properties and classes in use, LDSpider's TBox."""
+    for extraction in facts.extractions:
+        for _, predicate, value, _ in extraction.statements:
+            yield predicate[1:-1], predicate[1:-1]
+            if predicate == RDF_TYPE and value.startswith("<"):
+                yield value[1:-1], RDF_TYPE[1:-1]
+
+
+def _by_query(facts: Facts, query: str, page_url: str) -> Iterator[str]:
+    """What a SELECT over all facts of the page gives; `<>` in it is the page."""
+    lines = {f"{s} {p} {o} .\n" for extraction in facts.extractions for s, p, o, _ in extraction.statements}
+    if not lines:
+        return
+    store = ox.Store()
+    store.load("".join(sorted(lines)).encode("utf-8", "replace"), ox.RdfFormat.N_TRIPLES, lenient=True)
+    answer = store.query(query, base_iri=page_url, prefixes=LINK_PREFIXES)
+    if isinstance(answer, ox.QuerySolutions):
+        names = [variable.value for variable in answer.variables]
+        for solution in islice(answer, _MOST_SOLUTIONS):
+            yield from _addresses(solution[name] for name in names)
+
+
+def _addresses(terms: Iterable[Any]) -> Iterator[str]:
+    for term in terms:
+        if isinstance(term, ox.NamedNode):
+            yield term.value
+        elif isinstance(term, ox.Literal) and (address := _address(f'"{term.value}"')):
+            yield address

@@ -1,0 +1,149 @@
+"""From a page's statements to what the word index keeps: one document for each subject of each graph of the page.
+
+A subject is found by all that a page says of it, so that "margherita mario" finds the recipe whose name is the one and
+whose author is the other; and each literal keeps its predicate and language beside it, so that a search can be held to
+them. Numbers, dates and truth values are no words and stay in the quad store.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from motherlode.index.records import PageRecord
+from motherlode.model.terms import RDF_TYPE, XSD, page_iri
+
+LABELS = ("prefLabel", "label", "name", "title", "headline", "fn", "p-name", "altLabel", "alternateName", "caption")
+"""Local names of predicates that name their subject, the best first; vocabularies agree on little else."""
+
+_RANKS = {name: rank for rank, name in enumerate(LABELS)}
+_LONGEST_LABEL = 160
+
+MOST_TEXT = 20_000
+"""Characters of one literal that can be found; whole books are not what a search is for."""
+MOST_LITERALS = 1_000
+"""Literals of one subject on one page; a subject with more is a list, and found by its first."""
+
+_LITERAL = re.compile(
+    r'"([^"\\]*(?:\\.[^"\\]*)*)"(?:@([A-Za-z0-9-]+)|\^\^<([^<>]*)>)?(?: (<[^<>]*>|_:\S+))? \.', re.DOTALL
+)
+_SEPARATOR = re.compile(r"[/#:]")
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
+_PLAIN_ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
+_TEXT_TYPES = frozenset({"string", "normalizedString", "token", "Name", "NMTOKEN"})
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A literal that can be found."""
+
+    predicate: str
+    value: str
+    language: str = ""
+
+
+@dataclass(slots=True)
+class SubjectDocument:
+    """What one graph of a page says of one subject, in words. IRIs have no brackets; blank nodes keep their `_:`."""
+
+    subject: str
+    graph: str
+    page: str
+    texts: list[Text] = field(default_factory=list)
+    types: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The text that names the subject; "" where none does.
+
+        >>> texts = [Text("http://schema.org/about", "Naples"), Text("http://schema.org/name", "Pizza")]
+        >>> SubjectDocument("_:b", "g", "p", texts).name
+        'Pizza'
+        """
+        named = [text for text in self.texts if local_name(text.predicate) in _RANKS]
+        return min(named, key=lambda text: _RANKS[local_name(text.predicate)]).value if named else ""
+
+    @property
+    def label(self) -> str:
+        """A line to show for the subject: its name, or the shortest of its texts."""
+        line = " ".join((self.name or min((text.value for text in self.texts), key=len, default="")).split())
+        return line if len(line) <= _LONGEST_LABEL else line[: _LONGEST_LABEL - 1] + "…"
+
+
+def local_name(iri: str) -> str:
+    """The last part of an IRI.
+
+    >>> local_name("http://schema.org/name"), local_name("http://www.w3.org/2000/01/rdf-schema#label")
+    ('name', 'label')
+    """
+    return _SEPARATOR.split(iri.rstrip("/#"))[-1]
+
+
+def documents(record: PageRecord) -> list[SubjectDocument]:
+    """What there is to find on a page; the same record always gives the same documents."""
+    page = page_iri(record.url)
+    found: dict[tuple[str, str], SubjectDocument] = {}
+    types: dict[str, list[str]] = {}
+    before = ""
+    for line in record.lines.decode("utf-8", "replace").split("\n"):
+        if before.startswith(line[:-1]):  # a statement of a graph stands in the union as well, one line below
+            continue
+        before = line
+        subject, _, rest = line.partition(" ")
+        predicate, _, rest = rest.partition(" ")
+        if rest.startswith('"'):
+            _add_literal(found, page, subject, predicate, rest)
+        elif predicate == RDF_TYPE and rest.startswith("<"):
+            types.setdefault(subject, []).append(rest[1 : rest.index(">")])
+    for (subject, _), document in found.items():
+        document.types.extend(dict.fromkeys(types.get(subject, ())))
+    return [document for document in found.values() if document.texts]
+
+
+def _add_literal(
+    found: dict[tuple[str, str], SubjectDocument], page: str, subject: str, predicate: str, rest: str
+) -> None:
+    match = _LITERAL.match(rest)
+    if match is None or not _is_text(match[3]):
+        return
+    graph = match[4] or page
+    document = found.get((subject, graph))
+    if document is None:
+        document = found[subject, graph] = SubjectDocument(_bare(subject), _bare(graph), _bare(page))
+    text = unescaped(match[1][:MOST_TEXT]).strip()
+    if text and len(document.texts) < MOST_LITERALS:
+        document.texts.append(Text(_bare(predicate), text, (match[2] or "").lower()))
+
+
+def _is_text(datatype: str | None) -> bool:
+    """Of the types of XML Schema, only those of strings; what other vocabularies define may well be text."""
+    return datatype is None or not datatype.startswith(XSD) or datatype[len(XSD) :] in _TEXT_TYPES
+
+
+def _bare(term: str) -> str:
+    return term[1:-1] if term.startswith("<") else term
+
+
+def unescaped(text: str) -> str:
+    r"""The characters that N-Quads spelled with a backslash; a half one at a cut end is dropped.
+
+    >>> unescaped(r"caf\u00E9 \"x\"\n")
+    'café "x"\n'
+    """
+    if "\\" not in text:
+        return text
+
+    def plain(match: re.Match[str]) -> str:
+        code = match[1] or match[2]
+        if code is None:
+            return _PLAIN_ESCAPES.get(match[3], match[3])
+        number = int(code, 16)
+        return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else "\ufffd"
+
+    return _ESCAPE.sub(plain, text)
+
+
+def pages_of(records: Iterable[PageRecord]) -> dict[str, PageRecord]:
+    """The records by the IRI of their page; of two for one page the later counts."""
+    return {_bare(page_iri(record.url)): record for record in records}

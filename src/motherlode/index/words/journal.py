@@ -1,0 +1,52 @@
+"""Pages that the word index has taken but not yet made lasting, so that a killed crawl loses no words.
+
+Committing the index is dear, so it happens seldom; the quads are lasting at once. What lies between stands here: each
+batch is appended before its quads are written, and the file is emptied after each commit. When the index is opened and
+finds something here, it takes those pages again, which changes nothing for those that it had.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import zstandard
+
+from motherlode.index.records import PageRecord
+
+_LENGTH = struct.Struct("<I")
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(list[tuple[str, bytes]]).decode
+
+
+class Journal:
+    """A file of batches. Survives the end of the process, not the loss of power: then `search --rebuild` helps."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.size = path.stat().st_size if path.exists() else 0
+        """Bytes that wait for a commit."""
+        self._compressor = zstandard.ZstdCompressor(level=1)
+
+    def append(self, records: Sequence[PageRecord]) -> None:
+        frame = self._compressor.compress(_encode([(record.url, record.lines) for record in records]))
+        with self._path.open("ab") as file:
+            self.size += file.write(_LENGTH.pack(len(frame)) + frame)
+
+    def pending(self) -> Iterator[list[PageRecord]]:
+        """The batches since the last commit; half a batch at the end is one whose quads were not written either."""
+        decompressor = zstandard.ZstdDecompressor()
+        with self._path.open("rb") as file:
+            while len(head := file.read(_LENGTH.size)) == _LENGTH.size:
+                frame = file.read(_LENGTH.unpack(head)[0])
+                try:
+                    pages = _decode(decompressor.decompress(frame))
+                except (zstandard.ZstdError, msgspec.DecodeError):
+                    return
+                yield [PageRecord(url=url, fetched_at=0.0, status=None, lines=lines) for url, lines in pages]
+
+    def clear(self) -> None:
+        self._path.write_bytes(b"")
+        self.size = 0

@@ -1,0 +1,126 @@
+"""Words go in: page by page beside the quads, or all at once from a store that has none yet."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from motherlode.index.records import PROVENANCE, PageRecord
+from motherlode.index.words.documents import documents, pages_of
+from motherlode.index.words.engine import open_index, written
+from motherlode.index.words.journal import Journal
+
+if TYPE_CHECKING:
+    import pyoxigraph as ox
+
+HEAP = 50_000_000
+"""Bytes that the engine may gather before it writes a segment."""
+_COMMIT_PAGES = 20_000
+_COMMIT_BYTES = 32 << 20
+_COMMIT_SECONDS = 10.0
+"""A commit is due after that many pages, bytes of the journal or seconds, whichever comes first."""
+
+
+class Store(Protocol):
+    """Where pages end."""
+
+    def write(self, records: Sequence[PageRecord]) -> None: ...
+
+    def flush(self) -> None: ...
+
+
+class QuadSource(Protocol):
+    """A store that can be read from end to end, graph by graph."""
+
+    def quads(self) -> Iterator[ox.Quad]: ...
+
+
+class WordIndex:
+    """The writing side of an index. A page written again replaces its documents; opening catches up after a kill."""
+
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
+        index, self.is_new = open_index(path, create=True)
+        self._writer = index.writer(heap_size=HEAP, num_threads=1)
+        self._journal = Journal(path / "pending.journal")
+        self._clock = clock
+        self._committed_at = clock()
+        self._pages = 0
+        if self._journal.size:
+            for records in self._journal.pending():
+                self._index(records)
+            self.commit()
+
+    def announce(self, records: Sequence[PageRecord]) -> None:
+        """Note pages that are about to be written, before anything else knows of them."""
+        self._journal.append(records)
+
+    def write(self, records: Sequence[PageRecord]) -> None:
+        """Take pages that have been announced. They can be found from the next commit on."""
+        self._index(records)
+        self._pages += len(records)
+        if (
+            self._pages >= _COMMIT_PAGES
+            or self._journal.size >= _COMMIT_BYTES
+            or self._clock() - self._committed_at >= _COMMIT_SECONDS
+        ):
+            self.commit()
+
+    def _index(self, records: Iterable[PageRecord]) -> None:
+        for page, record in pages_of(records).items():
+            self._writer.delete_documents_by_term("page", page)
+            for document in documents(record):
+                self._writer.add_document(written(document))
+
+    def commit(self) -> None:
+        """Make all that was written lasting, and visible to those who search."""
+        self._writer.commit()
+        self._journal.clear()
+        self._pages = 0
+        self._committed_at = self._clock()
+
+    def rebuild(self, source: QuadSource, *, each: Callable[[int], None] = lambda pages: None) -> int:
+        """Make the index anew from the quads; `each` hears how many pages are done. How many there were."""
+        self._writer.commit()  # only what is committed can be deleted as a whole
+        self._writer.delete_all_documents()
+        self._writer.commit()
+        pages = 0
+        for record in _records(source.quads()):
+            for document in documents(record):
+                self._writer.add_document(written(document))
+            pages += 1
+            each(pages)
+        self.commit()
+        return pages
+
+    def close(self) -> None:
+        self.commit()
+        self._writer.wait_merging_threads()
+
+
+def _records(quads: Iterable[ox.Quad]) -> Iterator[PageRecord]:
+    """The graphs of a store as pages; one that a page names itself comes as another record of that page."""
+    for graph, group in groupby(quads, key=lambda quad: quad.graph_name):
+        name = getattr(graph, "value", "")
+        if name and name != PROVENANCE:
+            lines = b"".join(f"{quad} .\n".encode("utf-8", "replace") for quad in group)
+            yield PageRecord(url=name.partition("#graph=")[0], fetched_at=0.0, status=None, lines=lines)
+
+
+class SearchableStore:
+    """A store of quads whose words can be searched: quads first, words next, and both again after a crash."""
+
+    def __init__(self, quads: Store, words: WordIndex) -> None:
+        self._quads = quads
+        self._words = words
+
+    def write(self, records: Sequence[PageRecord]) -> None:
+        self._words.announce(records)
+        self._quads.write(records)
+        self._words.write(records)
+
+    def flush(self) -> None:
+        self._quads.flush()
+        self._words.commit()

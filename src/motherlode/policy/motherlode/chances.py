@@ -1,0 +1,84 @@
+"""The two questions asked of every link, answered by one small online learner: will it give a page, and is that a find?
+
+Logistic regression by FTRL-Proximal (McMahan et al. 2013, Algorithm 1, without L1 and L2), one example at a time. The
+questions are kept apart because failures tell nothing about a host's pages, and are learned across all targets: an
+image is never a page, a link to a host that no longer exists never answers, whatever is looked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import exp, sqrt
+
+from motherlode.policy.motherlode.evidence import ANSWERS, IS_FIND, Evidence
+from motherlode.policy.motherlode.features import GENERAL
+from motherlode.policy.motherlode.settings import Settings
+
+_FURTHEST = 30.0
+
+Prior = Mapping[str, tuple[float, float]]
+"""Weights from which features start, for both questions."""
+
+
+def logistic(z: float) -> float:
+    """
+    >>> logistic(0.0), logistic(-1000.0) > 0
+    (0.5, True)
+    """
+    return 1.0 / (1.0 + exp(-max(-_FURTHEST, min(_FURTHEST, z))))
+
+
+class Chances:
+    """Reads and updates the sums of features."""
+
+    def __init__(self, settings: Settings, prior: Prior | None = None) -> None:
+        self._settings = settings
+        self._prior = prior or {}
+
+    def weight(self, sums: Sequence[float] | None, feature: str, question: int, *, general: bool) -> float:
+        """What a feature adds to the log-odds of one question."""
+        start = self._prior.get(feature)
+        first = start[question // 2] if start is not None else 0.0
+        if sums is None:
+            return first
+        rate = self._settings.general_rate if general else self._settings.own_rate
+        return first - sums[question] * rate / (self._settings.beta + sqrt(sums[question + 1]))
+
+    def log_odds(self, evidence: Evidence, features: Sequence[str], question: int) -> float:
+        settings, known, prior = self._settings, evidence.features, self._prior
+        beta = settings.beta
+        rate = settings.general_rate
+        total = settings.answers_bias if question == ANSWERS else settings.find_bias
+        for place, feature in enumerate(features):
+            if place == GENERAL:
+                rate = settings.own_rate
+            sums = known.get(feature)
+            if sums is not None:
+                total -= sums[question] * rate / (beta + sqrt(sums[question + 1]))
+            if prior and place < GENERAL and feature in prior:
+                total += prior[feature][question // 2]
+        return total
+
+    def chance(self, evidence: Evidence, features: Sequence[str]) -> float:
+        """The probability that a request gives a page that is a find."""
+        answers = logistic(self.log_odds(evidence, features, ANSWERS))
+        return answers * logistic(self.log_odds(evidence, features, IS_FIND))
+
+    def learn(self, books: Sequence[Evidence], features: Sequence[str], question: int, *, came_true: float) -> None:
+        """One outcome. The first book is what is known; all of them get the same additions."""
+        known = books[0]
+        gradient = logistic(self.log_odds(known, features, question)) - came_true
+        beta = self._settings.beta
+        rate = self._settings.general_rate
+        for place, feature in enumerate(features):
+            if place == GENERAL:
+                rate = self._settings.own_rate
+            sums = known.sums(feature)
+            root = sqrt(sums[question + 1])
+            weight = -sums[question] * rate / (beta + root)
+            more_n = gradient * gradient
+            more_z = gradient - (sqrt(sums[question + 1] + more_n) - root) / rate * weight
+            for book in books:
+                own = book.sums(feature)
+                own[question] += more_z
+                own[question + 1] += more_n

@@ -1,0 +1,136 @@
+"""What the policy thinks of a link and what it has learned, for people: names, weights, records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from motherlode.model import Explanation, Lesson, Reason
+from motherlode.policy.motherlode.evidence import ANSWERS, IS_FIND, ArmRecord
+from motherlode.policy.motherlode.features import GENERAL, features_of
+from motherlode.policy.motherlode.naming import TAB, ArmName, parsed
+
+if TYPE_CHECKING:
+    from motherlode.policy.motherlode.policy import Motherlode
+
+_SAYS = (
+    "The arm with the highest rate of finds per request goes next, what lies behind its pages and what a find would "
+    "teach included; in it, the link that was found first. A chance is that of an answer times that of a find in it, "
+    "both by the weights of features, and more and more by the arm's own record."
+)
+_QUESTIONS = ((ANSWERS, "answers"), (IS_FIND, "is a find"))
+_MOST_LED_TO = 5
+_UNTRIED = ArmRecord()
+
+
+def readable(arm: str) -> str:
+    """An arm's name for people.
+
+    >>> readable("example.org\\tnews/*\\t2\\t.html\\tanchor\\tli a")
+    'example.org news/* depth 2 .html, by anchor in li a'
+    """
+    if arm.count(TAB) != len(ArmName._fields) - 1:
+        return arm.replace(TAB, " ")
+    name = parsed(arm)
+    where = " ".join(part for part in (name.host, name.pattern, f"depth {name.depth}", name.extension) if part)
+    return f"{where}, by {name.manner}" + (f" in {name.place}" if name.place else "")
+
+
+def explain(policy: Motherlode, arm: str) -> Explanation:
+    """Why links of this arm are worth what they are."""
+    evidence, chances = policy.evidence, policy.chances
+    features = features_of(arm)
+    reasons = [
+        Reason(
+            name=feature,
+            weight=chances.weight(evidence.features.get(feature), feature, question, general=place < GENERAL),
+            about=about,
+        )
+        for question, about in _QUESTIONS
+        for place, feature in enumerate(features)
+    ]
+    record = evidence.arms.get(arm)
+    own = arm.partition(TAB)[0] + TAB
+    kin = [one for name, one in evidence.arms.items() if name.startswith(own)]
+    return Explanation(
+        says=_SAYS,
+        reasons=tuple(sorted((one for one in reasons if one.weight), key=lambda one: -abs(one.weight))),
+        prior=chances.chance(evidence, features),
+        posterior=policy.chance(arm),
+        value=policy.value(arm),
+        record={
+            "tries": (record or _UNTRIED).tries,
+            "finds": (record or _UNTRIED).finds,
+            "host_tries": sum(one.tries for one in kin),
+            "host_finds": sum(one.finds for one in kin),
+        },
+        notes=tuple(_notes(policy, record)),
+    )
+
+
+def _notes(policy: Motherlode, record: ArmRecord | None) -> Iterable[str]:
+    if record is None:
+        yield "no link of this arm was tried yet: its chance is what its features say"
+        return
+    behind = sorted(record.led_to.items(), key=lambda item: -item[1])[:_MOST_LED_TO]
+    for arm, links in behind:
+        if links >= 0.1:
+            each = links / max(1, record.tries)
+            yield f"its pages led to {each:.1f} new links each of: {readable(arm)} (chance {policy.chance(arm):.2f})"
+
+
+def lessons(policy: Motherlode, most: int) -> Sequence[Lesson]:
+    """What was learned: features of all hosts, hosts, and arms, the best and the worst."""
+    evidence = policy.evidence
+    hosts: dict[str, list[float]] = {}
+    for name, one in evidence.arms.items():
+        host = hosts.setdefault(name.partition(TAB)[0], [0, 0])
+        host[0] += one.tries
+        host[1] += one.finds
+    found = [
+        Lesson(
+            title="learned",
+            columns=("what", "how many"),
+            rows=(
+                ("hosts", len(hosts)),
+                ("arms", len(evidence.arms)),
+                ("features", len(evidence.features)),
+                ("tries", sum(one.tries for one in evidence.arms.values())),
+                ("finds", round(sum(one.finds for one in evidence.arms.values()), 3)),
+            ),
+        )
+    ]
+    found += [_strongest(policy, question, about, most) for question, about in _QUESTIONS]
+    found += _records("hosts", [(name, tries, finds) for name, (tries, finds) in hosts.items()], most)
+    found += _records("arms", [(readable(name), one.tries, one.finds) for name, one in evidence.arms.items()], most)
+    return found
+
+
+def _strongest(policy: Motherlode, question: int, about: str, most: int) -> Lesson:
+    general = {feature for arm in policy.evidence.arms for feature in features_of(arm)[:GENERAL]}
+    weights = [
+        (feature, policy.chances.weight(policy.evidence.features.get(feature), feature, question, general=True))
+        for feature in general
+    ]
+    weights.sort(key=lambda item: (-abs(item[1]), item[0]))
+    return Lesson(
+        title=f"strongest features of every host: {about}",
+        columns=("feature", "weight"),
+        rows=tuple((feature, round(weight, 3)) for feature, weight in weights[:most] if weight),
+    )
+
+
+def _records(what: str, records: list[tuple[str, float, float]], most: int) -> list[Lesson]:
+    """The best and the worst by (finds + 1) / (tries + 2), which does not make much of a single try."""
+    tried = sorted((one for one in records if one[1]), key=lambda one: (-(one[2] + 1) / (one[1] + 2), one[0]))
+    best = tried[:most]
+    worst = list(reversed(tried[most:]))[:most]
+    return [
+        Lesson(
+            title=f"{name} {what}",
+            columns=(what[:-1], "tries", "finds"),
+            rows=tuple((name, tries, round(finds, 3)) for name, tries, finds in rows),
+        )
+        for name, rows in (("best", best), ("worst", worst))
+        if rows
+    ]

@@ -1,0 +1,198 @@
+"""The name of an arm: which links of a host are treated alike, told by where they lead and how they were found.
+
+A name is host, path pattern, extension, manner and place, with tabs between. It says everything that the policy wants
+to know about its links, so nothing has to be kept for an arm until one of its links was tried: a frontier with ten
+million URLs costs the policy no more than the names, which the frontier holds anyway.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from motherlode.model import Link, LinkSource, Parent
+from motherlode.www.media import MEDIA
+
+TAB = "\t"
+HOME = "^"
+"""The pattern of a host's home page."""
+ANY = "*"
+_MOST_CACHED = 1 << 16
+_MOST_PATTERNS = 32
+"""Path patterns of one host; beyond them, paths are told apart by their depth alone."""
+_MOST_ARMS = 256
+"""Arms of one host; beyond them, by their extension alone."""
+_MOST_UNTRIED = 8
+"""Waiting arms that are remembered of a host before it is tried."""
+_LONGEST_EXTENSION = 7
+_LONGEST_PLACE = 40
+_DEEPEST = 4
+
+_WORD = re.compile(r"[a-z][a-z_-]{0,14}", re.IGNORECASE)
+_DIGITS = re.compile(r"\d+")
+_EXTENSION = re.compile(r"[a-z][a-z0-9]*", re.IGNORECASE)
+
+_RDF_TYPES = frozenset(media for kind in MEDIA for media in MEDIA[kind].media_types if MEDIA[kind].is_rdf)
+_FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml"})
+
+
+class ArmName(NamedTuple):
+    """The parts of a name."""
+
+    host: str
+    pattern: str
+    """The first two folders, with numbers and long words generalised; `^` for the home page."""
+    depth: str
+    extension: str
+    """With its dot; `/` for a folder, and a `?` at the end where there is a query."""
+    manner: str
+    """The link's source, with what its rel or type announces; `@` and the host of the page for links between hosts."""
+    place: str
+    """The last two steps of the tag path."""
+
+    @property
+    def abroad(self) -> str:
+        """The host of the page that links here, where that is another one."""
+        return self.manner.partition("@")[2]
+
+
+def parsed(name: str) -> ArmName:
+    """The parts of a name that `Namer` gave.
+
+    >>> parsed("example.org\\tnews/*\\t2\\t.html\\tanchor\\tli a").extension
+    '.html'
+    """
+    return ArmName(*name.split(TAB))
+
+
+class Namer:
+    """Gives links their arms. Remembers the patterns of hosts that were tried, so that their number stays bounded."""
+
+    def __init__(self, *, places: int = 2) -> None:
+        self._places = places
+        """Steps of the tag path that count."""
+        self._paths: dict[tuple[str, str, str], str] = {}
+        self._manners: dict[tuple[LinkSource, str, str, str], tuple[str, str]] = {}
+        self._patterns: dict[str, set[str]] = {}
+        self._untried: dict[str, tuple[str, ...]] = {}
+        self._arms: dict[str, set[str]] = {}
+        """Only of hosts that were tried: of others a crawl knows too many."""
+
+    def arm(self, link: Link, parent: Parent | None) -> str:
+        """The arm of one link."""
+        url = link.url
+        start = url.find("://") + 3
+        slash = url.find("/", start)
+        host, path = (url[start:slash], url[slash + 1 :]) if slash > 0 else (url[start:], "")
+        query = path.find("?")
+        mark = ""
+        if query >= 0:
+            path, mark = path[:query], "?"
+        folder, _, last = path.rpartition("/")
+        extension = extension_of(last) + mark
+        arms = self._arms.get(host)
+        if arms is None:
+            pattern = ANY if path else HOME
+            abroad = f"@{parent.host}" if parent is not None and parent.host != host else ""
+            return f"{host}\t{pattern}\t0\t{extension}\t{manner_of(link.source, link.rel, link.type)}{abroad}\t"
+        where = self._paths.get((host, folder, extension))
+        if where is None:
+            where = self._where(host, folder, last, extension)
+        how = (link.source, link.rel, link.type, link.tag_path)
+        known = self._manners.get(how)
+        if known is None:
+            known = self._manners_of(how)
+        manner, place = known
+        if parent is not None and parent.host != host:
+            manner = f"{manner}@{parent.host}"
+        name = f"{host}\t{where}\t{manner}\t{place}"
+        if name not in arms:
+            if len(arms) >= _MOST_ARMS:
+                return f"{host}\t{ANY}\t0\t{extension}\tanchor\t"
+            arms.add(name)
+        return name
+
+    def remember(self, host: str, arm: str) -> None:
+        """An arm of the host waits. Of a host that was not tried yet, a few are enough."""
+        arms = self._arms.get(host)
+        if arms is not None:
+            arms.add(arm)
+            return
+        waiting = self._untried.get(host, ())
+        if arm not in waiting:
+            self._untried[host] = (*waiting, arm)[:_MOST_UNTRIED]
+
+    def tell_apart(self, host: str) -> set[str]:
+        """The host was tried: from now on its links are told apart by path and place. Gives its arms."""
+        arms = self._arms.get(host)
+        if arms is None:
+            arms = self._arms[host] = set(self._untried.pop(host, ()))
+        return arms
+
+    def _where(self, host: str, folder: str, last: str, extension: str) -> str:
+        """Pattern, depth and extension."""
+        folders = folder.split("/") if folder else []
+        depth = len(folders)
+        general = [generalised(text) for text in folders[:2]]
+        if general and not last and depth <= len(general):  # in /news/some-title/ the last folder is the page itself
+            general[-1] = ANY
+        pattern = "/".join(general) if last or folders else HOME
+        patterns = self._patterns.setdefault(host, set())
+        if pattern not in patterns:
+            if len(patterns) >= _MOST_PATTERNS:
+                pattern = "/".join(ANY for _ in general)
+            patterns.add(pattern)
+        where = f"{pattern}\t{min(depth, _DEEPEST)}\t{extension}"
+        if len(self._paths) >= _MOST_CACHED:
+            self._paths.clear()
+        self._paths[host, folder, extension] = where
+        return where
+
+    def _manners_of(self, how: tuple[LinkSource, str, str, str]) -> tuple[str, str]:
+        if len(self._manners) >= _MOST_CACHED:
+            self._manners.clear()
+        source, rel, media, tag_path = how
+        steps = tag_path.split(" ")[-self._places :] if tag_path and self._places else []
+        place = _DIGITS.sub("#", " ".join(steps))[:_LONGEST_PLACE].replace(TAB, " ").replace("@", "")
+        found = self._manners[how] = (manner_of(source, rel, media), place)
+        return found
+
+
+def extension_of(last: str) -> str:
+    """The extension of a path's last step, `/` where there is none because the path is a folder.
+
+    >>> extension_of("T21.RDF"), extension_of("about"), extension_of(""), extension_of("v1.0")
+    ('.rdf', '', '/', '')
+    """
+    if not last:
+        return "/"
+    dot = last.rfind(".")
+    if dot < 0 or not 1 < len(last) - dot <= _LONGEST_EXTENSION or not _EXTENSION.fullmatch(last, dot + 1):
+        return ""
+    return last[dot:].lower()
+
+
+def generalised(folder: str) -> str:
+    """A folder as it is told from others: short words as they are, what has digits as `#`, the rest as `*`.
+
+    >>> [generalised(text) for text in ("news", "2019", "obj_100109", "a-title-that-goes-on-and-on")]
+    ['news', '#', '#', '*']
+    """
+    if _WORD.fullmatch(folder):
+        return folder
+    return "#" if _DIGITS.search(folder) else ANY
+
+
+def manner_of(source: LinkSource, rel: str, media: str) -> str:
+    """How a link was found, and what is announced about it.
+
+    >>> manner_of(LinkSource.LINK_ELEMENT, "alternate", "text/turtle"), manner_of(LinkSource.ANCHOR, "", "")
+    ('link:rdf', 'anchor')
+    """
+    if media in _RDF_TYPES:
+        return f"{source.value}:rdf"
+    if media in _FEED_TYPES:
+        return f"{source.value}:feed"
+    if rel and source is LinkSource.LINK_ELEMENT:
+        return f"{source.value}:{_DIGITS.sub('#', rel.split()[0])[:12].replace(TAB, '').replace('@', '')}"
+    return source.value

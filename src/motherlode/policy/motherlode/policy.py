@@ -1,0 +1,237 @@
+"""The policy itself: see the package's docstring for its story."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from motherlode.model import Explanation, Feedback, Lesson, Link, Parent, Rating
+from motherlode.policy.arms import AwakeArms
+from motherlode.policy.motherlode.chances import Chances, Prior
+from motherlode.policy.motherlode.evidence import ANSWERS, IS_FIND, ArmRecord, Evidence
+from motherlode.policy.motherlode.explaining import explain, lessons
+from motherlode.policy.motherlode.features import family_of, features_of
+from motherlode.policy.motherlode.naming import TAB, Namer
+from motherlode.policy.motherlode.settings import Settings
+from motherlode.policy.motherlode.worth import Plan, behind, follow_up, plan
+
+_LOOKS = 8
+"""Arms whose value is brought up to date before one is picked."""
+_SAME = 1e-9
+_CAUTION = 0.2
+"""Pages without a new link that every arm is thought to have had."""
+_UNTRIED = ArmRecord()
+_GROWN = 8
+"""Tries after which an arm's own record is enough."""
+_SURPRISE = 0.05
+"""An outcome that differs this much from what was expected changes the mind about all arms of its host."""
+_YOUNG = 8
+"""So does every outcome of a host that was tried so few times."""
+_MOST_CACHED = 1 << 14
+
+
+class Motherlode:
+    """Learns which links lead to finds, and what lies behind them."""
+
+    def __init__(self, *, settings: Settings | None = None, prior: Prior | None = None) -> None:
+        self.settings = settings or Settings()
+        self.chances = Chances(self.settings, prior)
+        self.evidence = Evidence()
+        self._news = Evidence()
+        """What was learned since the last `delta`."""
+        self._namer = Namer(places=self.settings.places)
+        self._awake = AwakeArms()
+        self._waiting: dict[str, int] = {}
+        """Links of each awake arm, for hosts that were tried."""
+        self._pending: dict[str, int] = {}
+        """Links of each arm that were picked and have not come back."""
+        self._plans: dict[str, Plan] = {}
+        """As last computed, for arms that lead to others."""
+        self._features: dict[str, tuple[str, ...]] = {}
+        self._count = 0
+
+    # ── links come in ────────────────────────────────────────────────────────────────────────────────
+
+    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+        arm_of, count = self._namer.arm, self._count
+        arms = [arm_of(link, parent) for link in links]
+        self._count = count + len(links)
+        if parent is not None and parent.arm:
+            self._note_links(parent.arm, arms)
+        return [Rating(arm=arm, score=-place) for place, arm in enumerate(arms, count + 1)]
+
+    def _note_links(self, arm: str, led_to: Sequence[str]) -> None:
+        found, family = Counter(led_to), family_of(arm)
+        for book in (self.evidence, self._news):
+            book.arm(arm).note(found)
+            book.family(family).note(found)
+        if arm in self._awake:
+            self._awake.put(arm, self.value(arm))
+
+    # ── outcomes come back ───────────────────────────────────────────────────────────────────────────
+
+    def learn(self, feedback: Feedback) -> None:
+        arm, host, books = feedback.arm, feedback.host, (self.evidence, self._news)
+        expected, family = self.chance(arm), family_of(arm)
+        for book in books:
+            for record in (book.arm(arm), book.family(family), book.host(host)):
+                record.tries += 1
+                record.finds += feedback.reward
+        if self.settings.learns_features:
+            features, answered = self._features_of(arm), feedback.failure is None
+            self.chances.learn(books, features, ANSWERS, came_true=answered)
+            if answered:
+                self.chances.learn(books, features, IS_FIND, came_true=feedback.reward)
+        self._back(arm)
+        surprising = abs(feedback.reward - expected) > _SURPRISE or self.evidence.hosts[host].tries <= _YOUNG
+        for name in self._namer.tell_apart(host) if surprising else (arm,):
+            if name in self._awake:
+                self._awake.put(name, self.value(name))
+
+    def _back(self, arm: str) -> None:
+        pending = self._pending.get(arm, 0)
+        if pending > 1:
+            self._pending[arm] = pending - 1
+        elif pending:
+            del self._pending[arm]
+
+    # ── arms are picked ──────────────────────────────────────────────────────────────────────────────
+
+    def wake(self, arm: str, best: float, waiting: int) -> None:
+        host = arm.partition(TAB)[0]
+        if host in self.evidence.hosts:
+            self._waiting[arm] = waiting
+        if arm not in self._awake:
+            self._namer.remember(host, arm)
+            self._awake.put(arm, self.value(arm))
+
+    def rest(self, arm: str) -> None:
+        self._awake.remove(arm)
+        self._waiting.pop(arm, None)
+
+    def pick(self) -> str | None:
+        """The best arm, where the values of those that seem best are brought up to date first."""
+        arm = self._awake.best()
+        for _ in range(_LOOKS):
+            if arm is None:
+                return None
+            value = self.value(arm)
+            if abs(value - (self._awake.value(arm) or 0.0)) < _SAME:
+                break
+            self._awake.put(arm, value)
+            best = self._awake.best()
+            if best == arm:
+                break
+            arm = best
+        if arm is not None:
+            self._pending[arm] = self._pending.get(arm, 0) + 1
+        return arm
+
+    # ── what an arm is worth ─────────────────────────────────────────────────────────────────────────
+
+    def chance(self, arm: str) -> float:
+        """That the arm's next link is a find: the learner's word, and more and more the arm's own record."""
+        expected = self.chances.chance(self.evidence, self._features_of(arm))
+        record = self.evidence.arms.get(arm)
+        if record is None:
+            return expected
+        weight = self.settings.prior_tries
+        return (record.finds + weight * expected) / (record.tries + weight)
+
+    def plan(self, arm: str, chance: float | None = None) -> Plan:
+        """The arm's next link, and then what lies behind it. The chance is that of the arm, where it is known."""
+        chance = self.chance(arm) if chance is None else chance
+        if not self.settings.looks_behind:
+            return plan(chance, 1.0)
+        expected = self._expected(arm)
+        if not expected:
+            return plan(chance, 1.0)
+        most = self.settings.most_new
+        follow = [(self._plan_of(to), min(most, links)) for to, links in expected.items()]
+        found = self._plans[arm] = behind(chance, follow, discount=self.settings.discount)
+        return found
+
+    def _expected(self, arm: str) -> dict[str, float]:
+        """New links a page, by their arm: as the arm's own pages had them, and at first as those of its family."""
+        record = self.evidence.arms.get(arm) or _UNTRIED
+        borrowed = self.settings.borrowed_pages
+        pages = record.tries + borrowed + _CAUTION
+        expected = {to: links / pages for to, links in record.led_to.items()}
+        if borrowed and record.tries < _GROWN:
+            family = self.evidence.families.get(family_of(arm))
+            if family is not None:
+                share = borrowed / (pages * (family.tries + _CAUTION))
+                for to, links in family.led_to.items():
+                    expected[to] = expected.get(to, 0.0) + links * share
+        return expected
+
+    def _plan_of(self, arm: str) -> Plan:
+        known = self._plans.get(arm)
+        return plan(self.chance(arm), 1.0) if known is None else known
+
+    def value(self, arm: str) -> float:
+        """The rate of finds per request that the arm promises."""
+        chance = self.chance(arm)
+        known = self.plan(arm, chance)
+        settings = self.settings
+        if not settings.looks_ahead:
+            return known.rate
+        tries, more = self._outlook(arm)
+        finds, requests = follow_up(chance, tries, more)
+        return (known.finds + finds) / (known.requests + requests)
+
+    def _outlook(self, arm: str) -> tuple[float, float]:
+        """How much is known about an arm, in tries, and how many more links like its next there are."""
+        settings = self.settings
+        record = self.evidence.arms.get(arm)
+        host = self.evidence.hosts.get(arm.partition(TAB)[0])
+        host_tries = host.tries if host is not None else 0
+        tries = (record.tries if record is not None else 0) + 1.0 + min(host_tries, settings.host_tries)
+        more = min(self._waiting.get(arm, 1) - 1, settings.horizon) if host_tries else settings.horizon
+        return tries + self._pending.get(arm, 0), more
+
+    def _features_of(self, arm: str) -> tuple[str, ...]:
+        features = self._features.get(arm)
+        if features is None:
+            if len(self._features) >= _MOST_CACHED:
+                self._features.clear()
+            features = self._features[arm] = features_of(arm)
+        return features
+
+    # ── what was learned is kept and shared ──────────────────────────────────────────────────────────
+
+    def dump(self) -> bytes:
+        return msgspec.msgpack.encode((self._count, self.evidence))
+
+    def load(self, state: bytes) -> None:
+        self._count, self.evidence = msgspec.msgpack.decode(state, type=tuple[int, Evidence])
+        for host in self.evidence.hosts:
+            self._namer.tell_apart(host)
+
+    def delta(self) -> bytes:
+        """What was learned since the last call, for other shards of the same crawl."""
+        news, self._news = self._news, Evidence()
+        return msgspec.msgpack.encode(news) if news.arms else b""
+
+    def absorb(self, delta: bytes) -> None:
+        if delta:
+            self._add(msgspec.msgpack.decode(delta, type=Evidence))
+
+    def merge(self, state: bytes) -> None:
+        """Add what another crawl has learned, from its `dump`."""
+        self._add(msgspec.msgpack.decode(state, type=tuple[int, Evidence])[1])
+
+    def _add(self, learned: Evidence) -> None:
+        self.evidence.add(learned)
+        for host in learned.hosts:
+            self._namer.tell_apart(host)
+
+    # ── what people are told ─────────────────────────────────────────────────────────────────────────
+
+    def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
+        return explain(self, rating.arm)
+
+    def lessons(self, most: int) -> Sequence[Lesson]:
+        return lessons(self, most)

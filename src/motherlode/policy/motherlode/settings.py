@@ -1,0 +1,35 @@
+"""The few numbers of the policy, each with its meaning. Chosen on some webs, checked on others: docs/policy.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Defaults are what `motherlode` is; the switches are for the table of what each part adds."""
+
+    horizon: int = 20
+    """Links that a first find would be followed up with: how far ahead a try is weighed."""
+    prior_tries: float = 1.0
+    """Tries that the learner's word about an arm counts for."""
+    host_tries: float = 3.0
+    """At most so many tries of a host count as tries of each of its arms, when it is asked how open an arm still is."""
+    discount: float = 0.6
+    """Of what lies one page further."""
+    borrowed_pages: float = 1.0
+    """Pages of its family that an arm's expectation of new links starts from."""
+    most_new: float = 50.0
+    """New links a page, at most, that are counted on."""
+    general_rate: float = 0.07
+    own_rate: float = 0.5
+    """FTRL's α for features of every host, and for those of one."""
+    beta: float = 0.3
+    answers_bias: float = 1.5
+    find_bias: float = -1.0
+    """Log-odds before anything is known."""
+    places: int = 2
+    """Steps of the tag path in an arm's name."""
+    looks_ahead: bool = True
+    looks_behind: bool = True
+    learns_features: bool = True

@@ -1,0 +1,224 @@
+"""The web application: addresses, limits, and the headers that every answer has."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from importlib import resources
+
+from aiohttp import web
+
+from motherlode.crawl.folder import CrawlFolder
+from motherlode.crawl.plot import CHART_STYLE, COLOURS
+from motherlode.index.words import Search
+from motherlode.serve.asking import asking
+from motherlode.serve.crawl import CrawlView
+from motherlode.serve.finding import searching
+from motherlode.serve.html import page, problem
+from motherlode.serve.knowing import about_entity, about_node, about_page
+from motherlode.serve.negotiation import HTML, JSON, choose
+from motherlode.serve.overview import TOP_TYPES, live_part, overview
+from motherlode.serve.pool import AnswerPool, QueryFailure
+from motherlode.serve.protocol import CORS, Limits, SparqlEndpoint
+from motherlode.serve.results import Row, select
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Page = Callable[[web.Request], Awaitable[tuple[int, str]]]
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-cache",
+}
+"""The second wall: should a page's text ever become markup, the browser runs and loads nothing of it."""
+_TYPES_SECONDS = 10.0
+_TYPES_FRESH_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Types:
+    """The most common types as they were counted."""
+
+    at: float
+    rows: list[Row]
+    running: bool
+
+
+class Site:
+    """The pages. Each takes its parameters from the address alone, and works without scripts."""
+
+    def __init__(self, view: CrawlView, pool: AnswerPool, limits: Limits) -> None:
+        self._view = view
+        self._pool = pool
+        self._limits = limits
+        self._types: _Types | None = None
+
+    def routes(self) -> list[web.RouteDef]:
+        endpoint = SparqlEndpoint(self._pool, self._limits)
+        return [
+            web.get("/", self._page(self._overview)),
+            web.get("/live", self._live),
+            web.get("/search", self._search),
+            web.get("/query", self._page(self._query)),
+            web.get("/entity", self._page(self._entity)),
+            web.get("/page", self._page(self._about_page)),
+            web.route("*", "/sparql", endpoint.handle),
+            web.get("/style.css", _static("style.css", "text/css", COLOURS + CHART_STYLE)),
+            web.get("/script.js", _static("script.js", "text/javascript")),
+            web.get("/icon.svg", _static("icon.svg", "image/svg+xml")),
+        ]
+
+    def _page(self, make: Page) -> Handler:
+        """A page, or a page that says why there is none."""
+
+        async def handle(request: web.Request) -> web.Response:
+            try:
+                status, text = await make(request)
+            except QueryFailure as failed:
+                status, text = failed.status, page("Trouble", problem(str(failed)))
+            return web.Response(status=status, text=text, content_type="text/html")
+
+        return handle
+
+    async def _running(self) -> bool:
+        return await asyncio.to_thread(self._view.running)
+
+    async def _overview(self, request: web.Request) -> tuple[int, str]:
+        running = await self._running()
+        report = await asyncio.to_thread(self._view.report)
+        done = await asyncio.to_thread(self._view.progress)
+        types = await self._top_types(running=running)
+        return 200, overview(report, types, running=running, done=done)
+
+    async def _top_types(self, *, running: bool) -> list[Row] | None:
+        """Counting looks at the whole store: once for a crawl at rest, now and then while one runs."""
+        now = time.monotonic()
+        known = self._types
+        if (
+            known is None
+            or (known.running and now - known.at > _TYPES_FRESH_SECONDS)
+            or (running and not known.running)
+        ):
+            with contextlib.suppress(QueryFailure):
+                found = await select(self._pool, TOP_TYPES, seconds=_TYPES_SECONDS)
+                self._types = known = _Types(now, list(found.rows), running=running)
+        return known.rows if known is not None else None
+
+    async def _live(self, request: web.Request) -> web.Response:
+        """The part of the first page that changes, for its script."""
+        running = await self._running()
+        report = await asyncio.to_thread(self._view.report)
+        done = await asyncio.to_thread(self._view.progress)
+        text = live_part(report, running=running, done=done)
+        headers = {"X-Running": str(running).lower()}
+        return web.Response(text=text, content_type="text/html", headers=headers)
+
+    async def _search(self, request: web.Request) -> web.Response:
+        asked = _asked(request)
+        accept = request.headers.get("Accept", "")
+        as_json = choose(accept, (HTML, JSON), request.query.get("format", "")) is JSON
+        hits, status, trouble = None, 200, ""
+        if asked.words.strip():
+            try:
+                hits = await asyncio.to_thread(self._view.search, asked)
+            except FileNotFoundError:
+                status, trouble = 404, "This crawl has no index of words: `motherlode search DIR --rebuild` makes one."
+        if not as_json:
+            return web.Response(status=status, text=searching(asked, hits, trouble), content_type="text/html")
+        found = [hit.summary() for hit in hits or ()]
+        content = {"words": asked.words, "count": len(found), "results": found}
+        return web.json_response({"error": trouble} if trouble else content, status=status, headers=CORS)
+
+    async def _query(self, request: web.Request) -> tuple[int, str]:
+        return await asking(self._pool, request.query.get("q", ""), seconds=self._limits.seconds)
+
+    async def _entity(self, request: web.Request) -> tuple[int, str]:
+        node = request.query.get("node", "")
+        if node:
+            graph = request.query.get("page", "")
+            return await about_node(self._pool, node, graph, seconds=self._limits.seconds)
+        return await about_entity(self._pool, request.query.get("iri", ""), seconds=self._limits.seconds)
+
+    async def _about_page(self, request: web.Request) -> tuple[int, str]:
+        return await about_page(self._pool, request.query.get("url", ""), seconds=self._limits.seconds)
+
+
+def _asked(request: web.Request) -> Search:
+    query = request.query
+    limit = query.get("limit", "")
+    return Search(
+        words=query.get("q", "")[:1_000],
+        limit=min(200, int(limit)) if limit.isdecimal() and 0 < len(limit) < 6 else 10,
+        type=query.get("type", ""),
+        predicate=query.get("predicate", ""),
+        host=query.get("host", ""),
+        language=query.get("language", ""),
+    )
+
+
+def _static(name: str, content_type: str, before: str = "") -> Handler:
+    text = before + resources.files("motherlode.serve").joinpath(name).read_text(encoding="utf-8")
+
+    async def handle(request: web.Request) -> web.Response:
+        return web.Response(text=text, content_type=content_type)
+
+    return handle
+
+
+@web.middleware
+async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """What is not there is told as a page like the others."""
+    try:
+        return await handler(request)
+    except web.HTTPNotFound:
+        return web.Response(
+            status=404, text=page("Nothing here", problem("There is no such page.")), content_type="text/html"
+        )
+
+
+async def _with_headers(request: web.Request, response: web.StreamResponse) -> None:
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    response.headers.pop("Server", None)
+
+
+def application(folder: CrawlFolder, limits: Limits) -> web.Application:
+    """The application for a crawl's folder. Call it inside a running event loop."""
+    pool = AnswerPool(folder.store, folder.words, workers=limits.workers, waiting=limits.waiting)
+    made = web.Application(middlewares=[guarded], client_max_size=limits.query + 100_000)
+    made.add_routes(Site(CrawlView(folder), pool, limits).routes())
+    made.on_response_prepare.append(_with_headers)
+
+    async def close(_: web.Application) -> None:
+        await pool.close()
+
+    made.on_cleanup.append(close)
+    return made
+
+
+async def serve(
+    folder: CrawlFolder,
+    *,
+    port: int,
+    limits: Limits,
+    until: asyncio.Event,
+    ready: Callable[[str], None] = lambda address: None,
+) -> None:
+    """Serve a crawl on this machine until the event is set; `ready` hears the address. OSError for a port in use."""
+    runner = web.AppRunner(application(folder, limits), access_log=None, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", port)
+        await site.start()
+        host, bound = runner.addresses[0][:2]
+        ready(f"http://{host}:{bound}/")
+        await until.wait()
+    finally:
+        await runner.cleanup()

@@ -1,0 +1,98 @@
+"""Which format a client gets (RFC 9110, 12.5.1; SPARQL 1.1 Protocol, 2.1.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A way to write an answer."""
+
+    name: str
+    """As `format=` in a URL spells it."""
+    media_type: str
+    charset: bool = False
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def header(self) -> str:
+        return f"{self.media_type}; charset=utf-8" if self.charset else self.media_type
+
+
+RESULTS = (
+    Format("json", "application/sparql-results+json", aliases=("application/json", "text/json")),
+    Format("xml", "application/sparql-results+xml", aliases=("application/xml", "text/xml")),
+    Format("csv", "text/csv", charset=True),
+    Format("tsv", "text/tab-separated-values", charset=True),
+)
+"""For SELECT and ASK; the first is for those who do not care."""
+GRAPHS = (
+    Format("turtle", "text/turtle", charset=True, aliases=("application/turtle", "application/x-turtle")),
+    Format("ntriples", "application/n-triples", aliases=("text/plain",)),
+    Format("rdfxml", "application/rdf+xml", aliases=("application/xml", "text/xml")),
+    Format("jsonld", "application/ld+json", aliases=("application/json",)),
+)
+"""For CONSTRUCT, DESCRIBE and the service description."""
+HTML = Format("html", "text/html", charset=True)
+JSON = Format("json", "application/json")
+
+
+def accepted(header: str) -> list[tuple[str, float, int]]:
+    """The media ranges of an Accept header with their weights and how exact they are.
+
+    >>> accepted("text/csv;q=0.5, application/*, */*;q=0.1")
+    [('text/csv', 0.5, 2), ('application/*', 1.0, 1), ('*/*', 0.1, 0)]
+    """
+    ranges = []
+    for part in header.split(","):
+        name, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        if "/" not in name:
+            continue
+        weight = 1.0
+        for parameter in parameters:
+            if parameter.startswith("q="):
+                try:
+                    weight = min(1.0, max(0.0, float(parameter[2:])))
+                except ValueError:
+                    weight = 0.0
+        exact = 0 if name == "*/*" else 1 if name.endswith("/*") else 2
+        ranges.append((name, weight, exact))
+    return ranges
+
+
+def choose(header: str, offered: Sequence[Format], wanted: str = "") -> Format | None:
+    """The offered format that the client likes best; None where it takes none of them.
+
+    `wanted` is a format's name in the URL, which goes before the header, because links cannot send headers; a name that
+    we do not know is passed over, because clients send names of their own.
+
+    >>> choose("application/json, text/csv;q=0.9", RESULTS).name, choose("", GRAPHS).name, choose("image/png", GRAPHS)
+    ('json', 'turtle', None)
+    """
+    if (named := next((form for form in offered if wanted in (form.name, form.media_type)), None)) is not None:
+        return named
+    ranges = accepted(header)
+    if not ranges:
+        return offered[0]
+    best, best_rank = None, (0.0, 0)
+    for form in offered:
+        others = (_rank([asked for asked in ranges if asked[2] == 2], name) for name in form.aliases)
+        rank = max(_rank(ranges, form.media_type), *others, (0.0, 0))  # a range with a star means the true names
+        if rank > best_rank:
+            best, best_rank = form, rank
+    return best
+
+
+def _rank(ranges: list[tuple[str, float, int]], name: str) -> tuple[float, int]:
+    """The weight of a media type: the most exact range counts."""
+    fitting = [
+        (exact, weight)
+        for pattern, weight, exact in ranges
+        if pattern == name or pattern == "*/*" or (exact == 1 and name.startswith(pattern[:-1]))
+    ]
+    if not fitting:
+        return 0.0, 0
+    exact, weight = max(fitting)
+    return (weight, exact) if weight > 0 else (0.0, 0)

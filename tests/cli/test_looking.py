@@ -1,0 +1,113 @@
+"""`query` and `search` as a user types them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.support import synthetic_warc
+
+
+def motherlode(*arguments: str, expect: int = 0, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "motherlode", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        input=stdin,
+    )
+    assert done.returncode == expect, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("looking")
+    warc, homes = synthetic_warc(folder / "web.warc.gz", pages=300, seed=4)
+    (folder / "seeds.txt").write_text("\n".join(homes) + "\n")
+    motherlode(
+        *("crawl", "--web", str(warc), "--seeds", str(folder / "seeds.txt"), "--delay", "0", "--pages", "150"),
+        *("-o", str(folder / "out"), "--json"),
+    )
+    return str(folder / "out")
+
+
+def a_name(out: str) -> tuple[str, str]:
+    """A recipe's name and a word of it."""
+    sparql = "SELECT ?name { ?s a schema:Recipe ; schema:name ?name } ORDER BY DESC(STRLEN(?name)) LIMIT 1"
+    found = json.loads(motherlode("query", out, sparql, "--format", "json").stdout)
+    name = found["results"]["bindings"][0]["name"]["value"]
+    return name, max(name.split(), key=len)
+
+
+def test_search_finds_what_query_knows(out: str) -> None:
+    name, _ = a_name(out)
+    found = json.loads(motherlode("search", out, *name.split(), "--type", "schema:Recipe", "--json").stdout)
+    first = found["results"][0]
+    assert first["label"] == name
+    assert "http://schema.org/Recipe" in first["types"]
+    assert {"subject", "snippet", "page", "predicate", "score"} <= first.keys()
+    assert name in motherlode("search", out, f'"{name}"').stdout
+
+
+def test_search_filters_and_limits(out: str) -> None:
+    _, word = a_name(out)
+    all_found = json.loads(motherlode("search", out, word, "--json", "--limit", "50").stdout)["results"]
+    assert len(json.loads(motherlode("search", out, word, "--json", "--limit", "1").stdout)["results"]) == 1
+    host = all_found[0]["page"].split("/")[2]
+    held = json.loads(motherlode("search", out, word, "--json", "--host", host).stdout)["results"]
+    assert {hit["page"].split("/")[2] for hit in held} == {host}
+    assert json.loads(motherlode("search", out, word, "--json", "--language", "xx").stdout)["count"] == 0
+
+
+def test_search_in_a_query(out: str) -> None:
+    _, word = a_name(out)
+    sparql = f'SELECT ?name {{ SERVICE ml:search {{ ?s ml:matches "{word}" }} ?s a schema:Recipe ; schema:name ?name }}'
+    rows = motherlode("query", out, sparql, "--format", "csv").stdout.splitlines()
+    assert len(rows) > 1
+    function = f'SELECT ?name {{ ?s a schema:Recipe ; schema:name ?name FILTER(ml:matches(?s, "{word}")) }}'
+    assert sorted(motherlode("query", out, function, "--format", "csv").stdout.splitlines()) == sorted(rows)
+
+
+def test_an_index_that_is_lost_can_be_made_again(out: str, tmp_path: Path) -> None:
+    _, word = a_name(out)
+    before = json.loads(motherlode("search", out, word, "--json", "--limit", "900").stdout)
+    moved = tmp_path / "words"
+    (Path(out) / "words").rename(moved)
+    message = motherlode("search", out, word, expect=2).stderr
+    assert "--rebuild" in message
+    after = json.loads(motherlode("search", out, word, "--json", "--limit", "900", "--rebuild").stdout)
+    assert sorted(hit["label"] for hit in after["results"]) == sorted(hit["label"] for hit in before["results"])
+
+
+def test_a_query_that_takes_too_long_really_ends(out: str) -> None:
+    sparql = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
+    began = time.monotonic()
+    done = motherlode("query", out, sparql, "--timeout", "1", expect=1)
+    assert "no answer within 1 s" in " ".join(done.stderr.split())
+    assert time.monotonic() - began < 60, "it would take hours"
+
+
+def test_a_wrong_query_is_shown_with_a_caret(out: str) -> None:
+    done = motherlode("query", out, "-", stdin="SELECT * {\n  ?s fofa:name ?o\n}", expect=2)
+    assert "line 2, column 6" in done.stderr
+    assert "did you mean foaf:?" in " ".join(done.stderr.split())
+    assert "     |      ^" in done.stderr
+
+
+def test_the_network_is_not_asked(out: str) -> None:
+    done = motherlode("query", out, "SELECT * { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }", expect=2)
+    assert "--allow-service" in done.stderr
+
+
+def test_forms_and_formats_that_do_not_go_together(out: str) -> None:
+    assert "SELECT and ASK" in motherlode("query", out, "DESCRIBE <u:x>", "--format", "csv", expect=2).stderr
+    assert "CONSTRUCT" in motherlode("query", out, "ASK {}", "--format", "nquads", expect=2).stderr
+    assert json.loads(motherlode("query", out, "ASK {}", "--format", "json").stdout)["boolean"] is True
+    assert motherlode("query", out, "ASK {}", "--format", "csv").stdout == "true\n"

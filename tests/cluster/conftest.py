@@ -1,0 +1,123 @@
+"""Ray nodes on this machine, and a small recorded web with what a crawl of it on one machine gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import uvloop
+
+from motherlode.crawl import CrawlFolder, Job, read_visits
+from motherlode.crawl.assemble import assemble
+from motherlode.index import PROVENANCE, QuadStore
+from tests.support import synthetic_warc
+
+PAGES = 300
+
+
+def pages_of(folder: CrawlFolder) -> set[str]:
+    return {visit.url for visit in read_visits(folder) if visit.failure is None}
+
+
+def quads_of(folder: CrawlFolder) -> set[str]:
+    """All that pages say, and of the provenance what does not depend on when, by whom and from where."""
+    store = QuadStore(folder.store, read_only=True)
+    chance = ("generatedAtTime", "referrer", "wasGeneratedBy", "startedAtTime", "endedAtTime")
+    found = {
+        str(quad)
+        for quad in store.quads()
+        if quad.graph_name.value != PROVENANCE
+        or (quad.subject.value.startswith("http") and not quad.predicate.value.endswith(chance))
+    }
+    store.close()
+    return found
+
+
+@dataclass(frozen=True)
+class RecordedSite:
+    """A web, and the pages and quads of a crawl by one process without Ray."""
+
+    warc: Path
+    seeds: tuple[str, ...]
+    pages: set[str]
+    quads: set[str]
+
+    def job(self, **changes: object) -> Job:
+        settings: dict[str, object] = {"seeds": self.seeds, "web": str(self.warc), "policy": "bfs", "delay": 0.0}
+        settings |= {"workers": 1, "words": False, **changes}
+        return Job(**settings)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> RecordedSite:
+    folder = tmp_path_factory.mktemp("site")
+    warc, homes = synthetic_warc(folder / "web.warc.gz", pages=PAGES, seed=3)
+    alone = CrawlFolder(folder / "alone")
+    plain = RecordedSite(warc, tuple(homes), set(), set())
+
+    async def crawl() -> None:
+        job = plain.job()
+        alone.create(job)
+        assembled = assemble(job, alone)
+        async for _ in assembled.crawl.visits(assembled.seeds):
+            pass
+        alone.unlock()
+
+    uvloop.run(crawl())
+    made = RecordedSite(warc, tuple(homes), pages_of(alone), quads_of(alone))
+    assert len(made.pages) > PAGES / 2
+    return made
+
+
+class Nodes:
+    """A Ray cluster of several nodes on this machine, by Ray's own utility."""
+
+    def __init__(self) -> None:
+        from ray.cluster_utils import Cluster
+
+        self._cluster = Cluster(
+            initialize_head=True,
+            head_node_args={"num_cpus": 0, "include_dashboard": False, "object_store_memory": 80 << 20},
+        )
+        self._others: list[object] = []
+        self.address: str = self._cluster.address
+
+    def add(self) -> None:
+        self._others.append(self._cluster.add_node(num_cpus=8, object_store_memory=80 << 20))
+
+    def ensure(self, count: int) -> None:
+        while len(self._others) < count:
+            self.add()
+        self._cluster.wait_for_nodes()
+
+    def node_ids(self) -> list[str]:
+        return [node.node_id for node in self._others]  # type: ignore[attr-defined]
+
+    def remove(self, node_id: str) -> None:
+        node = next(node for node in self._others if node.node_id == node_id)  # type: ignore[attr-defined]
+        self._others.remove(node)
+        self._cluster.remove_node(node, allow_graceful=False)
+
+    def shutdown(self) -> None:
+        self._cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def nodes(monkeypatch_module: pytest.MonkeyPatch) -> Iterator[Nodes]:
+    pytest.importorskip("ray", reason='these tests need Ray: pip install "motherlode[ray]"')
+    monkeypatch_module.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    monkeypatch_module.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    made = Nodes()
+    try:
+        made.ensure(2)
+        yield made
+    finally:
+        made.shutdown()
+
+
+@pytest.fixture(scope="module")
+def monkeypatch_module() -> Iterator[pytest.MonkeyPatch]:
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from motherlode.cluster import merge_shards
+from motherlode.crawl import CrawlFolder, Job, Totals, read_stats, read_visits
+from motherlode.frontier import DiskLedger, Entry, HostRecord, UrlState
+from motherlode.index import PageRecord, QuadStore
+from motherlode.index.words import WordIndex
+from motherlode.model import Visit
+
+
+def add_page(part: CrawlFolder, name: str, number: int, *, at: float) -> None:
+    """A fetched page of one shard, in its store and its frontier."""
+    url = f"http://{name}.example/{number}"
+    store = QuadStore(part.store)
+    triple = f'<{url}> <http://p.example/> "text of {name}"'
+    line = f"{triple} <{url}> .\n{triple} .\n".encode()
+    store.write([PageRecord(url=url, fetched_at=at, status=200, lines=line, quads=1)])
+    store.flush()
+    store.close()
+    ledger = DiskLedger(part.frontier)
+    saved = ledger.note("totals")
+    totals = msgspec.msgpack.decode(saved, type=Totals) if saved else Totals()
+    visit = Visit(number=totals.fetched + 1, url=url, host=f"{name}.example", at=at, relevant=True, quads=1, size=10)
+    totals.add(visit)
+    totals.seconds = at
+    ledger.append_visit(visit.number, msgspec.msgpack.encode(visit))
+    ledger.finish(Entry(url=url, arm=name, score=1.0, sequence=number), UrlState.DONE, "")
+    ledger.add(Entry(url=f"{url}/next", arm=name, score=0.5, sequence=number))
+    ledger.put_host(HostRecord(name=f"{name}.example", fetched=totals.fetched))
+    state = {"known_urls": 2 * totals.fetched, "sequence": 0, "refused": {"out of scope": totals.fetched}}
+    ledger.put_note("totals", msgspec.msgpack.encode(totals))
+    ledger.put_note("frontier", msgspec.msgpack.encode(state))
+    ledger.commit()
+    ledger.close()
+
+
+def sharded(path: Path) -> CrawlFolder:
+    folder = CrawlFolder(path)
+    job = Job(seeds=("http://a.example/",), shards=2)
+    folder.create(job)
+    folder.unlock()
+    for number, name in enumerate(("a", "b")):
+        part = CrawlFolder(path / "shards" / f"{number:04d}")
+        part.create(job)
+        part.unlock()
+        add_page(part, name, 1, at=10.0 + number)
+        add_page(part, name, 2, at=20.0 + number)
+    return folder
+
+
+def test_one_folder_tells_what_all_shards_know(tmp_path: Path) -> None:
+    folder = sharded(tmp_path / "crawl")
+    before = read_stats(folder)
+    assert (before.totals.fetched, before.known_urls, len(before.hosts)) == (4, 8, 2), "also before the merge"
+    assert merge_shards(folder)
+    stats = read_stats(folder)
+    assert stats.totals.fetched == 4 and stats.totals.quads == 4 and stats.totals.seconds == 21.0
+    assert stats.refused == {"out of scope": 4}
+    assert [visit.url[7] for visit in read_visits(folder)] == ["a", "b", "a", "b"], "in the order of time"
+    assert [visit.number for visit in read_visits(folder)] == [1, 2, 3, 4]
+    assert stats.totals.curve[-1] == (4, 4)
+    ledger = DiskLedger(folder.frontier, read_only=True)
+    states = {url: found[1] for url in ("http://a.example/1", "http://b.example/2/next") if (found := ledger.find(url))}
+    assert states == {"http://a.example/1": UrlState.DONE, "http://b.example/2/next": UrlState.WAITING}
+    ledger.close()
+    store = QuadStore(folder.store, read_only=True)
+    assert bool(store.query('ASK { <http://a.example/1> ?p "text of a" . <http://b.example/1> ?p "text of b" }'))
+    store.close()
+    assert not WordIndex(folder.words).is_new
+
+
+def test_it_is_made_again_only_when_a_shard_has_gone_on(tmp_path: Path) -> None:
+    folder = sharded(tmp_path / "crawl")
+    assert merge_shards(folder, words=False)
+    assert not merge_shards(folder, words=False)
+    add_page(folder.shards()[1], "b", 3, at=30.0)
+    assert merge_shards(folder, words=False)
+    assert read_stats(folder).totals.fetched == 5
+
+
+def test_a_merge_that_was_interrupted_does_no_harm(tmp_path: Path) -> None:
+    folder = sharded(tmp_path / "crawl")
+    (folder.path / "merging" / "store").mkdir(parents=True)
+    (folder.path / "merging" / "store" / "rubbish").write_text("half")
+    assert merge_shards(folder, words=False)
+    assert read_stats(folder).totals.fetched == 4
+    assert not (folder.path / "merging").exists()
+
+
+def test_a_crawl_without_shards_is_left_alone(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path / "crawl")
+    folder.create(Job(seeds=("http://a.example/",)))
+    folder.unlock()
+    assert not merge_shards(folder)

@@ -1,0 +1,34 @@
+"""Slow requests give up their places, but not without end."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from motherlode.crawl.places import SLOW_SECONDS, Places
+
+
+def test_a_place_is_taken_until_its_end() -> None:
+    places = Places(2)
+    places.open = 2
+    assert places.full(0.0)
+    places.open = 1
+    assert not places.full(0.0)
+
+
+def test_a_request_that_ended_is_slow_no_more() -> None:
+    places = Places(1)
+    places.open = 1
+    with places.asking(0.0):
+        assert places.full(SLOW_SECONDS / 2)
+        assert not places.full(SLOW_SECONDS)
+    assert places.full(SLOW_SECONDS), "its body is here now, and takes its place"
+
+
+def test_slow_requests_are_bounded_too() -> None:
+    places = Places(10)
+    with ExitStack() as requests:
+        while not places.full(now := float(places.open)):
+            requests.enter_context(places.asking(now - SLOW_SECONDS))
+            places.open += 1
+            assert places.open <= 100
+        assert places.open == 40

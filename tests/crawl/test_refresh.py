@@ -1,0 +1,218 @@
+"""`crawl --refresh` of a finished crawl, from the server's own log; and the arithmetic behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import sys
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+import pytest
+from tests.crawl.changing_web import ChangingWeb, Document, job_file, motherlode, serving, stats
+
+from motherlode.crawl.refreshing import DAY, LATEST, SOONEST, PageMemory, RefreshFirst, first_change
+from motherlode.index import PROVENANCE, QuadStore
+from motherlode.policy import policy_from
+
+PLACE = '<p vocab="http://schema.org/" typeof="Place"><b property="name">{}</b></p>'
+
+
+def _page(name: str, *links: str, **headers: str) -> Document:
+    anchors = "".join(f'<a href="{link}">{link}</a>' for link in links)
+    return Document(
+        text=f"<html><body>{PLACE.format(name)}{anchors}</body></html>",
+        headers={key.replace("_", "-"): value for key, value in headers.items()},
+    )
+
+
+def _site() -> ChangingWeb:
+    return ChangingWeb(
+        {
+            "/": _page("root", "/tag", "/dated", "/plain", "/moves", "/dies", "/changes", ETag='"root"'),
+            "/tag": _page("tag", ETag='"v1"'),
+            "/dated": _page("dated", Last_Modified="Sat, 01 Nov 2025 10:00:00 GMT"),
+            "/plain": _page("plain"),
+            "/moves": _page("moves"),
+            "/dies": _page("dies", ETag='"d"'),
+            "/changes": _page("old", ETag='"c1"'),
+        }
+    )
+
+
+def _names(folder: Path) -> set[str]:
+    store = QuadStore(folder / "store", read_only=True)
+    return {row["n"].value for row in store.query("SELECT ?n { ?s schema:name ?n }")}  # type: ignore[union-attr, index]
+
+
+async def test_known_pages_are_looked_at_again_and_only_what_changed_is_read(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    async with serving(_site()) as site:
+        await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
+        first = stats(out)
+        assert (first["fetched"], first["refreshed"]) == (7, 0)
+        site.log.clear()
+        site.pages["/changes"] = _page("new", "/fresh", ETag='"c2"')
+        site.pages["/fresh"] = _page("fresh")
+        site.pages["/target"] = _page("target")
+        site.pages["/moves"] = Document(status=301, headers={"Location": "/target"})
+        del site.pages["/dies"]
+        await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
+        assert sorted(site.asked()) == sorted(
+            ["/", "/tag", "/dated", "/plain", "/moves", "/dies", "/changes", "/fresh", "/target"]
+        ), "each once, the new ones too"
+        assert site.last("/tag").headers["If-None-Match"] == '"v1"'
+        assert site.last("/tag").status == site.last("/dated").status == site.last("/").status == 304
+        assert site.last("/dated").headers["If-Modified-Since"] == "Sat, 01 Nov 2025 10:00:00 GMT"
+        assert site.last("/plain").status == 200
+        assert not {"If-None-Match", "If-Modified-Since"} & set(site.last("/fresh").headers)
+        second = stats(out)
+    assert {name: second[name] for name in ("refreshed", "unchanged", "changed", "gone")} == {
+        "refreshed": 7,
+        "unchanged": 4,
+        "changed": 1,
+        "gone": 2,
+    }
+    assert second["fetched"] == first["fetched"] + 9
+    assert second["failures"] == {"not-found": 1}
+    assert _names(out) == {"root", "tag", "dated", "plain", "new", "fresh", "target"}
+    assert second["relevant"] == len(_names(out))
+    store = QuadStore(out / "store", read_only=True)
+    own = [quad for quad in store.quads() if quad.graph_name.value != PROVENANCE]
+    assert second["quads"] == len(own), "the account follows what is there"
+    status = f"SELECT ?s {{ GRAPH <{PROVENANCE}> {{ <{site.root}/dies> ml:status ?s }} }}"
+    assert [row["s"].value for row in store.query(status)] == ["404"], "that it is gone is on record"  # type: ignore[union-attr, index]
+
+
+async def test_a_second_refresh_knows_the_new_validators_and_leaves_the_gone_alone(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    async with serving(_site()) as site:
+        await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
+        site.pages["/changes"] = _page("new", ETag='"c2"')
+        del site.pages["/dies"]
+        await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
+        site.log.clear()
+        await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
+        assert site.last("/changes").headers["If-None-Match"] == '"c2"'
+        assert site.last("/changes").status == 304
+        assert "/dies" not in site.asked(), "a page that is gone waits until it is due"
+        assert site.asked()[0] == "/changes", "what has changed before is the likeliest to have changed again"
+        site.log.clear()
+        await motherlode("crawl", "--refresh", "--due", "-o", str(out), "--quiet")
+        assert site.asked() == [], "nothing is due a second later"
+
+
+async def test_a_budget_is_for_the_refresh_alone_and_what_is_left_goes_next(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    async with serving(_site()) as site:
+        job = job_file(tmp_path / "job.toml", site, pages=5)
+        await motherlode("crawl", "--config", str(job), "-o", str(out), "--quiet")
+        known = set(site.asked())
+        assert len(known) == 5
+        site.log.clear()
+        await motherlode("crawl", "--refresh", "--pages", "2", "-o", str(out), "--quiet")
+        assert len(site.asked()) == 2
+        assert set(site.asked()) <= known
+        await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
+        assert set(site.asked()) == known, "without a budget a crawl that was cut short looks at what it knows"
+
+
+async def test_a_page_that_only_has_trouble_stays(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    async with serving(_site()) as site:
+        job = job_file(tmp_path / "job.toml", site, retry_wait=0.01)
+        await motherlode("crawl", "--config", str(job), "-o", str(out), "--quiet")
+        before = _names(out)
+        site.pages["/tag"] = Document(status=500)
+        await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
+        found = stats(out)
+        assert found["failures"] == {"server-error": 3}
+        assert found["gone"] == 0
+        assert _names(out) == before
+        site.pages["/tag"] = _page("tag", ETag='"v1"')
+        await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
+        assert site.last("/tag").status == 304
+
+
+async def test_what_is_settled_cannot_be_said_anew(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    async with serving(_site()) as site:
+        await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
+    said = await motherlode("crawl", "--refresh", "-o", str(out), "--policy", "dfs", code=2)
+    assert "policy is settled" in " ".join(said.split())
+    said = await motherlode("crawl", "--refresh", "-o", str(tmp_path / "none"), code=2)
+    assert "holds no crawl" in " ".join(said.split())
+
+
+async def test_a_refresh_that_is_killed_goes_on(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    pages = {f"/{number}": _page(f"old {number}", ETag=f'"{number}"') for number in range(20)}
+    async with serving(ChangingWeb({"/": _page("root", *pages), **pages})) as site:
+        job = job_file(tmp_path / "job.toml", site, delay=0.15, address_delay=0.0, patience=0.0)
+        await motherlode("crawl", "--config", str(job), "-o", str(out), "--quiet", "--delay", "0")
+        for number in range(20):
+            site.pages[f"/{number}"] = _page(f"new {number}", ETag=f'"{number}+"')
+        site.log.clear()
+        arguments = ("crawl", "--refresh", "-o", str(out), "--quiet", "--delay", "0.15")
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", "from motherlode.cli import main; main()", *arguments
+        )
+        while len(site.asked()) < 12:  # noqa: ASYNC110 - the log has no event
+            await asyncio.sleep(0.02)
+        process.kill()
+        await process.wait()
+        await motherlode("resume", str(out), "--quiet")
+        asked = site.asked()
+    assert set(asked) == {"/", *pages}
+    assert len(asked) <= len(set(asked)) + 1, "at most what was in flight is asked for twice"
+    assert _names(out) == {"root", *(f"new {number}" for number in range(20))}
+    found = stats(out)
+    assert (found["refreshed"], found["changed"], found["unchanged"]) == (21, 20, 1)
+
+
+# ── the arithmetic ───────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("days_between_changes", [0.5, 2.0, 20.0, 60.0])
+def test_the_rate_is_learned_from_visits_a_day_apart(days_between_changes: float) -> None:
+    """Against the truth: a page that changes by a Poisson process and is seen once a day for two years."""
+    random = Random(7)
+    rate = 1 / (days_between_changes * DAY)
+    page = PageMemory(url="http://a.example/")
+    for day in range(1, 730):
+        page = page.looked_at(day * DAY, changed=random.random() < -math.expm1(-rate * DAY))
+    assert page.rate == pytest.approx(rate, rel=0.35)
+
+
+def test_the_expected_time_of_a_first_change_is_that_of_a_simulation() -> None:
+    random = Random(3)
+    for rate, interval in ((0.1, 1.0), (1.0, 1.0), (5.0, 2.0)):
+        times = [time for time in (random.expovariate(rate) for _ in range(200_000)) if time <= interval]
+        assert first_change(rate, interval) == pytest.approx(sum(times) / len(times), rel=0.02)
+
+
+def test_the_next_visit_comes_sooner_for_what_changes_and_stays_in_bounds() -> None:
+    still = busy = PageMemory(url="http://a.example/")
+    for day in range(1, 300):
+        still = still.looked_at(day * DAY, changed=False)
+        busy = busy.looked_at(day * DAY, changed=True)
+    assert SOONEST <= busy.due_at - busy.visited_at < DAY
+    assert 30 * DAY < still.due_at - still.visited_at <= LATEST
+    assert busy.change_expected(busy.visited_at + DAY) > still.change_expected(still.visited_at + DAY)
+    waits = [still.change_expected(still.visited_at + days * DAY) for days in range(30)]
+    assert all(earlier < later for earlier, later in pairwise(waits))
+
+
+def test_revisits_go_first_and_the_likeliest_before_others() -> None:
+    policy = RefreshFirst(policy_from("bfs", 0))
+    policy.wake("a.example", 0.0, 1)
+    policy.wake("revisit a.example", 0.2, 3)
+    policy.wake("revisit b.example", 0.7, 3)
+    assert policy.pick() == "revisit b.example"
+    policy.wake("revisit b.example", 0.1, 2)
+    assert policy.pick() == "revisit a.example"
+    policy.rest("revisit a.example")
+    assert policy.pick() == "revisit b.example"
+    policy.rest("revisit b.example")
+    assert policy.pick() == "a.example"

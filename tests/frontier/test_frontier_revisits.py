@@ -1,0 +1,143 @@
+"""Pages that are looked at again, pages that were only probed, hosts of the user's own, and what is left out late."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from motherlode.frontier import REVISIT, DiskLedger, Entry, Frontier, Ledger, MemoryLedger, Politeness, UrlState
+from motherlode.model import FailureKind, RequestKind
+
+from .fakes import BestOf, FakeRules, ended, fetch, frontier_on, offer, take
+
+A = "http://a.example"
+
+
+def _known(ledger: Ledger, url: str) -> tuple[Entry, UrlState]:
+    found = ledger.find(url)
+    assert found is not None
+    return found[0], found[1]
+
+
+def test_a_revisit_ends_as_what_it_was_before(ledger: Ledger) -> None:
+    frontier = frontier_on(ledger, delay=0.0)
+    offer(frontier, f"{A}/1")
+    assert fetch(frontier, 0.0) == f"{A}/1"
+    before, _ = _known(ledger, f"{A}/1")
+    assert frontier.exhausted
+    frontier.revisit(before)
+    assert (frontier.waiting, frontier.revisits_left, frontier.exhausted) == (1, 1, False)
+    ticket = take(frontier, 0.0)
+    assert ticket.entry.arm == f"{REVISIT}a.example"
+    frontier.answered(ticket, 0.0)
+    frontier.done(frontier.revisited(ticket, before))
+    assert _known(ledger, f"{A}/1") == (before, UrlState.DONE)
+    assert frontier.revisits_left == 0
+    assert ended(frontier)
+
+
+def test_trouble_is_tried_again_and_ends_the_revisit_only_at_last(ledger: Ledger) -> None:
+    frontier = frontier_on(ledger, delay=0.0)
+    offer(frontier, f"{A}/1")
+    fetch(frontier, 0.0)
+    frontier.revisit(_known(ledger, f"{A}/1")[0])
+    now = 0.0
+    for attempt in range(3):
+        ticket = take(frontier, now)
+        frontier.answered(ticket, now)
+        again = frontier.failed(ticket, FailureKind.SERVER_ERROR, now, retry_after=None)
+        assert again == (attempt < 2)
+        assert frontier.revisits_left == (1 if again else 0)
+        now += 1000.0
+    assert ended(frontier)
+
+
+def test_revisits_outlive_a_kill(tmp_path: Path) -> None:
+    ledger = DiskLedger(tmp_path)
+    frontier = frontier_on(ledger, delay=0.0)
+    offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
+    for _ in range(3):
+        fetch(frontier, 0.0)
+    for number in (1, 2, 3):
+        frontier.revisit(_known(ledger, f"{A}/{number}")[0])
+    done = take(frontier, 0.0)
+    frontier.answered(done, 0.0)
+    frontier.done(frontier.revisited(done, done.entry))
+    take(frontier, 0.0)  # in flight when the process ends
+    frontier.commit()
+    ledger.close()
+    again = frontier_on(DiskLedger(tmp_path), delay=0.0)
+    assert again.revisits_left == 2
+
+
+def test_a_probed_page_is_the_next_request_to_its_host() -> None:
+    frontier = frontier_on(delay=5.0)
+    offer(frontier, f"{A}/1", f"{A}/2")
+    probe = take(frontier, 0.0)
+    frontier.answered(probe, 1.0)
+    frontier.probed(probe, 1.0)
+    assert frontier.next(5.9) is None, "the clock runs from the probe's answer"
+    page = take(frontier, 6.0)
+    assert (page.url, page.kind) == (probe.url, RequestKind.PAGE)
+    frontier.answered(page, 6.0)
+    frontier.done(page)
+    assert fetch(frontier, 11.0) != probe.url
+    assert ended(frontier)
+
+
+def test_several_probes_of_one_host_lose_no_page() -> None:
+    frontier = frontier_on(delay=0.0, per_host=3)
+    urls = {f"{A}/{number}" for number in range(3)}
+    offer(frontier, *urls)
+    probes = [take(frontier, 0.0) for _ in range(3)]
+    for probe in probes:
+        frontier.answered(probe, 0.0)
+        frontier.probed(probe, 0.0)
+    assert {fetch(frontier, 0.0) for _ in range(3)} == urls
+    assert ended(frontier)
+
+
+def test_the_rules_of_an_own_host_are_not_asked_for() -> None:
+    frontier = Frontier(
+        ledger=MemoryLedger(),
+        policy=BestOf(),
+        scope=lambda url: "",
+        read_rules=FakeRules,
+        politeness=Politeness(delay=0.0),
+        is_own=lambda host: host == "a.example",
+    )
+    offer(frontier, f"{A}/private", "http://b.example/x")
+    kinds = {ticket.url: ticket.kind for ticket in (take(frontier, 0.0), take(frontier, 0.0))}
+    assert kinds == {f"{A}/private": RequestKind.PAGE, "http://b.example/robots.txt": RequestKind.ROBOTS}
+    errand = frontier.errand(f"{A}/private/context", 0.0)
+    assert errand is not None
+    assert not isinstance(errand, float)
+    assert errand.kind is RequestKind.ERRAND
+
+
+def test_a_url_that_is_unwanted_by_the_time_its_turn_comes_is_refused() -> None:
+    unwanted: set[str] = set()
+    ledger = MemoryLedger()
+    frontier = Frontier(
+        ledger=ledger,
+        policy=BestOf(),
+        scope=lambda url: "",
+        read_rules=None,
+        politeness=Politeness(delay=0.0),
+        admit=lambda entry: "no more" if entry.url in unwanted else "",
+    )
+    offer(frontier, f"{A}/1", f"{A}/2")
+    unwanted.add(f"{A}/1")
+    assert fetch(frontier, 0.0) == f"{A}/2"
+    assert frontier.refused == {"no more": 1}
+    assert _known(ledger, f"{A}/1")[1] is UrlState.REFUSED
+    assert ended(frontier)
+
+
+def test_what_is_known_of_pages_is_kept(ledger: Ledger) -> None:
+    assert ledger.page(f"{A}/1") is None
+    ledger.put_page(f"{A}/1", b"first")
+    ledger.put_page(f"{A}/1", b"second")
+    ledger.put_page(f"{A}/2", b"other")
+    ledger.commit()
+    assert ledger.page(f"{A}/1") == b"second"
+    assert sorted(ledger.pages()) == [b"other", b"second"]

@@ -1,0 +1,51 @@
+"""What a ledger keeps for others, and copies of it: part of the same commit as everything else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from motherlode.frontier import DiskLedger, Entry, Ledger, UrlState
+
+
+def test_letters_are_kept_until_they_are_dropped(ledger: Ledger) -> None:
+    for number in (3, 1, 2):
+        ledger.put_letter(number, b"to %d" % number)
+    assert list(ledger.letters()) == [(1, b"to 1"), (2, b"to 2"), (3, b"to 3")]
+    assert ledger.letter(2) == b"to 2"
+    ledger.drop_letter(2)
+    ledger.drop_letter(2)
+    assert ledger.letter(2) is None
+    assert [number for number, _ in ledger.letters()] == [1, 3]
+
+
+def test_letters_and_urls_are_lasting_together_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "frontier"
+    ledger = DiskLedger(path)
+    ledger.put_letter(1, b"first")
+    ledger.commit()
+    ledger.put_letter(2, b"second")
+    ledger.drop_letter(1)
+    ledger.add(Entry(url="http://a.example/", arm="a.example", score=0.0, sequence=1))
+    ledger.close()  # as in a crash: without a commit
+    again = DiskLedger(path)
+    assert list(again.letters()) == [(1, b"first")]
+    assert not again.known("http://a.example/")
+    again.close()
+
+
+def test_a_copy_is_what_the_last_commit_left(tmp_path: Path) -> None:
+    ledger = DiskLedger(tmp_path / "frontier")
+    done = Entry(url="http://a.example/done", arm="a.example", score=1.0, sequence=1)
+    waits = Entry(url="http://a.example/waits", arm="a.example", score=0.0, sequence=2)
+    ledger.finish(done, UrlState.DONE, "")
+    ledger.add(waits)
+    ledger.put_letter(7, b"letter")
+    ledger.commit()
+    ledger.add(Entry(url="http://a.example/later", arm="a.example", score=0.0, sequence=3))
+    ledger.copy(tmp_path / "copy")
+    ledger.close()
+    copy = DiskLedger(tmp_path / "copy")
+    assert list(copy.entries()) == [(done, UrlState.DONE, ""), (waits, UrlState.WAITING, "")]
+    assert copy.letter(7) == b"letter"
+    assert copy.pop("a.example") == waits
+    copy.close()

@@ -1,0 +1,15 @@
+"""Pages as the index gets them, for tests of sinks."""
+
+from __future__ import annotations
+
+from motherlode.index import PageRecord, page_lines
+from motherlode.model import Extraction, Facts, Syntax
+
+
+def record(url: str, *statements: tuple[str, str, str] | tuple[str, str, str, str], status: int = 200) -> PageRecord:
+    full = tuple((s[0], s[1], s[2], s[3] if len(s) == 4 else "") for s in statements)
+    lines, quads, graphs = page_lines(url, Facts(extractions=(Extraction(syntax=Syntax.TRIG, statements=full),)))
+    return PageRecord(url=url, fetched_at=0.0, status=status, lines=lines, quads=quads, graphs=graphs)
+
+
+P = "<http://p.example/says>"

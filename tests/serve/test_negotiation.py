@@ -1,0 +1,42 @@
+"""Formats by Accept header."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from motherlode.serve.negotiation import GRAPHS, HTML, JSON, RESULTS, choose
+
+
+@pytest.mark.parametrize(
+    ("accept", "name"),
+    [
+        ("", "json"),
+        ("text/*", "csv"),
+        ("text/csv;q=0.2, */*;q=0.1", "csv"),
+        ("application/sparql-results+xml;q=0.9, application/sparql-results+json;q=0.8", "xml"),
+        ("application/sparql-results+json;q=0, */*", "xml"),
+        ("APPLICATION/JSON", "json"),
+        ("*/*;q=nonsense", None),
+        ("image/png", None),
+        ("rubbish", "json"),
+    ],
+)
+def test_results(accept: str, name: str | None) -> None:
+    chosen = choose(accept, RESULTS)
+    assert (chosen.name if chosen else None) == name
+
+
+def test_browsers_get_pages_and_programs_get_data() -> None:
+    browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
+    assert choose(browser, (HTML, JSON)) is HTML
+    assert choose("application/json", (HTML, JSON)) is JSON
+    assert choose(browser, (HTML, JSON), "json") is JSON
+    assert choose(browser, (*GRAPHS, HTML)) is HTML
+    assert choose("*/*", GRAPHS, "nonsense") is GRAPHS[0]
+
+
+@given(st.text(max_size=80))
+def test_nothing_breaks_it(accept: str) -> None:
+    choose(accept, RESULTS)

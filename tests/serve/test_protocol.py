@@ -1,0 +1,226 @@
+"""The SPARQL 1.1 Protocol as real clients and plain requests see it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import rdflib
+from rdflib.plugins.stores.sparqlstore import SPARQLStore
+from SPARQLWrapper import CSV, JSON, POST, POSTDIRECTLY, RDFXML, TSV, TURTLE, XML, SPARQLWrapper
+from SPARQLWrapper.SPARQLExceptions import QueryBadFormed
+
+from tests.serve.site import HOME, served
+
+NAMES = "SELECT ?s ?name { ?s schema:name ?name } ORDER BY ?s ?name"
+ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n2 ?o }"
+FORM = "application/x-www-form-urlencoded"
+
+
+def ask(
+    url: str, *, method: str = "GET", body: bytes | None = None, headers: Mapping[str, str] | None = None
+) -> tuple[int, Mapping[str, str], bytes]:
+    request = urllib.request.Request(url, data=body, method=method, headers=dict(headers or {}))
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.status, answer.headers, answer.read()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.headers, error.read()
+
+
+def url_of(site: str, query: str, **more: str) -> str:
+    return f"{site}/sparql?{urllib.parse.urlencode({'query': query, **more})}"
+
+
+# ── real clients ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", POSTDIRECTLY])
+def test_sparqlwrapper_in_every_way_of_sending(site: str, method: str) -> None:
+    client = SPARQLWrapper(f"{site}/sparql")
+    client.setQuery(NAMES.replace("SELECT", "PREFIX schema: <http://schema.org/> SELECT"))
+    if method == POSTDIRECTLY:
+        client.setMethod(POST)
+        client.setRequestMethod(POSTDIRECTLY)
+    else:
+        client.setMethod(method)
+    client.setReturnFormat(JSON)
+    rows = client.queryAndConvert()["results"]["bindings"]
+    assert len(rows) > 5
+    assert {"s", "name"} <= rows[0].keys()
+
+
+def test_sparqlwrapper_in_every_format(site: str) -> None:
+    client = SPARQLWrapper(f"{site}/sparql")
+    client.setQuery("PREFIX schema: <http://schema.org/> " + NAMES)
+    found = {}
+    for form in (JSON, XML, CSV, TSV):
+        client.setReturnFormat(form)
+        found[form] = client.query()
+    counts = {
+        JSON: len(found[JSON].convert()["results"]["bindings"]),
+        XML: len(found[XML].convert().getElementsByTagName("result")),
+        CSV: found[CSV].convert().count(b"\r\n") - 1,
+        TSV: found[TSV].convert().count(b"\n") - 1,
+    }
+    assert counts[JSON] == counts[XML] == counts[TSV] > 5
+    assert counts[CSV] >= counts[JSON]
+    client.setQuery("CONSTRUCT WHERE { ?s ?p ?o }")
+    client.setReturnFormat(TURTLE)
+    turtle = rdflib.Graph().parse(data=client.queryAndConvert(), format="turtle")
+    client.setQuery("CONSTRUCT { ?s <http://ex.org/n> ?o } WHERE { ?s <http://schema.org/name> ?o }")
+    client.setReturnFormat(RDFXML)
+    xml = rdflib.Graph().parse(data=client.query().response.read(), format="xml")
+    assert len(turtle) > len(xml) > 5
+
+
+def test_sparqlwrapper_sees_bad_queries(site: str) -> None:
+    client = SPARQLWrapper(f"{site}/sparql")
+    client.setQuery("SELECT * { ?s nope:x ?o }")
+    with pytest.raises(QueryBadFormed) as caught:
+        client.query()
+    assert "nope" in str(caught.value)
+
+
+def test_rdflib_sparqlstore(site: str) -> None:
+    graph = rdflib.Graph(SPARQLStore(f"{site}/sparql"))
+    subject = rdflib.URIRef("http://plain.test/x")
+    name = rdflib.URIRef("http://schema.org/name")
+    assert graph.value(subject, name) == rdflib.Literal("Zürich", lang="de")
+    assert (subject, name, rdflib.Literal("Zürich", lang="de")) in graph
+    assert len(list(graph.query("SELECT ?s { ?s <http://schema.org/name> ?o }"))) > 5
+    assert graph.query("ASK { ?s ?p ?o }").askAnswer is True
+    assert len(list(graph.query("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }"))) > 3
+
+
+# ── the protocol, request by request ─────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("accept", "query", "content_type"),
+    [
+        ("", NAMES, "application/sparql-results+json"),
+        ("*/*", NAMES, "application/sparql-results+json"),
+        ("application/sparql-results+xml", NAMES, "application/sparql-results+xml"),
+        ("text/csv, application/json;q=0.5", NAMES, "text/csv; charset=utf-8"),
+        ("text/tab-separated-values", NAMES, "text/tab-separated-values; charset=utf-8"),
+        ("application/json", "ASK {}", "application/sparql-results+json"),
+        ("text/turtle", "DESCRIBE <http://plain.test/x>", "text/turtle; charset=utf-8"),
+        ("application/n-triples", "CONSTRUCT WHERE { ?s ?p ?o }", "application/n-triples"),
+        ("application/rdf+xml", "DESCRIBE <http://plain.test/x>", "application/rdf+xml"),
+        ("application/ld+json", "DESCRIBE <http://plain.test/x>", "application/ld+json"),
+        ("text/html, application/xml;q=0.9", "SELECT * {} LIMIT 1", "application/sparql-results+xml"),
+    ],
+)
+def test_content_negotiation(site: str, accept: str, query: str, content_type: str) -> None:
+    status, headers, body = ask(url_of(site, query), headers={"Accept": accept} if accept else {})
+    assert (status, headers["Content-Type"]) == (200, content_type)
+    assert body
+    assert headers["Access-Control-Allow-Origin"] == "*"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("status", "method", "path", "content_type", "body", "accept"),
+    [
+        (400, "GET", "?query=SELECT", "", None, ""),
+        (400, "GET", "?query=", "", None, ""),
+        (400, "GET", "?query=ASK{}&query=ASK{}", "", None, ""),
+        (400, "GET", "?query=%FF", "", None, ""),
+        (400, "POST", "", FORM, b"quer=x", ""),
+        (400, "POST", "", "application/sparql-query", b"\xff\xfe", ""),
+        (400, "POST", "?query=ASK{}", "application/sparql-query", b"ASK {}", ""),
+        (400, "GET", "?query=ASK{}&default-graph-uri=not+an+iri", "", None, ""),
+        (400, "GET", "?query=SELECT*{SERVICE<http://127.0.0.1:1/>{?s+?p+?o}}", "", None, ""),
+        (403, "POST", "", FORM, b"update=CLEAR+ALL", ""),
+        (403, "POST", "", "application/sparql-update", b"CLEAR ALL", ""),
+        (400, "POST", "", "application/sparql-query", b"INSERT DATA { <a:a> <a:a> <a:a> }", ""),
+        (405, "PUT", "", "text/plain", b"x", ""),
+        (405, "DELETE", "?query=ASK{}", "", None, ""),
+        (406, "GET", "?query=ASK{}", "", None, "image/png"),
+        (406, "GET", "?query=DESCRIBE<a:b>", "", None, "text/csv"),
+        (415, "POST", "", "text/plain", b"ASK {}", ""),
+        (415, "POST", "", "application/sparql-query; charset=utf-16", "ASK {}".encode("utf-16"), ""),
+        (413, "POST", "", "application/sparql-query", b"#" * 2_000_000, ""),
+        (413, "GET", "?query=SELECT*{?a+?b+?c.?d+?e+?f}", "", None, ""),
+    ],
+)
+def test_what_is_wrong_has_its_status(
+    site: str, status: int, method: str, path: str, content_type: str, body: bytes | None, accept: str
+) -> None:
+    headers = ({"Content-Type": content_type} if content_type else {}) | ({"Accept": accept} if accept else {})
+    found, got, message = ask(f"{site}/sparql{path}", method=method, body=body, headers=headers)
+    assert found == status, message
+    assert got["Content-Type"].startswith("text/plain")
+    assert message.strip()
+    if status == 405:
+        assert "GET" in got["Allow"]
+
+
+def test_the_data_set_can_be_named(site: str) -> None:
+    count = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
+
+    def number(**more: str) -> int:
+        _, _, body = ask(url_of(site, count, **more))
+        return int(json.loads(body)["results"]["bindings"][0]["n"]["value"])
+
+    whole, one = number(), number(**{"default-graph-uri": HOME})
+    assert 0 < one < whole
+    assert number(**{"default-graph-uri": "http://nowhere.test/"}) == 0
+    assert number(**{"named-graph-uri": HOME}) == 0
+    body = urllib.parse.urlencode({"query": count, "default-graph-uri": HOME}).encode()
+    _, _, answer = ask(f"{site}/sparql", method="POST", body=body, headers={"Content-Type": FORM})
+    assert json.loads(answer)["results"]["bindings"][0]["n"]["value"] == str(one)
+
+
+def test_the_service_is_described(site: str) -> None:
+    for accept, form in (("text/turtle", "turtle"), ("application/rdf+xml", "xml"), ("application/n-triples", "nt")):
+        status, _, body = ask(f"{site}/sparql", headers={"Accept": accept})
+        assert status == 200
+        graph = rdflib.Graph().parse(data=body, format=form)
+        sd = rdflib.Namespace("http://www.w3.org/ns/sparql-service-description#")
+        assert graph.value(predicate=sd.endpoint, object=rdflib.URIRef(f"{site}/sparql")) is not None
+        assert sd.SPARQL11Query in set(graph.objects(None, sd.supportedLanguage))
+
+
+def test_preflight_and_head(site: str) -> None:
+    status, headers, _ = ask(f"{site}/sparql", method="OPTIONS")
+    assert status == 204
+    assert "POST" in headers["Access-Control-Allow-Methods"]
+    status, headers, body = ask(url_of(site, "ASK {}"), method="HEAD")
+    assert (status, body) == (200, b"")
+
+
+def test_words_at_the_endpoint(site: str) -> None:
+    query = 'SELECT ?s { SERVICE ml:search { ?s ml:matches "tomato" } }'
+    _, _, body = ask(url_of(site, query))
+    assert len(json.loads(body)["results"]["bindings"]) >= 9
+
+
+def test_an_answer_that_grows_too_large_on_its_way_is_broken_off(folder: Path) -> None:
+    with served(folder, "--bytes", "2MB") as site, pytest.raises((http.client.IncompleteRead, ConnectionError)):
+        ask(url_of(site, "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"))
+
+
+def test_slow_queries_end_and_do_not_hold_up_others(site: str) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        slow = [threads.submit(ask, url_of(site, ENDLESS))]
+        time.sleep(0.5)
+        began = time.monotonic()
+        assert ask(f"{site}/search?q=tomato&format=json")[0] == 200
+        assert ask(url_of(site, "ASK {}"))[0] == 200
+        assert not slow[0].done(), "the others were answered while it ran"
+        assert time.monotonic() - began < 60
+        status, _, message = slow[0].result(timeout=60)
+    assert status == 504
+    assert b"no answer within 5 s" in message
+    assert ask(url_of(site, "ASK {}"))[0] == 200

@@ -1,0 +1,107 @@
+"""The papers' tables on a tiny web: every part runs, and what is written comes from the runs."""
+
+from __future__ import annotations
+
+import doctest
+import json
+from pathlib import Path
+
+import pytest
+from tools.papers import anthelion_curves, writing
+from tools.papers.anthelion_classifiers import online_accuracy
+from tools.papers.anthelion_narrower import narrower
+from tools.papers.crawling import crawl, harvest, repetitions
+from tools.papers.lab import Lab
+from tools.papers.ldcoc_features import offline_quality
+from tools.papers.pretrained import named_policy
+from tools.papers.scale import Scale, Web
+from tools.papers.sites import rdf_sites, site_crawl
+
+from motherlode.model import Link, LinkSource
+
+TINY = "synthetic:400"
+
+
+def _lab(folder: Path) -> Lab:
+    web = Web(name="synthetic", web=TINY, requests=120, repeat=1, start="hubs", examples=100, sites=1)
+    scale = Scale(webs=(web,), uri_requests=60, hosts=(10, 20), phase_pages=10, methods_repeat=1)
+    return Lab(scale, docs=folder / "docs", work=folder, processes=1)
+
+
+def _crawl(policy: str) -> dict[str, object]:
+    return {"web": TINY, "target": "any", "policy": policy, "seed": 0, "pages": 120, "start": "homes"}
+
+
+def test_section_has_table_claims_and_picture(tmp_path: Path) -> None:
+    lab = _lab(tmp_path)
+    text = narrower(lab)
+    assert "| Success Rate (λ = 0.2) | 0.12 | " in text
+    assert "- success rate with λ = 0.2 beats online classification: " in text
+    assert (tmp_path / "docs" / "papers" / "anthelion-8-synthetic.svg").read_text().startswith("<svg")
+
+
+def test_answers_are_kept_and_forgotten(tmp_path: Path) -> None:
+    lab = _lab(tmp_path)
+    (first,) = lab.run(crawl, [_crawl("bfs")])
+    (path,) = (tmp_path / "answers").glob("*.json")
+    kept = json.loads(path.read_text())
+    path.write_text(json.dumps({**kept, "answer": "as it was kept"}))
+    assert lab.run(crawl, [_crawl("bfs")]) == ["as it was kept"]
+    lab.forget()
+    assert lab.run(crawl, [_crawl("bfs")]) == [json.loads(json.dumps(first))]
+
+
+@pytest.mark.parametrize("policy", ["pretrained:nb:40", "pretrained:ht:40", "uris:nb:40", "uris:svm:40", "uris:knn:40"])
+def test_pretrained_crawlers_choose_from_the_first_page_on(policy: str) -> None:
+    if policy.startswith(("uris:svm", "uris:knn")):
+        pytest.importorskip("sklearn")
+    answer = crawl(**_crawl(policy))
+    assert answer["fetched"] == 120
+    assert answer["right"], "no page was judged"
+    scores = {rating.score for rating in named_policy(policy, web=TINY, target="any", seed=0).rate(_links(), None)}
+    assert scores != {0.5}, "the classifier was not trained before the crawl"
+
+
+def _links() -> list[Link]:
+    return [Link(url=f"http://{name}.example/recipes/{name}-1.html", source=LinkSource.SEED) for name in ("a", "shop")]
+
+
+def test_the_oracle_finds_at_least_as_much_as_breadth_first() -> None:
+    assert harvest([crawl(**_crawl("oracle"))]) >= harvest([crawl(**_crawl("bfs"))])
+
+
+def test_classifiers_are_compared_on_balanced_pages() -> None:
+    found = online_accuracy(web=TINY, classifier="NB", attributes="c", examples=60)
+    assert found["pages"] % 2 == 0
+    assert 0.5 < found["accuracy"] <= found["highest"] <= 1
+
+
+def test_offline_quality_of_a_feature_set() -> None:
+    pytest.importorskip("sklearn")
+    found = offline_quality(web=TINY, sets="trp", classifier="SVM", split="pages", examples=150)
+    assert 0 < found["f"] <= 1
+
+
+def test_link_analysis_counts_no_more_right_predictions_than_predictions() -> None:
+    (site,) = rdf_sites(web="synthetic:4000", most=1)
+    found = site_crawl(
+        web="synthetic:4000", host=site["host"], documents=site["documents"], policy="linkanalysis:literal"
+    )
+    assert found["rdf"] > 0
+    assert sum(found["predicted"].values()) > 0
+    for name, count in found["fired"].items():
+        assert found["fired_right"].get(name, 0) <= count
+
+
+def test_only_what_draws_is_repeated() -> None:
+    assert [repetitions(name, 5) for name in ("bfs", "bandit:success-rate:0", "bandit:thompson:0", "ldcoc")] == [
+        1,
+        1,
+        5,
+        5,
+    ]
+
+
+@pytest.mark.parametrize("module", [writing, anthelion_curves])
+def test_examples_in_docstrings(module: object) -> None:
+    assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
