@@ -246,8 +246,9 @@ def main() -> int:
 def _intro(repeat: int) -> str:
     return (
         f"Mean ± standard deviation over {repeat} webs, as far as they have enough to find. Recorded sites: the whole "
-        "of ../shared/corpus once, then halves of its hosts. Synthetic webs: seeds that development did not use. Nothing "
-        "is trained beforehand, so there are no hosts to hold out for training. Focus: 0 is breadth-first, 1 the oracle."
+        "of ../shared/corpus once, then halves of its hosts. Synthetic webs: seeds that development did not use. "
+        "Nothing is trained beforehand, so there are no hosts to hold out for training. "
+        "Focus: 0 is breadth-first, 1 the oracle."
     )
 
 

@@ -129,3 +129,21 @@ def test_a_second_writer_in_the_same_process_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="already open"):
         DiskLedger(tmp_path / "f")
     ledger.close()
+
+
+@pytest.mark.parametrize("flush_rows", [1, 1_000_000])
+def test_a_place_in_the_queue_is_where_it_is_popped(tmp_path: Path, flush_rows: int) -> None:
+    """Whether the queue lies on disk or in memory, and for a reader beside the writer."""
+    ledger = DiskLedger(tmp_path / "frontier", flush_rows=flush_rows)
+    scores = [0.5, 2.0, -1.0, 2.0, 0.0]
+    entries = [entry(f"http://a.example/{number}", score=score) for number, score in enumerate(scores)]
+    for one in entries:
+        ledger.add(one)
+    ledger.commit()
+    places = {one.url: ledger.ahead_of(one) for one in entries}
+    order = [popped.url for popped in iter(lambda: ledger.pop(entries[0].arm), None)]
+    assert [places[url] for url in order] == [0, 1, 2, 3, 4]
+    ledger.close()
+    reader = DiskLedger(tmp_path / "frontier", read_only=True)
+    assert [reader.ahead_of(one) for one in entries] == [places[one.url] for one in entries]
+    reader.close()

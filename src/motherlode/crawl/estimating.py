@@ -60,6 +60,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def with_unseen(self) -> float | None:
         """Pages included that no link has led to yet; None while there is no end in sight."""
+        if not self.urls:
+            return 0.0
         return self.finds / (1.0 - self.growth) if self.growth < _STEADY else None
 
     def summary(self) -> dict[str, Any]:

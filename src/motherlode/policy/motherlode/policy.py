@@ -189,7 +189,8 @@ class Motherlode:
         host = self.evidence.hosts.get(arm.partition(TAB)[0])
         host_tries = host.tries if host is not None else 0
         tries = (record.tries if record is not None else 0) + 1.0 + min(host_tries, settings.host_tries)
-        more = min(self._waiting.get(arm, 1) - 1, settings.horizon) if host_tries else settings.horizon
+        unseen = settings.horizon / (1.0 + host_tries) if host_tries <= settings.unseen else 0.0
+        more = min(max(self._waiting.get(arm, 1) - 1, unseen), settings.horizon)
         return tries + self._pending.get(arm, 0), more
 
     def _features_of(self, arm: str) -> tuple[str, ...]:

@@ -1,0 +1,129 @@
+"""What is left to find, and when to stop looking."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from tests.crawl.small_web import crawled, small_web
+
+from motherlode.crawl import JobError, read_stats
+from motherlode.crawl.estimating import DryWatch, Estimate, Estimator, sum_of
+from motherlode.crawl.job import Job
+from motherlode.model import Visit
+
+
+def visit(number: int, *, relevant: bool, host: str = "a.example", arm: str = "a", new_links: int = 0) -> Visit:
+    url = f"http://{host}/{number}"
+    return Visit(number=number, url=url, host=host, arm=arm, depth=1, relevant=relevant, new_links=new_links)
+
+
+def test_the_range_holds_the_truth_about_as_often_as_it_says() -> None:
+    """Arms with chances of their own, each tried a few times: of 200 worlds, 95 % of 200 should be inside."""
+    random = Random(1)
+    inside = 0
+    for _ in range(200):
+        watcher, waiting, truth = Estimator(), [], 0
+        for number in range(20):
+            chance, arm = random.random(), f"arm {number}"
+            for turn in range(random.randrange(1, 15)):
+                watcher.add(visit(turn, relevant=random.random() < chance, arm=arm))
+            count = random.randrange(1, 60)
+            waiting.append((arm, "a.example", count))
+            truth += sum(random.random() < chance for _ in range(count))
+        found = watcher.estimate(waiting)
+        inside += found.low <= truth <= found.high
+    assert inside >= 180
+
+
+def test_an_arm_that_gave_nothing_promises_less_than_one_that_gave_all() -> None:
+    watcher = Estimator()
+    for number in range(30):
+        watcher.add(visit(number, relevant=True, arm="good"))
+        watcher.add(visit(number, relevant=False, arm="bad"))
+    good = watcher.estimate([("good", "a.example", 50)])
+    bad = watcher.estimate([("bad", "a.example", 50)])
+    assert good.finds > 45
+    assert bad.finds < 5
+    assert watcher.estimate([]).finds == 0.0
+
+
+def test_an_untried_host_is_judged_by_how_new_hosts_did() -> None:
+    watcher = Estimator()
+    for number in range(60):
+        watcher.add(visit(number, relevant=False, host=f"h{number}.example", arm=f"h{number}"))
+    assert watcher.estimate([("new", "new.example", 100)]).finds < 5
+
+
+def test_seeds_are_no_sample() -> None:
+    watcher = Estimator()
+    for number in range(60):
+        host = f"h{number}.example"
+        watcher.add(Visit(number=number, url="", host=host, arm=f"home of {host}", depth=0, relevant=True))
+        watcher.add(visit(number, relevant=False, host=host, arm=f"rest of {host}"))
+    assert watcher.estimate([("other", "h1.example", 100)]).finds < 30
+
+
+def test_new_links_without_end_leave_the_unseen_open() -> None:
+    growing, ending = Estimator(), Estimator()
+    for number in range(500):
+        growing.add(visit(number, relevant=True, new_links=5))
+        ending.add(visit(number, relevant=True))
+    assert growing.estimate([("a", "a.example", 9)]).with_unseen is None
+    left = ending.estimate([("a", "a.example", 9)])
+    assert left.with_unseen == pytest.approx(left.finds, rel=0.05)
+
+
+def test_what_was_learned_outlasts_the_process() -> None:
+    one, other = Estimator(), Estimator()
+    for number in range(9):
+        one.add(visit(number, relevant=True))
+    other.load(one.dump())
+    assert other.estimate([("a", "a.example", 9)]) == one.estimate([("a", "a.example", 9)])
+
+
+def test_shards_add_up() -> None:
+    parts = [Estimate(finds=5, deviation=3, urls=10), Estimate(finds=1, deviation=4, urls=10, growth=1.0)]
+    assert sum_of(parts) == Estimate(finds=6, deviation=5, urls=20, growth=0.5)
+    assert sum_of([]) == Estimate()
+
+
+def test_a_watch_without_a_number_never_says_dry() -> None:
+    watch = DryWatch(after=None, below=1.0)
+    for number in range(100):
+        watch.add(visit(number, relevant=False))
+    assert not watch.dry
+
+
+def test_a_crawl_stops_when_it_has_dried_out(tmp_path: Path) -> None:
+    """Breadth-first meets the items first and plain pages for ever after."""
+    web = small_web(tmp_path / "web.warc.gz", items=10, plain=200)
+    folder, totals = crawled(tmp_path / "out", web, policy="bfs", dry_after=20, dry_below=0.1)
+    assert totals.relevant == 10
+    assert 20 < totals.fetched < 40
+    stats = read_stats(folder)
+    assert stats.dried_out
+    assert stats.summary()["dried_out"] is True
+    assert stats.left is not None
+    assert stats.left.urls > 150
+    assert stats.left.finds < stats.left.urls / 2  # ten of thirty were finds, in the one arm that there is
+    _, further = crawled(tmp_path / "out", web, policy="bfs", dry_after=20, dry_below=0.1)
+    assert further.fetched == totals.fetched + 20  # who resumes wants to see more
+
+
+def test_at_the_end_nothing_is_left(tmp_path: Path) -> None:
+    folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"))
+    assert read_stats(folder).summary()["estimated_left"] == {
+        "finds": 0.0,
+        "low": 0.0,
+        "high": 0.0,
+        "waiting_urls": 0,
+        "with_unseen": 0.0,
+    }
+
+
+@pytest.mark.parametrize("wrong", [{"dry_after": 0}, {"dry_below": 0.0}, {"dry_below": 2.0}])
+def test_wrong_numbers_are_told(wrong: dict[str, float]) -> None:
+    with pytest.raises(JobError, match="dry"):
+        Job(seeds=("http://a.example/",), **wrong)  # type: ignore[arg-type]

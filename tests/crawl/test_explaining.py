@@ -1,0 +1,172 @@
+"""Why a URL was fetched, waits, or was refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.crawl.small_web import HOME, crawled, small_web
+
+from motherlode.crawl import CrawlFolder, JobError
+from motherlode.crawl.explaining import explain
+from motherlode.crawl.filters import add_filter
+from motherlode.frontier import DiskLedger, UrlState
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> CrawlFolder:
+    """A crawl that ended in the middle: some URLs wait."""
+    place = tmp_path_factory.mktemp("explaining")
+    return crawled(place / "out", small_web(place / "web.warc.gz"), pages=14, policy="motherlode", scope="web")[0]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> CrawlFolder:
+    """Breadth-first, to the end."""
+    place = tmp_path_factory.mktemp("whole")
+    return crawled(place / "out", small_web(place / "web.warc.gz"), policy="bfs")[0]
+
+
+def in_state(folder: CrawlFolder, state: UrlState, part: str = "") -> list[str]:
+    ledger = DiskLedger(folder.frontier, read_only=True)
+    found = [entry.url for entry, one, _ in ledger.entries() if one is state and part in entry.url]
+    ledger.close()
+    return found
+
+
+def test_a_find_tells_where_it_was_found_and_what_it_gave(folder: CrawlFolder) -> None:
+    told = explain(folder, in_state(folder, UrlState.DONE, "/item/")[0])
+    assert told.state == "fetched"
+    assert "it was a find" in told.because
+    assert told.found is not None
+    assert (told.found.parent, told.found.source, told.found.depth) == (HOME, "anchor", 1)
+    assert told.found.path == (HOME,)
+    assert told.found.anchor.startswith("to /item/")
+    assert told.outcome is not None
+    assert (told.outcome.relevant, told.outcome.reward, told.outcome.statements["jsonld"]) == (True, 1.0, 2)
+    assert told.value_at_pick is not None
+    assert told.explanation is not None
+    assert told.explanation.reasons
+    assert told.explanation.record["tries"] >= 1
+
+
+def test_what_waits_has_a_rank(folder: CrawlFolder) -> None:
+    waiting = in_state(folder, UrlState.WAITING)
+    ranks = []
+    for url in waiting:
+        told = explain(folder, url)
+        assert told.state == "waits"
+        assert told.rank is not None
+        assert told.rank.waiting == len(waiting)
+        assert told.rank.arm is not None
+        ranks.append((told.rank.arm, told.rank.ahead_in_arm))
+    assert len(set(ranks)) == len(ranks)  # no two URLs stand in one place
+    first = min(range(len(ranks)), key=lambda number: ranks[number])
+    assert ranks[first] == (1, 0)
+
+
+def test_the_first_in_rank_is_what_a_resumed_crawl_fetches_next(tmp_path: Path) -> None:
+    web = small_web(tmp_path / "web.warc.gz")
+    folder, _ = crawled(tmp_path / "out", web, pages=6, policy="bandit:best-score")
+    told = {url: explain(folder, url) for url in in_state(folder, UrlState.WAITING)}
+    first = [url for url, one in told.items() if one.rank and (one.rank.arm, one.rank.ahead_in_arm) == (1, 0)]
+    crawled(tmp_path / "out", web, pages=7, policy="bandit:best-score")
+    assert [explain(folder, url).state for url in first] == ["fetched"]
+
+
+def test_what_robots_forbids_was_refused(whole: CrawlFolder) -> None:
+    told = explain(whole, "http://a.example/private/x")
+    assert (told.state, told.reason) == ("refused", "robots")
+    assert [check.name for check in told.checks if check.passed is False] == ["robots"]
+
+
+def test_a_failure_tells_what_follows_from_it(whole: CrawlFolder) -> None:
+    told = explain(whole, "http://a.example/gone")
+    assert told.state == "failed"
+    assert told.outcome is not None
+    assert (told.outcome.failure, told.outcome.treatment) == ("not-found", "not tried again")
+
+
+def test_redirects_are_told_as_a_chain(whole: CrawlFolder) -> None:
+    for url in ("http://a.example/old", "http://a.example/older"):
+        told = explain(whole, url)
+        assert [step.url.partition("example")[2] for step in told.redirects][:3] == ["/old", "/older", "/item/0"]
+        assert [step.state for step in told.redirects][:2] == ["redirect", "redirect"]
+
+
+def test_a_plain_order_explains_itself_in_a_sentence(whole: CrawlFolder) -> None:
+    told = explain(whole, HOME)
+    assert told.explanation is not None
+    assert "Breadth-first" in told.explanation.says
+    assert told.found is not None
+    assert told.found.source == "seed"
+
+
+def test_the_other_scheme_is_the_same_page(whole: CrawlFolder) -> None:
+    assert explain(whole, "https://a.example/item/3").url == "http://a.example/item/3"
+
+
+def test_what_was_never_met_says_so_and_names_its_neighbours(whole: CrawlFolder) -> None:
+    told = explain(whole, "http://a.example/item/99")
+    assert told.state == "unknown"
+    assert "never met" in told.because
+    assert told.nearest[0][0].startswith("http://a.example/item/9")
+    assert all(check.passed is not False for check in told.checks)
+
+
+@pytest.mark.parametrize(
+    ("url", "check"),
+    [
+        ("http://a.example/private/y", "robots"),
+        ("http://a.example/x/x/x/x/x/x/x", "traps"),
+        ("http://a.example/logo.png", "address"),
+        ("gopher://a.example/", "address"),
+    ],
+)
+def test_what_would_be_refused_names_the_check(whole: CrawlFolder, url: str, check: str) -> None:
+    told = explain(whole, url)
+    assert told.state == "unknown"
+    assert [one.name for one in told.checks if one.passed is False] == [check]
+    assert "refused" in told.because or "cannot be fetched" in told.because
+
+
+def test_scope_filters_and_policies_refuse_too(tmp_path: Path) -> None:
+    web = small_web(tmp_path / "web.warc.gz")
+    folder, _ = crawled(tmp_path / "out", web, pages=3, scope="host", policy="ldcoc")
+    assert stopping(folder, "http://b.example/") == ["scope"]
+    add_filter(folder.filters, "/secret/", deny=True)
+    assert stopping(folder, "http://a.example/secret/1") == ["filters"]
+    assert stopping(folder, "http://a.example/song.mp3") == ["address", "policy"]
+
+
+def stopping(folder: CrawlFolder, url: str) -> list[str]:
+    return [one.name for one in explain(folder, url).checks if one.passed is False]
+
+
+def test_the_answer_is_json(folder: CrawlFolder) -> None:
+    for url in (HOME, "http://a.example/nothing", *in_state(folder, UrlState.WAITING)[:1]):
+        assert msgspec.json.decode(msgspec.json.encode(explain(folder, url).summary()))["url"] == url
+
+
+def test_a_running_crawl_can_be_asked(tmp_path: Path) -> None:
+    """The lock is held by somebody else, and the frontier is open: a reader needs neither."""
+    folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), pages=5)
+    holder = CrawlFolder(folder.path)
+    holder.lock()
+    assert explain(folder, HOME).state == "fetched"
+    holder.unlock()
+
+
+def test_a_folder_without_a_crawl_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(JobError, match="holds no crawl"):
+        explain(CrawlFolder(tmp_path), HOME)
+
+
+@pytest.mark.parametrize("policy", ["nb-online", "ldcoc", "linkanalysis"])
+def test_every_policy_tells_something_about_what_waits(tmp_path: Path, policy: str) -> None:
+    folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), pages=12, policy=policy)
+    told = explain(folder, in_state(folder, UrlState.WAITING)[0])
+    assert told.explanation is not None
+    assert told.explanation.says
+    assert told.rank is not None
