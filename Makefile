@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types imports unit conformance fuzz bench papers lock clean
+.PHONY: help setup demo test lint types imports unit conformance fuzz bench focus papers lock clean
 
 help:  ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -48,6 +48,9 @@ bench: setup  ## every benchmark, into bench/RESULTS.md
 
 papers: setup  ## the papers' tables and figures, measured anew, into docs/papers.md (half an hour)
 	$(BIN)/python -m tools.papers --fresh
+
+focus: setup  ## our policy against every other, by target and budget, into bench/results/focus.md
+	$(BIN)/python bench/focus.py
 
 lock:  ## write requirements.lock anew from what is installed
 	$(BIN)/python -m pip freeze --exclude-editable > requirements.lock

@@ -111,3 +111,30 @@ class TestSentences:
     def test_no_number_of_pages(self, name: str) -> None:
         with pytest.raises(ValueError, match="should look like synthetic:100000"):
             synthetic_pages(name)
+
+
+def test_a_reward_that_a_trace_cannot_give_is_refused() -> None:
+    with pytest.raises(ValueError, match="new-statements cannot be simulated"):
+        Question(web="synthetic:300", policies=("bfs",), reward="new-statements")
+    with pytest.raises(ValueError, match="unknown reward"):
+        Question(web="synthetic:300", policies=("bfs",), reward="gold")
+
+
+def test_a_graded_reward_brings_more_statements_and_a_model_more_finds(tmp_path: Path) -> None:
+    plain = Question(web="synthetic:600", policies=("pld",), pages=200)
+    graded = replace(plain, reward="statements")
+    assert study(plain, processes=1).rows[0].result.curve != study(graded, processes=1).rows[0].result.curve
+    home = study(plain, processes=1).rows[0]
+    state = taught(plain)
+    write_model(Model(policy="pld", target="any", state=state), tmp_path / "a.model")
+    started = study(replace(plain, model=str(tmp_path / "a.model")), processes=1).rows[0]
+    assert started.result.relevant > home.result.relevant
+    with pytest.raises(ValueError, match="learned by the policy pld"):
+        replace(plain, policies=("nb-online",), model=str(tmp_path / "a.model"))
+
+
+def taught(question: Question) -> bytes:
+    """What the policy knows when it has seen the whole web."""
+    web, policy = open_web(question.spec), policy_from(question.policies[0])
+    Simulation(web, policy, scope=lambda url: "").run(web.home_pages(), pages=10_000)
+    return policy.dump()

@@ -15,7 +15,7 @@ GENERAL = 7
 def family_of(name: str) -> str:
     """The arms of the same host whose links look alike: what is known of one is expected of the others at first.
 
-    >>> family_of("example.org\tnews/*\t2\t.html\tanchor@a.org\tli.item a")
+    >>> family_of("example.org\\tnews/*\\t2\\t.html\\tanchor@a.org\\tli.item a")
     'example.org .html'
     """
     parts = name.split(TAB, 4)

@@ -29,6 +29,8 @@ _SURPRISE = 0.05
 """An outcome that differs this much from what was expected changes the mind about all arms of its host."""
 _YOUNG = 8
 """So does every outcome of a host that was tried so few times."""
+_STRANGERS_FOR = 200
+"""What is thought of hosts that were not tried changes less and less: it holds for a share of the outcomes so far."""
 _MOST_CACHED = 1 << 14
 
 
@@ -50,6 +52,10 @@ class Motherlode:
         self._plans: dict[str, Plan] = {}
         """As last computed, for arms that lead to others."""
         self._features: dict[str, tuple[str, ...]] = {}
+        self._strangers: dict[str, tuple[int, float]] = {}
+        """The value of arms of hosts that were not tried, by all of their name but the host, and until when it holds:
+        there are a million such hosts, and nothing tells them apart."""
+        self._lessons = 0
         self._count = 0
 
     # ── links come in ────────────────────────────────────────────────────────────────────────────────
@@ -85,6 +91,7 @@ class Motherlode:
             if answered:
                 self.chances.learn(books, features, IS_FIND, came_true=feedback.reward)
         self._back(arm)
+        self._lessons += 1
         surprising = abs(feedback.reward - expected) > _SURPRISE or self.evidence.hosts[host].tries <= _YOUNG
         for name in self._namer.tell_apart(host) if surprising else (arm,):
             if name in self._awake:
@@ -173,6 +180,17 @@ class Motherlode:
 
     def value(self, arm: str) -> float:
         """The rate of finds per request that the arm promises."""
+        host, _, kind = arm.partition(TAB)
+        if host in self.evidence.hosts or arm in self._pending:
+            return self._value(arm)
+        known = self._strangers.get(kind)
+        if known is None or known[0] < self._lessons:
+            if len(self._strangers) >= _MOST_CACHED:
+                self._strangers.clear()
+            known = self._strangers[kind] = (self._lessons + self._lessons // _STRANGERS_FOR, self._value(arm))
+        return known[1]
+
+    def _value(self, arm: str) -> float:
         chance = self.chance(arm)
         known = self.plan(arm, chance)
         settings = self.settings

@@ -55,7 +55,7 @@ def follow_up(chance: float, tries: float, more: float) -> tuple[float, float]:
     >>> follow_up(0.5, tries=1.0, more=0.0)
     (0.0, 0.0)
     >>> follow_up(0.1, tries=1.0, more=20.0), follow_up(0.1, tries=99.0, more=20.0)
-    ((1.1, 2.0), (0.21800000000000003, 2.0))
+    ((1.1, 2.0), (0.218, 2.0))
     """
     after = (chance * tries + 1.0) / (tries + 1.0)
     return chance * more * after, chance * more

@@ -1,0 +1,36 @@
+"""A floor under the focus of our policy, on webs that take seconds; `make focus` measures the whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from motherlode.policy import policy_from, target_from
+from motherlode.sim.oracle import LinkGraph, OraclePolicy
+from motherlode.sim.run import Simulation
+from motherlode.sim.scores import focus
+from motherlode.sim.synthetic import SyntheticSimWeb
+from motherlode.sim.webs import SimulatedWeb
+
+PAGES = 3000
+SHARE = 0.12
+
+
+def finds(web: SimulatedWeb, policy: object) -> int:
+    pages = round(SHARE * PAGES)
+    return Simulation(web, policy, scope=lambda url: "").run(web.home_pages(), pages=pages).relevant  # type: ignore[arg-type]
+
+
+def mean_focus(policy: str, target: str) -> float:
+    scores = []
+    for seed in (501, 502, 503):
+        web = SyntheticSimWeb(pages=PAGES, seed=seed, target=target_from(target))
+        plain, full = finds(web, policy_from("bfs")), finds(web, OraclePolicy(LinkGraph(web)))
+        scores.append(focus(finds(web, policy_from(policy, seed)), plain, full) or 0.0)
+    return sum(scores) / len(scores)
+
+
+@pytest.mark.parametrize(("target", "floor"), [("any", 0.80), ("microdata", 0.60), ("rdf", 0.60)])
+def test_the_focus_of_the_default_policy_does_not_fall(target: str, floor: float) -> None:
+    ours = mean_focus("motherlode", target)
+    assert ours >= floor
+    assert ours > mean_focus("bandit:success-rate", target)

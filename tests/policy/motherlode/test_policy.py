@@ -1,0 +1,94 @@
+"""Our policy on small cases that one can follow by hand."""
+
+from __future__ import annotations
+
+from motherlode.model import FailureKind, Feedback, Link, LinkSource, Parent
+from motherlode.policy.motherlode import Motherlode
+
+
+def link(url: str, place: str = "ul li a") -> Link:
+    return Link(url=url, source=LinkSource.ANCHOR, tag_path=f"html body {place}")
+
+
+def page(url: str, arm: str) -> Parent:
+    return Parent(url=url, host="a.example", depth=0, relevant=False, arm=arm)
+
+
+def outcome(arm: str, *, relevant: bool, failure: FailureKind | None = None) -> Feedback:
+    host = arm.partition("\t")[0]
+    return Feedback(
+        url=f"http://{host}/", host=host, arm=arm, memo=b"", score=0.0, reward=float(relevant), relevant=relevant,
+        failure=failure,
+    )  # fmt: skip
+
+
+def arm_of(policy: Motherlode, one: Link, parent: Parent | None = None) -> str:
+    return policy.rate([one], parent)[0].arm
+
+
+def started() -> Motherlode:
+    """A policy that has seen the home page of the host: only then are a host's links told apart."""
+    policy = Motherlode()
+    policy.learn(outcome(arm_of(policy, link("http://a.example/")), relevant=False))
+    return policy
+
+
+def test_links_that_look_alike_share_an_arm_and_others_do_not() -> None:
+    policy = started()
+    first = arm_of(policy, link("http://a.example/item/1.html"))
+    assert arm_of(policy, link("http://a.example/item/2.html")) == first
+    assert arm_of(policy, link("http://a.example/about/team.html")) != first
+    assert arm_of(policy, link("http://b.example/item/2.html")) != first
+
+
+def test_the_arm_that_gave_finds_is_picked() -> None:
+    policy = started()
+    good = arm_of(policy, link("http://a.example/item/1.html"))
+    bad = arm_of(policy, link("http://a.example/news/1.html", "nav a"))
+    for _ in range(5):
+        policy.learn(outcome(good, relevant=True))
+        policy.learn(outcome(bad, relevant=False))
+    for arm in (bad, good):
+        policy.wake(arm, best=0.0, waiting=10)
+    assert policy.pick() == good
+    policy.rest(good)
+    assert policy.pick() == bad
+    policy.rest(bad)
+    assert policy.pick() is None
+
+
+def test_a_list_that_leads_to_finds_is_worth_more_than_a_page_that_holds_nothing() -> None:
+    policy = started()
+    lists = arm_of(policy, link("http://a.example/list/1.html", "nav a"))
+    plain = arm_of(policy, link("http://a.example/about/1.html", "footer a"))
+    items = [link(f"http://a.example/item/{number}.html") for number in range(20)]
+    for _ in range(4):
+        policy.learn(outcome(lists, relevant=False))
+        policy.learn(outcome(plain, relevant=False))
+        found = policy.rate(items, page("http://a.example/list/1.html", lists))[0].arm
+        policy.learn(outcome(found, relevant=True))
+    assert policy.chance(lists) < 0.5 < policy.value(lists)
+    assert policy.value(lists) > 1.5 * policy.value(plain)
+
+
+def test_links_that_lead_nowhere_are_left_for_last() -> None:
+    policy = started()
+    home = page("http://a.example/", arm_of(policy, link("http://a.example/")))
+    abroad = [arm_of(policy, link(f"http://gone{number}.example/"), home) for number in range(8)]
+    fresh = arm_of(policy, link("http://a.example/item/1.html"), home)
+    for arm in abroad[:6]:
+        policy.learn(outcome(arm, relevant=False, failure=FailureKind.DNS))
+    assert policy.chance(abroad[6]) < policy.chance(fresh)
+
+
+def test_what_was_learned_survives_and_adds_up() -> None:
+    first, second = Motherlode(), Motherlode()
+    arm = arm_of(first, link("http://a.example/item/1.html"))
+    for policy in (first, second):
+        policy.learn(outcome(arm, relevant=True))
+    taken_up = Motherlode()
+    taken_up.load(first.dump())
+    assert taken_up.value(arm) == first.value(arm)
+    taken_up.absorb(second.delta())
+    assert taken_up.evidence.arms[arm].tries == 2
+    assert second.delta() == b"", "told once"
