@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types imports unit conformance fuzz bench focus papers lock clean
+.PHONY: help setup demo test lint types imports unit browser conformance fuzz bench focus papers lock clean
 
 help:  ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -34,8 +34,14 @@ types: setup  ## mypy, strict
 imports: setup  ## import-linter: the layers of docs/architecture.md
 	$(BIN)/lint-imports
 
-unit: setup
+unit: setup browser
 	$(BIN)/python -m pytest -q -n 2
+
+browser:  ## Chromium for the tests of the pages, where it is missing and can be installed; without it they are skipped
+	@command -v chromium chromium-browser google-chrome >/dev/null || { \
+	  test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium; } >/dev/null 2>&1; } || \
+	  echo 'Chromium is not here and could not be installed: the tests in a browser are skipped'
 
 conformance: setup  ## the public test suites: cases, passes, failures by name
 	$(BIN)/python -m tests.conformance

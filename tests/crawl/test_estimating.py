@@ -65,6 +65,15 @@ def test_seeds_are_no_sample() -> None:
     assert watcher.estimate([("other", "h1.example", 100)]).finds < 30
 
 
+def test_the_lower_end_counts_nothing_of_what_was_never_tried() -> None:
+    watcher = Estimator()
+    for number in range(30):
+        watcher.add(visit(number, relevant=True, arm="good"))
+    found = watcher.estimate([("good", "a.example", 10), ("never", "a.example", 1000)])
+    assert 5 < found.low <= 10
+    assert found.finds > 500
+
+
 def test_new_links_without_end_leave_the_unseen_open() -> None:
     growing, ending = Estimator(), Estimator()
     for number in range(500):
@@ -84,8 +93,11 @@ def test_what_was_learned_outlasts_the_process() -> None:
 
 
 def test_shards_add_up() -> None:
-    parts = [Estimate(finds=5, deviation=3, urls=10), Estimate(finds=1, deviation=4, urls=10, growth=1.0)]
-    assert sum_of(parts) == Estimate(finds=6, deviation=5, urls=20, growth=0.5)
+    parts = [
+        Estimate(finds=5, deviation=3, tried=4, tried_deviation=3, urls=10),
+        Estimate(finds=1, deviation=4, tried=1, tried_deviation=4, urls=10, growth=1.0),
+    ]
+    assert sum_of(parts) == Estimate(finds=6, deviation=5, tried=5, tried_deviation=5, urls=20, growth=0.5)
     assert sum_of([]) == Estimate()
 
 

@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 from tests.sim.fakes import recorded_graph
 
-from motherlode.sim.matrix import synthetic_pages
+from motherlode.crawl.models import write_model
+from motherlode.policy import policy_from
+from motherlode.policy.models import Model
+from motherlode.sim.matrix import open_web, synthetic_pages
 from motherlode.sim.record import record
-from motherlode.sim.run import Timing
+from motherlode.sim.run import Simulation, Timing
 from motherlode.sim.study import Question, Study, study
 
 TIMES = ("select_us_mean", "wall_seconds")

@@ -7,8 +7,8 @@ Bayes). The finds among w waiting URLs are then Beta-binomial, and the sum over 
 
 Arms that were never tried are the doubtful part. All those of one host stand or fall together, so they count as one;
 and what is wrong about one host's may be wrong about all (a policy leaves untried what it thinks little of, a recording
-holds a part of a site), so their deviations are added up as they are, not their variances. Early in a crawl the range
-is therefore wide, and it says so honestly.
+holds a part of a site), so their deviations are added up as they are, not their variances, and the lower end of the
+range counts nothing of them. Early in a crawl the range is therefore wide.
 
 What waits is not all: pages link to pages that nobody has seen. While a request brings more new links than one, nobody
 can say how many; when it brings ν < 1, each URL that waits stands for 1 / (1 - ν) (the total progeny of a branching
@@ -44,6 +44,9 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     finds: float = 0.0
     """Among the URLs that wait."""
     deviation: float = 0.0
+    tried: float = 0.0
+    """Of the finds, those in arms that were tried."""
+    tried_deviation: float = 0.0
     urls: int = 0
     """That wait."""
     growth: float = 0.0
@@ -51,7 +54,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def low(self) -> float:
-        return max(0.0, self.finds - _SPREAD * self.deviation)
+        """Where nothing comes of arms that were never tried."""
+        return max(0.0, self.tried - _SPREAD * self.tried_deviation)
 
     @property
     def high(self) -> float:
@@ -86,6 +90,8 @@ def sum_of(parts: Iterable[Estimate]) -> Estimate:
     return Estimate(
         finds=sum(part.finds for part in known),
         deviation=sqrt(sum(part.deviation**2 for part in known)),
+        tried=sum(part.tried for part in known),
+        tried_deviation=sqrt(sum(part.tried_deviation**2 for part in known)),
         urls=urls,
         growth=sum(part.growth * part.urls for part in known) / urls if urls else 0.0,
     )
@@ -166,11 +172,19 @@ class Estimator:
             mean, spread = _finds(count, _rate(record, self._expected(host)), known=record[0] + _STRENGTH)
             finds += mean
             variance += spread * spread
+        tried = finds
         for host, count in untried.items():
             mean, spread = _finds(count, self._expected(host), known=_STRENGTH)
             finds += mean
             doubt += spread
-        return Estimate(finds=finds, deviation=sqrt(variance + doubt * doubt), urls=urls, growth=round(state.growth, 4))
+        return Estimate(
+            finds=finds,
+            deviation=sqrt(variance + doubt * doubt),
+            tried=tried,
+            tried_deviation=sqrt(variance),
+            urls=urls,
+            growth=round(state.growth, 4),
+        )
 
     def _expected(self, host: str) -> float:
         """The chance of a link of a host, as far as nothing is known of its arm."""

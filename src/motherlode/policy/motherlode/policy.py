@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -29,9 +30,19 @@ _SURPRISE = 0.05
 """An outcome that differs this much from what was expected changes the mind about all arms of its host."""
 _YOUNG = 8
 """So does every outcome of a host that was tried so few times."""
-_STRANGERS_FOR = 200
-"""What is thought of hosts that were not tried changes less and less: it holds for a share of the outcomes so far."""
+_STRANGERS_FOR = 1.005
+"""What is thought of hosts that were not tried changes less and less: it holds until there are so many times as many
+outcomes."""
 _MOST_CACHED = 1 << 14
+
+
+class Stranger(NamedTuple):
+    """What is thought of links of one kind to hosts that were not tried."""
+
+    until: float
+    """Outcomes that may be learned until it is thought about again."""
+    value: float
+    plan: Plan
 
 
 class Motherlode:
@@ -50,11 +61,11 @@ class Motherlode:
         self._pending: dict[str, int] = {}
         """Links of each arm that were picked and have not come back."""
         self._plans: dict[str, Plan] = {}
-        """As last computed, for arms that lead to others."""
+        """As last computed, for arms of hosts that were tried."""
         self._features: dict[str, tuple[str, ...]] = {}
-        self._strangers: dict[str, tuple[int, float]] = {}
-        """The value of arms of hosts that were not tried, by all of their name but the host, and until when it holds:
-        there are a million such hosts, and nothing tells them apart."""
+        self._strangers: dict[str, Stranger] = {}
+        """Arms of hosts that were not tried, by all of their name but the host: there may be a million such hosts, and
+        nothing tells them apart."""
         self._lessons = 0
         self._count = 0
 
@@ -150,15 +161,12 @@ class Motherlode:
     def plan(self, arm: str, chance: float | None = None) -> Plan:
         """The arm's next link, and then what lies behind it. The chance is that of the arm, where it is known."""
         chance = self.chance(arm) if chance is None else chance
-        if not self.settings.looks_behind:
-            return plan(chance, 1.0)
-        expected = self._expected(arm)
+        expected = self._expected(arm) if self.settings.looks_behind else None
         if not expected:
             return plan(chance, 1.0)
         most = self.settings.most_new
         follow = [(self._plan_of(to), min(most, links)) for to, links in expected.items()]
-        found = self._plans[arm] = behind(chance, follow, discount=self.settings.discount)
-        return found
+        return behind(chance, follow, discount=self.settings.discount)
 
     def _expected(self, arm: str) -> dict[str, float]:
         """New links a page, by their arm: as the arm's own pages had them, and at first as those of its family."""
@@ -175,30 +183,33 @@ class Motherlode:
         return expected
 
     def _plan_of(self, arm: str) -> Plan:
+        """As it was last computed, if it was."""
         known = self._plans.get(arm)
-        return plan(self.chance(arm), 1.0) if known is None else known
+        if known is None:
+            self.value(arm)
+            known = self._plans.get(arm) or self._strangers[arm.partition(TAB)[2]].plan
+        return known
 
     def value(self, arm: str) -> float:
         """The rate of finds per request that the arm promises."""
         host, _, kind = arm.partition(TAB)
         if host in self.evidence.hosts or arm in self._pending:
-            return self._value(arm)
+            value, self._plans[arm] = self._valued(arm)
+            return value
         known = self._strangers.get(kind)
-        if known is None or known[0] < self._lessons:
+        if known is None or known.until < self._lessons:
             if len(self._strangers) >= _MOST_CACHED:
                 self._strangers.clear()
-            known = self._strangers[kind] = (self._lessons + self._lessons // _STRANGERS_FOR, self._value(arm))
-        return known[1]
+            known = self._strangers[kind] = Stranger(self._lessons * _STRANGERS_FOR, *self._valued(arm))
+        return known.value
 
-    def _value(self, arm: str) -> float:
+    def _valued(self, arm: str) -> tuple[float, Plan]:
         chance = self.chance(arm)
         known = self.plan(arm, chance)
-        settings = self.settings
-        if not settings.looks_ahead:
-            return known.rate
-        tries, more = self._outlook(arm)
-        finds, requests = follow_up(chance, tries, more)
-        return (known.finds + finds) / (known.requests + requests)
+        if not self.settings.looks_ahead:
+            return known.rate, known
+        finds, requests = follow_up(chance, *self._outlook(arm))
+        return (known.finds + finds) / (known.requests + requests), known
 
     def _outlook(self, arm: str) -> tuple[float, float]:
         """How much is known about an arm, in tries, and how many more links like its next there are."""
