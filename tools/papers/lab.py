@@ -1,0 +1,93 @@
+"""Where jobs are run: on all cores, each answer kept as JSON, so that a table can be made again without its work.
+
+A job is a function of a module with arguments that JSON can hold, and an answer that JSON can hold. The name of the
+function and the arguments are the key of its answer. `--fresh` forgets all answers; otherwise a changed policy goes
+unnoticed, which is what one wants while a table is written, and not when it is published.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from tools.papers.scale import Scale
+from tools.papers.webs import ROOT, WORK
+
+from motherlode.crawl.plot import Axes, Curve, write_svg
+
+Arguments = dict[str, Any]
+Job = Callable[..., Any]
+
+
+class Lab:
+    """Runs jobs, and takes the figures that are drawn of them."""
+
+    def __init__(self, scale: Scale, *, docs: Path = ROOT / "docs", work: Path = WORK, processes: int = 2) -> None:
+        self.scale = scale
+        self._docs = docs
+        self._work = work / "answers"
+        self._processes = processes
+        self.cpu_seconds = 0.0
+        """Of all answers that were used, whenever they were computed."""
+
+    def forget(self) -> None:
+        shutil.rmtree(self._work, ignore_errors=True)
+
+    def run(self, job: Job, asked: Sequence[Arguments]) -> list[Any]:
+        """The answers, in order; only those that are not known are computed."""
+        paths = [self._path(job, arguments) for arguments in asked]
+        missing = {path: arguments for path, arguments in zip(paths, asked, strict=True) if not path.exists()}
+        if missing:
+            self._work.mkdir(parents=True, exist_ok=True)
+            self._compute(job, missing)
+        kept = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+        self.cpu_seconds += sum(one["cpu_seconds"] for one in kept)
+        return [one["answer"] for one in kept]
+
+    def _path(self, job: Job, arguments: Arguments) -> Path:
+        key = json.dumps([job.__module__, job.__qualname__, arguments], sort_keys=True)
+        return self._work / f"{job.__name__}-{hashlib.sha256(key.encode()).hexdigest()[:20]}.json"
+
+    def _compute(self, job: Job, missing: dict[Path, Arguments]) -> None:
+        if self._processes <= 1:
+            for path, arguments in missing.items():
+                self._keep(path, job, arguments, timed(job, arguments))
+            return
+        with ProcessPoolExecutor(self._processes, mp_context=get_context("forkserver")) as pool:
+            futures: dict[Future[tuple[Any, float]], Path] = {
+                pool.submit(timed, job, arguments): path for path, arguments in missing.items()
+            }
+            for done, future in enumerate(as_completed(futures), 1):
+                path = futures[future]
+                self._keep(path, job, missing[path], future.result(), progress=f"{done} of {len(missing)}")
+
+    def _keep(self, path: Path, job: Job, arguments: Arguments, outcome: tuple[Any, float], progress: str = "") -> None:
+        answer, seconds = outcome
+        kept = {"job": job.__qualname__, "arguments": arguments, "cpu_seconds": round(seconds, 2), "answer": answer}
+        written = path.with_suffix(".part")
+        written.write_text(json.dumps(kept), encoding="utf-8")
+        written.replace(path)
+        told = " ".join(str(value) for value in arguments.values() if not isinstance(value, (list, dict)))
+        print(f"  {job.__name__} {told[:90]}: {seconds:.1f} s of CPU {progress}", file=sys.stderr, flush=True)
+
+    def figure(self, name: str, title: str, curves: Sequence[Curve], axes: Axes) -> str:
+        """Draw docs/papers/NAME.svg, and give the Markdown that shows it."""
+        folder = self._docs / "papers"
+        folder.mkdir(parents=True, exist_ok=True)
+        write_svg(folder / f"{name}.svg", curves, title, axes=axes)
+        return f"![{title}](papers/{name}.svg)"
+
+
+def timed(job: Job, arguments: Arguments) -> tuple[Any, float]:
+    """The answer of a job, and the CPU seconds that it took."""
+    before = time.process_time()
+    answer = job(**arguments)
+    return answer, time.process_time() - before

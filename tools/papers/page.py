@@ -1,0 +1,46 @@
+"""The whole page: all sections in order, each paper under its title."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tools.papers.anthelion_classifiers import table_1
+from tools.papers.anthelion_narrower import narrower
+from tools.papers.anthelion_selection import table_2
+from tools.papers.anthelion_time import figure_9
+from tools.papers.lab import Lab
+from tools.papers.ldcoc_crawlers import figure_2b
+from tools.papers.ldcoc_features import figure_2a
+from tools.papers.link_analysis import link_analysis
+from tools.papers.online_methods import methods
+from tools.papers.phases import phases
+from tools.papers.writing import note
+
+SECTIONS: dict[str, Callable[[Lab], str]] = {
+    "methods": methods,
+    "anthelion-table-1": table_1,
+    "anthelion-table-2": table_2,
+    "anthelion-figure-8": narrower,
+    "anthelion-figure-9": figure_9,
+    "ldcoc-figure-2a": figure_2a,
+    "ldcoc-figure-2b": figure_2b,
+    "link-analysis": link_analysis,
+    "phases": phases,
+}
+"""By the names that `--only` takes."""
+TITLES = {
+    "anthelion-table-1": "## Anthelion (Meusel, Mika, Blanco 2014)",
+    "ldcoc-figure-2a": "## LDCOC (Huang, Gandon 2020)",
+    "link-analysis": "## Link analysis (Emamdadi, Kahani, Zarrinkalam)",
+    "phases": "## MultiCrawler (Harth, Umbrich, Decker 2006)",
+}
+"""Before which section a paper begins."""
+
+
+def page(made: Mapping[str, str]) -> str:
+    """Markdown of the sections that have been made."""
+    parts = ["# The papers' tables, measured anew", note("introduction")]
+    for name, text in made.items():
+        parts += [TITLES[name]] if name in TITLES else []
+        parts.append(text.strip())
+    return "\n\n".join(part for part in parts if part) + "\n"

@@ -1,0 +1,94 @@
+"""Crawlers whose classifier was trained before the crawl, on pages that do not count: the static ones of the papers.
+
+`pretrained:KIND:K` has Anthelion's features and K pages of a random crawl ("randomly selected pages", 5.1);
+`uris:KIND:K` has LDCOC's features F₊ₜ₊ᵣ₊ₚ and K pages of a breadth-first crawl (section 4). The policies `nb-static:K`
+and so on of the command line take their training pages from the crawl itself, as one must in life.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from random import Random
+
+import msgspec
+import numpy as np
+from tools.papers.watching import Watching
+from tools.papers.webs import opened, starts
+
+from motherlode.model import Feedback, Link, Parent, Policy
+from motherlode.policy import policy_from
+from motherlode.policy.anthelion import FUNCTIONS, Features, HostBandit, NaiveBayes
+from motherlode.policy.anthelion.features import row
+from motherlode.policy.anthelion.tokens import HASHES
+from motherlode.policy.baselines.offline import offline
+from motherlode.policy.baselines.static import Frozen, StaticRater, fit_tree
+from motherlode.policy.hashing import Hasher
+from motherlode.policy.ldcoc.features import page_features
+from motherlode.sim.oracle import LinkGraph, OraclePolicy
+from motherlode.sim.run import Simulation
+from motherlode.sim.synthetic import SyntheticSimWeb
+
+_TRAINING_SEED = 1_000_003
+"""Of the random crawl that is trained on: none that is measured has it."""
+
+
+class UriFeatures(Features):
+    """F₊ₜ₊ᵣ₊ₚ, hashed to as many places as Anthelion's tokens."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._hasher = Hasher(HASHES)
+
+    def rows(self, links: Sequence[Link], parent: Parent | None) -> list[bytes]:
+        named = page_features(links, parent, "trp")
+        return [row.astype(np.uint16).tobytes() for row in self._hasher.rows(["bias", *names] for names in named)]
+
+
+@lru_cache(maxsize=4)
+def _training(web: str, target: str, order: str, pages: int) -> tuple[list[bytes], list[bool]]:
+    """Rows and labels of the pages of a crawl in the given order."""
+    features = Features() if order == "random" else UriFeatures()
+    rows: list[bytes] = []
+    labels: list[bool] = []
+
+    def seen(link: Link, parent: Parent | None, feedback: Feedback) -> None:
+        if len(rows) < pages:
+            rows.extend(features.rows([link], parent))
+            labels.append(feedback.relevant)
+
+    known = opened(web, target)
+    policy = Watching(policy_from(order, _TRAINING_SEED), seen)
+    # breadth-first from every home page of a large web would be trained on home pages alone
+    start = "hubs" if order == "bfs" and isinstance(known, SyntheticSimWeb) else "homes"
+    Simulation(known, policy, scope=lambda url: "").run(starts(known, start), pages=round(pages * 1.6) + 100)
+    return rows, labels
+
+
+def _fit_bayes(rows: Sequence[bytes], labels: Sequence[bool]) -> Frozen:
+    """The learner of `nb-online`, which stops learning: then all that differs is when it learned."""
+    model = NaiveBayes()
+    for memo, label in zip(rows, labels, strict=True):
+        model.learn(row(memo), relevant=label)
+    return model
+
+
+@lru_cache(maxsize=1)
+def _graph(web: str, target: str) -> LinkGraph:
+    return LinkGraph(opened(web, target))
+
+
+def named_policy(name: str, *, web: str, target: str, seed: int) -> Policy:
+    """A policy by its name, those above or those of the command line."""
+    word, *arguments = name.split(":")
+    if word == "oracle":
+        return OraclePolicy(_graph(web, target))
+    if word not in ("pretrained", "uris"):
+        return policy_from(name, seed)
+    kind, pages = arguments[0], int(arguments[1])
+    rows, labels = _training(web, target, "random" if word == "pretrained" else "bfs", pages)
+    features = Features() if word == "pretrained" else UriFeatures()
+    fit = {"ht": fit_tree, "nb": _fit_bayes}.get(kind) or offline(kind)
+    rater = StaticRater(features, fit, min(pages, len(rows)))
+    rater.load(msgspec.msgpack.encode((0, rows, bytes(labels))))
+    return HostBandit(rater=rater, function=FUNCTIONS["best-score"], random=Random(seed))

@@ -1,0 +1,146 @@
+"""Single sites crawled for RDF documents, and what was predicted of every link that was followed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from math import ceil
+from random import Random
+from typing import Any
+
+from tools.papers.crawling import Answer
+from tools.papers.scale import RECORDED
+from tools.papers.watching import Watching
+from tools.papers.webs import opened, starts, web_spec
+
+from motherlode.model import FailureKind, Feedback, Link, Parent
+from motherlode.policy import policy_from
+from motherlode.policy.linkanalysis import HEURISTICS, SIMILARITY, LinkClass, default_concepts, link_properties
+from motherlode.policy.linkanalysis.heuristics import relevancy_r
+from motherlode.policy.linkanalysis.properties import is_html_document, is_rdf_document
+from motherlode.sim.matrix import SYNTHETIC, synthetic_pages
+from motherlode.sim.run import Simulation
+from motherlode.sim.web import SyntheticWeb
+from motherlode.sim.webs import SimulatedWeb
+from motherlode.www.urls import host_of
+
+MOST = 2000
+"""Requests to one site, as in the paper; and at most this share of a site, because at its end every order is alike."""
+_SHARE = 0.4
+_SAMPLE = 60
+_APART = 1e12
+"""Between the scores of two classes, in the policy."""
+
+
+def rdf_sites(*, web: str, most: int) -> list[dict[str, Any]]:
+    """The largest sites with at least twenty RDF documents, and with HTML documents as well."""
+    known = opened(web, "rdf")
+    by_host: dict[str, list[str]] = {}
+    for url in _addresses(web, known):
+        by_host.setdefault(host_of(url), []).append(url)
+    found: list[dict[str, Any]] = []
+    for host in sorted(by_host, key=lambda host: (-len(by_host[host]), host)):
+        urls = by_host[host]
+        sample = urls if len(urls) <= 500 else Random(0).sample(urls, _SAMPLE)
+        kinds = Counter(_kind(known, url) for url in sample)
+        rdf = kinds["R"] / len(sample)
+        if 0.04 <= rdf <= 0.9 and rdf * len(urls) >= 20:
+            found.append({"host": host, "documents": len(urls), "rdf": rdf})
+        if len(found) == most:
+            break
+    return found
+
+
+@lru_cache(maxsize=1)
+def _hosts_with_documents(web: str) -> frozenset[str]:
+    """Hosts that are sites. The others hold nothing but identifiers, which redirect to the documents of some site."""
+    known = opened(web, "rdf")
+    urls = (url for url, _ in known.labels()) if web == RECORDED else iter(known.home_pages())
+    return frozenset(map(host_of, urls))
+
+
+def _addresses(name: str, web: SimulatedWeb) -> Iterator[str]:
+    """All documents of a recorded web; of a synthetic one all addresses, without computing a million pages."""
+    if not name.startswith(SYNTHETIC):
+        return (url for url, _ in web.labels())
+    made = SyntheticWeb(synthetic_pages(name), web_spec(name).web_seed)
+    return (url for host in made.hosts() for url in made.urls(host))
+
+
+def _kind(web: SimulatedWeb, url: str) -> str:
+    kind = web.page(url).kind
+    return "R" if is_rdf_document(kind) else "H" if is_html_document(kind) else "N"
+
+
+def site_crawl(*, web: str, host: str, documents: int, policy: str) -> Answer:
+    """Crawl one site from its home page (recorded ones: and their further roots); count classes and heuristics."""
+    known = opened(web, "rdf")
+    literal = policy.endswith(":literal")
+    counts = _Counts(known, literal=literal)
+    watched = Watching(policy_from(policy, 0), counts.seen)
+    begin = [url for url in starts(known, "seeds" if web == RECORDED else "homes") if host_of(url) == host]
+    pages = min(MOST, max(20, round(documents * _SHARE)))
+    others = _hosts_with_documents(web) - {host}
+    simulation = Simulation(known, watched, scope=lambda url: "another site" if host_of(url) in others else "")
+    result = simulation.run(begin, pages=pages)
+    return {
+        "requests": result.fetched,
+        "rdf": result.relevant,
+        "curve": result.curve[:: max(1, len(result.curve) // 100)],
+        "pages": pages,
+        "predicted": counts.predicted,
+        "right": counts.right,
+        "true": counts.true,
+        "fired": counts.fired,
+        "fired_right": counts.fired_right,
+    }
+
+
+class _Counts:
+    """Predicted against true classes, of all links that were followed and led to a document."""
+
+    def __init__(self, web: SimulatedWeb, *, literal: bool) -> None:
+        self._web = web
+        self._literal = literal
+        self.predicted: Counter[str] = Counter()
+        self.right: Counter[str] = Counter()
+        self.true: Counter[str] = Counter()
+        """Documents by their true class, however they were predicted."""
+        self.fired: Counter[str] = Counter()
+        self.fired_right: Counter[str] = Counter()
+
+    def seen(self, link: Link, parent: Parent | None, feedback: Feedback) -> None:
+        if parent is None or feedback.failure is not None:
+            return
+        properties = link_properties(link, parent, literal=self._literal)
+        concepts = default_concepts()
+        predicted = relevancy_r(properties, concepts)[0]
+        if predicted is LinkClass.H and ceil(feedback.score / _APART) == LinkClass.HR.value:
+            predicted = LinkClass.HR
+        true = self._true_class(feedback.url)
+        names = [name for name, heuristic in HEURISTICS.items() if heuristic(properties, concepts)]
+        if predicted is LinkClass.HR:
+            names = [SIMILARITY]
+        elif predicted is not LinkClass.R:
+            names = []
+        self.true[true] += 1
+        self.predicted[predicted.name] += 1
+        self.fired.update(names)
+        if predicted.name == true:
+            self.right[true] += 1
+            self.fired_right.update(names)
+
+    def _true_class(self, url: str) -> str:
+        found = _kind(self._web, url)
+        if found != "H":
+            return found
+        return "HR" if any(self._leads_to_rdf(link.url) for link in self._web.page(url).links) else "H"
+
+    def _leads_to_rdf(self, url: str) -> bool:
+        page = self._web.page(url)
+        for _ in range(5):
+            if page.failure is not FailureKind.REDIRECT:
+                break
+            page = self._web.page(page.location)
+        return page.failure is None and is_rdf_document(page.kind)

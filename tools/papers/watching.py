@@ -1,0 +1,51 @@
+"""A policy that lets another decide and looks on: which link, on which page, came to what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from motherlode.model import FailureKind, Feedback, Link, LinkSource, Parent, Policy, Rating
+
+Seen = Callable[[Link, Parent | None, Feedback], None]
+"""Told of every URL that was fetched and was no redirect: the link that led to it, its page, and the outcome."""
+
+
+class Watching:
+    """Passes every question on. What a redirect led to counts for the link that led to the redirect."""
+
+    def __init__(self, policy: Policy, seen: Seen) -> None:
+        self._policy = policy
+        self._seen = seen
+        self._found: dict[str, tuple[Link, Parent | None]] = {}
+
+    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+        for link in links:
+            found = (link, parent)
+            if link.source is LinkSource.REDIRECT and parent is not None:
+                found = self._found.get(parent.url, found)
+            self._found[link.url] = found
+        return self._policy.rate(links, parent)
+
+    def learn(self, feedback: Feedback) -> None:
+        found = self._found.pop(feedback.url, None)
+        if feedback.failure is FailureKind.REDIRECT:
+            if found is not None:
+                self._found[feedback.url] = found  # its target may be rated after this
+        elif found is not None:
+            self._seen(*found, feedback)
+        self._policy.learn(feedback)
+
+    def wake(self, arm: str, best: float, waiting: int) -> None:
+        self._policy.wake(arm, best, waiting)
+
+    def rest(self, arm: str) -> None:
+        self._policy.rest(arm)
+
+    def pick(self) -> str | None:
+        return self._policy.pick()
+
+    def dump(self) -> bytes:
+        return self._policy.dump()
+
+    def load(self, state: bytes) -> None:
+        self._policy.load(state)

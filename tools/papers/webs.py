@@ -1,0 +1,51 @@
+"""The webs by their short names, opened once by each process."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tools.papers.scale import RECORDED
+
+from motherlode.crawl import canonical_seeds
+from motherlode.sim.matrix import WebSpec, open_web
+from motherlode.sim.record import record
+from motherlode.sim.synthetic import SyntheticSimWeb
+from motherlode.sim.webs import SimulatedWeb
+
+ROOT = Path(__file__).resolve().parents[2]
+CORPUS = ROOT.parent / "shared" / "corpus"
+WORK = ROOT / ".papers"
+"""Recorded web and answers; not part of the repository."""
+TRACE = WORK / "trace"
+
+
+def prepare_recorded() -> None:
+    """Record the corpus, unless that is done already."""
+    archive = CORPUS / "sites.warc.gz"
+    if not archive.exists():
+        raise FileNotFoundError(f"{archive} is not there: the papers' tables need the recorded web")
+    TRACE.parent.mkdir(parents=True, exist_ok=True)
+    print("the recorded web …", file=sys.stderr, flush=True)
+    record([archive], TRACE, progress=lambda *_: None)
+
+
+def web_spec(web: str, target: str = "any") -> WebSpec:
+    return WebSpec(web=str(TRACE) if web == RECORDED else web, target=target)
+
+
+def opened(web: str, target: str = "any") -> SimulatedWeb:
+    return open_web(web_spec(web, target))
+
+
+def starts(web: SimulatedWeb, start: str) -> tuple[str, ...]:
+    """The URLs at which a crawl begins."""
+    if start == "homes":
+        return tuple(web.home_pages())
+    if start == "hubs" and isinstance(web, SyntheticSimWeb):
+        return tuple(web.seeds())
+    if start == "seeds":
+        lines = (CORPUS / "seeds.txt").read_text(encoding="utf-8").splitlines()
+        seeds = tuple(line.strip() for line in lines if line.strip() and not line.startswith("#"))
+        return tuple(dict.fromkeys(web.spelling(url) for url in canonical_seeds(seeds)))
+    raise ValueError(f"a crawl starts at homes, hubs or seeds; got {start!r}")
