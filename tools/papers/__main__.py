@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 from tools.papers.lab import Lab
 from tools.papers.page import SECTIONS, page
 from tools.papers.scale import FULL, SMALL
-from tools.papers.webs import ROOT, WORK, prepare_recorded
+from tools.papers.webs import ROOT, TRACE, WORK, prepare_recorded
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lab = Lab(SMALL if options.small else FULL, docs=docs, work=work, processes=options.processes)
     if options.fresh:
         lab.forget()
+        shutil.rmtree(TRACE, ignore_errors=True)
     prepare_recorded()
     sections = work / "sections"
     sections.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,7 @@
 Every arm that has URLs waiting is a sample with a record: of n requests k were finds. The chance of its next one has a
 Beta distribution, which starts from the record of its host, and that from how arms do at their first try (empirical
 Bayes). The finds among w waiting URLs are then Beta-binomial, and the sum over arms has a mean and a variance, of which
-95 % are shown. Seeds do not count: somebody chose them.
+95 % are shown (by this model; docs/rewards.md has what was measured). Seeds do not count: somebody chose them.
 
 Arms that were never tried are the doubtful part. All those of one host stand or fall together, so they count as one;
 and what is wrong about one host's may be wrong about all (a policy leaves untried what it thinks little of, a recording
@@ -29,6 +29,8 @@ from motherlode.model import Visit
 
 _STRENGTH = 2.0
 """Requests that a host's record counts for at an arm, and arms in general at a host."""
+_RECENT = 0.95
+"""Share of an arm's record that still counts after one more request: what waits is more like its last pages."""
 _KEEP = 0.99
 """Share of what is known about new links that still counts after one more request: about the last hundred."""
 _STEADY = 0.95
@@ -97,8 +99,8 @@ def sum_of(parts: Iterable[Estimate]) -> Estimate:
     )
 
 
-_Tally = list[int]
-"""Requests and finds."""
+_Tally = list[float]
+"""Requests and finds; of an arm, those long ago counting less."""
 
 
 class _State(msgspec.Struct):
@@ -141,7 +143,9 @@ class Estimator:
             return
         state, find = self._state, int(visit.relevant)
         host, arm = state.hosts.get(visit.host), state.arms.get(visit.arm)
-        tallies = [state.arms.setdefault(visit.arm, [0, 0])]
+        recent = state.arms.setdefault(visit.arm, [0, 0])
+        recent[:] = recent[0] * _RECENT + 1, recent[1] * _RECENT + find
+        tallies = []
         known = state.hosts.setdefault(visit.host, [0, 0])
         if visit.depth > 0:
             tallies.append(known)

@@ -18,6 +18,7 @@ IS_FIND: Final = 2
 """The question whether a page is a find. Both are places in a feature's sums: z, then n."""
 
 _MOST_LED_TO = 48
+_HEAVIEST = 1e12
 
 Sums = list[float]
 
@@ -28,20 +29,55 @@ class ArmRecord(msgspec.Struct, gc=False):
     tries: int = 0
     finds: float = 0
     """Rewards: whole numbers, unless the user wants them graded."""
-    led_to: dict[str, int] = msgspec.field(default_factory=dict)
-    """New links by their arm."""
+    led_to: dict[str, float] = msgspec.field(default_factory=dict)
+    """New links by their arm, each times the weight of its page."""
+    pages: float = 0.0
+    """The weights of all tries."""
+    weight: float = 1.0
+    """Of the last try. It grows, so that what came first counts less and less: on a site that is nearly known, pages
+    have few new links, however many the first ones had."""
 
-    def note(self, led_to: Mapping[str, int]) -> None:
-        """A page had so many new links; of too many arms, those that were met least are forgotten."""
+    def count(self, *, reward: float, keep: float) -> None:
+        """One more try; those before it count for the share `keep` of what they did."""
+        self.tries += 1
+        self.finds += reward
+        self.weight /= keep
+        self.pages += self.weight
+        if self.weight > _HEAVIEST:
+            self._scale(1.0 / self.weight)
+
+    def _scale(self, by: float) -> None:
+        self.weight *= by
+        self.pages *= by
+        self.led_to = {arm: links * by for arm, links in self.led_to.items()}
+
+    def links_a_page(self, *, cautious: float) -> dict[str, float]:
+        """New links by their arm that the next page may have, as if `cautious` pages had had none.
+
+        >>> record = ArmRecord()
+        >>> for links in (4, 0):
+        ...     record.count(reward=0.0, keep=0.5)
+        ...     record.note({"list": links})
+        >>> record.links_a_page(cautious=0.0)
+        {'list': 1.3333333333333333}
+        """
+        pages = self.pages + cautious * self.weight
+        return {arm: links / pages for arm, links in self.led_to.items()} if pages else {}
+
+    def note(self, led_to: Mapping[str, float]) -> None:
+        """The page of the last try had so many new links; of too many arms, the least are forgotten."""
         known = self.led_to
         for arm, links in led_to.items():
-            known[arm] = known.get(arm, 0) + links
+            known[arm] = known.get(arm, 0.0) + links * self.weight
         if len(known) > _MOST_LED_TO:
             self.led_to = dict(sorted(known.items(), key=lambda item: -item[1])[: _MOST_LED_TO // 2])
 
     def add(self, other: ArmRecord) -> None:
         self.tries += other.tries
         self.finds += other.finds
+        other._scale(1.0 / other.weight)
+        self._scale(1.0 / self.weight)
+        self.pages += other.pages
         self.note(other.led_to)
 
 

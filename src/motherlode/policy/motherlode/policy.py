@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from motherlode.model import Explanation, Feedback, Lesson, Link, Parent, Rating
+from motherlode.model import Explanation, FailureKind, Feedback, Lesson, Link, Parent, Rating
 from motherlode.policy.arms import AwakeArms
 from motherlode.policy.motherlode.chances import Chances, Prior
 from motherlode.policy.motherlode.evidence import ANSWERS, IS_FIND, ArmRecord, Evidence
@@ -93,9 +93,11 @@ class Motherlode:
         arm, host, books = feedback.arm, feedback.host, (self.evidence, self._news)
         expected, family = self.chance(arm), family_of(arm)
         for book in books:
-            for record in (book.arm(arm), book.family(family), book.host(host)):
-                record.tries += 1
-                record.finds += feedback.reward
+            for record in (book.arm(arm), book.family(family)):
+                record.count(reward=feedback.reward, keep=self.settings.keep)
+            of_host = book.host(host)
+            if feedback.failure is not FailureKind.REDIRECT:  # which shows nothing of the host yet
+                of_host.count(reward=feedback.reward, keep=1.0)
         if self.settings.learns_features:
             features, answered = self._features_of(arm), feedback.failure is None
             self.chances.learn(books, features, ANSWERS, came_true=answered)
@@ -172,23 +174,25 @@ class Motherlode:
         """New links a page, by their arm: as the arm's own pages had them, and at first as those of its family."""
         record = self.evidence.arms.get(arm) or _UNTRIED
         borrowed = self.settings.borrowed_pages
-        pages = record.tries + borrowed + _CAUTION
-        expected = {to: links / pages for to, links in record.led_to.items()}
+        expected = record.links_a_page(cautious=borrowed + _CAUTION)
         if borrowed and record.tries < _GROWN:
             family = self.evidence.families.get(family_of(arm))
             if family is not None:
-                share = borrowed / (pages * (family.tries + _CAUTION))
-                for to, links in family.led_to.items():
+                share = borrowed / (record.tries + borrowed + _CAUTION)
+                for to, links in family.links_a_page(cautious=_CAUTION).items():
                     expected[to] = expected.get(to, 0.0) + links * share
         return expected
 
     def _plan_of(self, arm: str) -> Plan:
         """As it was last computed, if it was."""
         known = self._plans.get(arm)
-        if known is None:
-            self.value(arm)
-            known = self._plans.get(arm) or self._strangers[arm.partition(TAB)[2]].plan
-        return known
+        if known is not None:
+            return known
+        host, _, kind = arm.partition(TAB)
+        if host in self.evidence.hosts:
+            found = self._plans[arm] = plan(self.chance(arm), 1.0)  # no further: arms lead to each other in circles
+            return found
+        return self._stranger(arm, kind).plan
 
     def value(self, arm: str) -> float:
         """The rate of finds per request that the arm promises."""
@@ -196,12 +200,15 @@ class Motherlode:
         if host in self.evidence.hosts or arm in self._pending:
             value, self._plans[arm] = self._valued(arm)
             return value
+        return self._stranger(arm, kind).value
+
+    def _stranger(self, arm: str, kind: str) -> Stranger:
         known = self._strangers.get(kind)
         if known is None or known.until < self._lessons:
             if len(self._strangers) >= _MOST_CACHED:
                 self._strangers.clear()
             known = self._strangers[kind] = Stranger(self._lessons * _STRANGERS_FOR, *self._valued(arm))
-        return known.value
+        return known
 
     def _valued(self, arm: str) -> tuple[float, Plan]:
         chance = self.chance(arm)

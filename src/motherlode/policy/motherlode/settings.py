@@ -11,7 +11,7 @@ class Settings:
 
     horizon: int = 20
     """Links that a first find would be followed up with: how far ahead a try is weighed."""
-    unseen: int = 1
+    unseen: int = 2
     """A host that was tried so often at most is still thought to hold more than is known of it: a home page may be no
     more than a door."""
     prior_tries: float = 1.0
@@ -22,6 +22,8 @@ class Settings:
     """Of what lies one page further."""
     borrowed_pages: float = 1.0
     """Pages of its family that an arm's expectation of new links starts from."""
+    keep: float = 0.9
+    """What an arm's pages led to counts for this much less with every page that follows."""
     most_new: float = 50.0
     """New links a page, at most, that are counted on."""
     general_rate: float = 0.07
