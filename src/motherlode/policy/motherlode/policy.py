@@ -246,6 +246,7 @@ class Motherlode:
         self._count, self.evidence = msgspec.msgpack.decode(state, type=tuple[int, Evidence])
         for host in self.evidence.hosts:
             self._namer.tell_apart(host)
+        self._think_anew()
 
     def delta(self) -> bytes:
         """What was learned since the last call, for other shards of the same crawl."""
@@ -264,6 +265,13 @@ class Motherlode:
         self.evidence.add(learned)
         for host in learned.hosts:
             self._namer.tell_apart(host)
+        self._think_anew()
+
+    def _think_anew(self) -> None:
+        """What was computed from less evidence is forgotten."""
+        self._lessons = sum(record.tries for record in self.evidence.hosts.values())
+        self._plans.clear()
+        self._strangers.clear()
 
     # ── what people are told ─────────────────────────────────────────────────────────────────────────
 

@@ -1,0 +1,103 @@
+"""Arms by name: alike goes together, the number of arms stays bounded, and nothing on a page can break a name."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from motherlode.model import Link, LinkSource, Parent
+from motherlode.policy.motherlode.features import GENERAL, family_of, features_of
+from motherlode.policy.motherlode.naming import HOME, Namer, parsed
+
+
+def known_host(host: str = "a.example") -> Namer:
+    namer = Namer()
+    namer.tell_apart(host)
+    return namer
+
+
+def anchor(url: str, **more: str) -> Link:
+    return Link(url=url, source=LinkSource.ANCHOR, **more)
+
+
+PAGE = Parent(url="https://b.example/", host="b.example", depth=0, relevant=False)
+
+
+def test_the_parts_of_a_name() -> None:
+    link = anchor("https://a.example/news/2019/some-title.html?page=2", tag_path="html body ul.list li.item a")
+    name = parsed(known_host().arm(link, PAGE))
+    assert name.host == "a.example"
+    assert name.pattern == "news/#"
+    assert (name.depth, name.extension) == ("2", ".html?")
+    assert name.manner == "anchor@b.example"
+    assert name.abroad == "b.example"
+    assert name.place == "li.item a"
+
+
+@pytest.mark.parametrize("url", ["https://a.example/", "https://a.example", "http://a.example/"])
+def test_a_home_page_has_an_arm_of_its_own(url: str) -> None:
+    assert parsed(known_host().arm(anchor(url), None)).pattern == HOME
+    assert parsed(Namer().arm(anchor(url), None)).pattern == HOME, "also before the host was tried"
+
+
+def test_a_folder_with_a_slash_is_the_page_itself() -> None:
+    namer = known_host()
+    assert namer.arm(anchor("https://a.example/blog/one-title/"), None) == namer.arm(
+        anchor("https://a.example/blog/another-title/"), None
+    )
+    assert parsed(namer.arm(anchor("https://a.example/blog/one-title/"), None)).pattern == "blog/*"
+
+
+def test_hosts_are_not_told_apart_before_they_were_tried() -> None:
+    namer = Namer()
+    arms = {namer.arm(anchor(f"https://a.example/{word}/x.html"), None) for word in ("one", "two", "three")}
+    assert len(arms) == 1
+    namer.tell_apart("a.example")
+    assert len({namer.arm(anchor(f"https://a.example/{word}/x.html"), None) for word in ("one", "two")}) == 2
+
+
+def test_a_host_has_a_bounded_number_of_arms() -> None:
+    namer = known_host()
+    words = [f"{a}{b}{c}" for a in "abcdefgh" for b in "abcdefgh" for c in "abcdefgh"]
+    places = [f"html body div.{word} a" for word in words]
+    links = [
+        anchor(f"https://a.example/{word}/x.html", tag_path=place) for word, place in zip(words, places, strict=True)
+    ]
+    assert len({namer.arm(link, None) for link in links}) <= 257
+    assert namer.arm(links[0], None) == namer.arm(links[0], None)
+
+
+def test_arms_of_a_host_come_in_the_order_of_their_finding() -> None:
+    namer = known_host()
+    names = [namer.arm(anchor(f"https://a.example/{word}/x.html"), None) for word in ("zebra", "ant", "cow")]
+    assert list(namer.tell_apart("a.example")) == names
+
+
+def test_arms_that_waited_before_a_host_was_tried_are_remembered() -> None:
+    namer = Namer()
+    arm = namer.arm(anchor("https://a.example/x.html"), PAGE)
+    namer.remember("a.example", arm)
+    assert list(namer.tell_apart("a.example")) == [arm]
+
+
+_TEXT = st.text(max_size=30)
+
+
+@given(path=_TEXT, rel=_TEXT, media=_TEXT, place=_TEXT, source=st.sampled_from(list(LinkSource)))
+def test_no_text_breaks_a_name(path: str, rel: str, media: str, place: str, source: LinkSource) -> None:
+    url = f"https://a.example/{path.replace(chr(9), '')}"  # a canonical URL has no tab
+    link = Link(url=url, source=source, rel=rel, type=media, tag_path=place)
+    for namer in (known_host(), Namer()):
+        name = namer.arm(link, PAGE)
+        assert parsed(name).host == "a.example"
+        assert parsed(name).abroad == "b.example"
+        assert len(features_of(name)) > GENERAL
+        assert family_of(name).startswith("a.example ")
+
+
+def test_general_features_do_not_name_the_host() -> None:
+    name = known_host().arm(anchor("https://a.example/news/x.html", tag_path="ul li a"), PAGE)
+    features = features_of(name)
+    assert not any("example" in feature for feature in features[:GENERAL])
+    assert all("example" in feature for feature in features[GENERAL:])
