@@ -55,8 +55,8 @@ RECORDED_TARGETS = (
 SYNTHETIC_TARGETS = ("any", "microdata", "jsonld", "rdf", "rdfa", "microformats", "type:schema:Recipe")
 COMMON, RARE = 0.90, 0.70
 """The goals of issue 7 at 12 %, for targets that more than one page in ten meets, and for the others."""
-RARE_SHARE = 0.15
-"""Relevant pages up to which a target is rare: issue 7 counts `jsonld` on the recorded web (11 %) among them."""
+RARE_SHARE = 0.1
+"""Relevant pages up to which a target is rare."""
 TIE = 0.005
 """Policies that are closer to each other share their place: the table shows two decimals."""
 SYNTHETIC_PAGES = 6000
@@ -251,9 +251,10 @@ def main() -> int:
 def _intro(repeat: int) -> str:
     return (
         f"Mean ± standard deviation over {repeat} webs, as far as they have enough to find. Recorded sites: the whole "
-        "of ../shared/corpus once, then halves of its hosts. Synthetic webs: seeds that development did not use. "
-        "Nothing is trained beforehand, so there are no hosts to hold out for training. "
-        "Focus: 0 is breadth-first, 1 the oracle."
+        "of ../shared/corpus once, then halves of its hosts. No weights are trained beforehand, but the settings of "
+        "`motherlode` and some of its parts were chosen while looking at other draws of these same hosts: the rows of "
+        "recorded sites are no test on unseen hosts. Synthetic webs have seeds that settings were not chosen on. "
+        "Focus: 0 is breadth-first, 1 the oracle. First is also who is less than 0.005 behind."
     )
 
 
