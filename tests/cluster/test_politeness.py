@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +21,7 @@ from motherlode.cluster.hashing import owner_of_host
 from motherlode.cluster.starting import running_ray
 from motherlode.crawl import CrawlFolder, Job
 from tests.cluster.conftest import Nodes
+from tests.servers import serving
 
 SHARDS = 2
 HOSTS = 24
@@ -67,29 +65,10 @@ class Servers:
         return web.Response(text=f"<html><body>{links}{own}</body></html>", content_type="text/html")
 
 
-@asynccontextmanager
-async def serving(servers: Servers) -> AsyncIterator[None]:
-    runner = web.ServerRunner(web.Server(servers.answer, access_log=None))
-    await runner.setup()
-    bound: list[socket.socket] = []
-    try:
-        for address in ADDRESSES:
-            one = socket.socket()
-            bound.append(one)
-            one.bind((address, servers.port))
-            servers.port = one.getsockname()[1]
-            await web.SockSite(runner, one, backlog=512).start()
-        yield
-    finally:
-        await runner.cleanup()
-        for one in bound:
-            one.close()
-
-
 async def crawl(servers: Servers, path: Path) -> list[str]:
     """Crawl with two shards, of which one is killed; the warnings."""
     warnings: list[str] = []
-    async with serving(servers):
+    async with serving(servers, ADDRESSES):
         job = Job(
             seeds=tuple(f"http://{servers.name(number)}/" for number in range(HOSTS)),
             hosts=servers.table(),

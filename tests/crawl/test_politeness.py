@@ -6,15 +6,13 @@ some answer 429 with Retry-After. The log has a line for each request, with the 
 
 from __future__ import annotations
 
-import socket
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
 from aiohttp import web
+from tests.servers import serving
 
 from motherlode.crawl import CrawlFolder, Job
 from motherlode.crawl.assemble import assemble
@@ -89,25 +87,6 @@ class Servers:
         return (*early, *(f"http://{self.name(n)}/" for n in range(HOSTS)))
 
 
-@asynccontextmanager
-async def serving(servers: Servers) -> AsyncIterator[None]:
-    runner = web.ServerRunner(web.Server(servers.answer, access_log=None))
-    await runner.setup()
-    bound: list[socket.socket] = []
-    try:
-        for address in ADDRESSES:
-            one = socket.socket()
-            bound.append(one)
-            one.bind((address, servers.port))
-            servers.port = one.getsockname()[1]
-            await web.SockSite(runner, one, backlog=512).start()
-        yield
-    finally:
-        await runner.cleanup()
-        for one in bound:
-            one.close()
-
-
 def check_gaps(servers: Servers) -> None:
     for number in range(HOSTS):
         lines = [line for line in servers.log if line.host == number]
@@ -142,7 +121,7 @@ def rate_reached(servers: Servers) -> float:
 
 async def test_a_crawl_keeps_every_delay_and_wastes_no_time(tmp_path: Path) -> None:
     servers = Servers()
-    async with serving(servers):
+    async with serving(servers, ADDRESSES):
         job = Job(
             seeds=servers.seeds(),
             hosts=servers.table(),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
-import signal
 from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
@@ -18,6 +16,7 @@ from motherlode.cli.progress import Progress
 from motherlode.cli.refreshing import beginning, refresh_job
 from motherlode.cli.serving import Beside
 from motherlode.cli.sharding import check_shards, run_sharded
+from motherlode.cli.watching import watch
 from motherlode.crawl import (
     CrawlFolder,
     CrawlStats,
@@ -228,34 +227,12 @@ async def _run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefr
         names = ", ".join(job.own_hosts)
         terminal.print(f"robots.txt is not applied to your own hosts: {names}", markup=False)
     assembled = assemble(job, folder, refresh=refresh)
-    interrupts = 0
-    task = asyncio.current_task()
-
-    def interrupt() -> None:
-        nonlocal interrupts
-        interrupts += 1
-        if interrupts == 1:
-            assembled.crawl.stop()
-            terminal.print("stopping: waiting for what is under way (Ctrl-C again: at once)")
-        elif task is not None:
-            task.cancel()
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, interrupt)
-    visits = assembled.crawl.visits(assembled.seeds)
-    try:
-        with Progress(job, assembled.crawl.totals, assembled.frontier, quiet=quiet) as progress:
-            async for visit in visits:
-                progress.show(visit.url)
-    except asyncio.CancelledError:
-        if not interrupts:
-            raise
-    finally:
-        await visits.aclose()  # type: ignore[attr-defined]
-    if assembled.crawl.dried_out and not interrupts and not quiet:
+    crawl = assembled.crawl
+    progress = Progress(job, crawl.totals, assembled.frontier, quiet=quiet)
+    stopped = await watch(crawl.visits(assembled.seeds), progress, stop=crawl.stop)
+    if crawl.dried_out and not stopped and not quiet:
         terminal.print(f"dried out: fewer than {job.dry_below:g} of the last {job.dry_after} requests were finds")
-    return interrupts > 0
+    return stopped
 
 
 def read_seeds(path: Path) -> tuple[str, ...]:

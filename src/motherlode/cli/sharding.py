@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
-
 import uvloop
 
 from motherlode.cli.output import terminal
 from motherlode.cli.progress import Progress
+from motherlode.cli.watching import watch
 from motherlode.cluster import merge_shards
 from motherlode.cluster.starting import check_state, need_ray, running_ray
 from motherlode.crawl import CrawlFolder, Job, JobError
@@ -46,29 +44,5 @@ async def _run(job: Job, folder: CrawlFolder, *, quiet: bool) -> bool:
             terminal.print(text)
 
     crawl = ShardedCrawl(job, folder, warn=warn)
-    interrupts = 0
-    task = asyncio.current_task()
-
-    def interrupt() -> None:
-        nonlocal interrupts
-        interrupts += 1
-        if interrupts == 1:
-            crawl.stop()
-            terminal.print("stopping: waiting for what is under way (Ctrl-C again: at once)")
-        elif task is not None:
-            task.cancel()
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, interrupt)
-    visits = crawl.visits()
-    try:
-        with Progress(job, crawl.totals, crawl.overview, quiet=quiet) as progress:
-            async for visit in visits:
-                progress.show(visit.url)
-    except asyncio.CancelledError:
-        if not interrupts:
-            raise
-    finally:
-        await visits.aclose()  # type: ignore[attr-defined]
-    return interrupts > 0
+    progress = Progress(job, crawl.totals, crawl.overview, quiet=quiet)
+    return await watch(crawl.visits(), progress, stop=crawl.stop)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -80,7 +80,7 @@ class ShardedCrawl:
         found: list[int] = await asyncio.gather(*(shard.process.remote() for shard in self._shards))
         return found
 
-    async def visits(self) -> AsyncIterator[Visit]:
+    async def visits(self) -> AsyncGenerator[Visit, None]:
         """One visit for each URL that was asked for, from all shards, a moment after it ended."""
         self._start()
         running = [asyncio.create_task(self._keep_running(number)) for number in range(self._job.shards)]

@@ -162,7 +162,7 @@ class Shard:
                 beside.append(asyncio.create_task(self._save_often(self._checkpoints, assembled)))
             for task in beside:
                 task.add_done_callback(lambda _: crawl.stop())  # they end when all is over, or because they broke
-            async with aclosing(crawl.visits(assembled.seeds)) as visits:  # type: ignore[type-var]
+            async with aclosing(crawl.visits(assembled.seeds)) as visits:
                 async for visit in visits:
                     self._visits.append(encode(visit))
         finally:

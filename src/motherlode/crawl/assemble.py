@@ -19,7 +19,7 @@ from motherlode.crawl.job import Job, JobError
 from motherlode.crawl.lanes import ReaderLanes
 from motherlode.crawl.loop import Budget, Crawl, Parts
 from motherlode.crawl.models import check_model, read_model
-from motherlode.crawl.neighbours import Join
+from motherlode.crawl.neighbours import Join, Neighbours
 from motherlode.crawl.opening import open_ledger, open_store, requeue_lost
 from motherlode.crawl.owning import own_hosts
 from motherlode.crawl.reading import Instructions
@@ -118,28 +118,14 @@ def assemble(
     journal = Journal(folder.journal, state=ledger.note("journal")) if recorded is None else None
     fetcher = _fetcher(recorded, http, journal)
     resolve = http.resolve if http is not None else None
-    policy = policy_from(job.policy, job.seed)
-    if job.model and ledger.note("policy") is None:  # a crawl that is resumed knows what the model knew
-        check_model(job)
-        start_from(policy, read_model(Path(job.model)), name=job.model)
+    policy = _learner(job, ledger)
     refreshing = None
     if refresh is not None or ledger.note(REFRESH_BEGUN) is not None:
         policy = refreshing = RefreshFirst(policy)
     filters = Filters(folder.filters, job.links)
     traps = TrapWatch(filters.within(scope_from(job.scope, seeds)), year_now=datetime.now(UTC).year)
     neighbours = join(ledger, traps.plain_reason) if join is not None else None
-    frontier = Frontier(
-        ledger=ledger,
-        policy=policy,
-        scope=traps.reason,
-        read_rules=RobotsRules,
-        politeness=_politeness(job, leased=neighbours is not None),
-        keep_own=neighbours.keep_own if neighbours is not None else None,
-        budget=HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, barren_after=job.barren_after),
-        random=Random(job.seed),
-        is_own=own_hosts(job.own_hosts) if job.own_hosts else None,
-        admit=lambda entry: filters.waiting_reason(entry.url, is_seed=entry.source == LinkSource.SEED.value),
-    )
+    frontier = _frontier(job, ledger, policy, traps, filters, neighbours)
     revisits = Revisits(ledger, frontier, refreshing) if refreshing is not None else None
     if refresh is not None and revisits is not None:
         refresh(revisits, frontier)
@@ -211,6 +197,31 @@ def _searchable(store: QuadStore, path: Path) -> SearchableStore:
     if words.is_new:
         words.rebuild(store)
     return SearchableStore(store, words)
+
+
+def _learner(job: Job, ledger: DiskLedger) -> Policy:
+    policy = policy_from(job.policy, job.seed)
+    if job.model and ledger.note("policy") is None:  # a crawl that is resumed knows what the model knew
+        check_model(job)
+        start_from(policy, read_model(Path(job.model)), name=job.model)
+    return policy
+
+
+def _frontier(
+    job: Job, ledger: DiskLedger, policy: Policy, traps: TrapWatch, filters: Filters, neighbours: Neighbours | None
+) -> Frontier:
+    return Frontier(
+        ledger=ledger,
+        policy=policy,
+        scope=traps.reason,
+        read_rules=RobotsRules,
+        politeness=_politeness(job, leased=neighbours is not None),
+        keep_own=neighbours.keep_own if neighbours is not None else None,
+        budget=HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, barren_after=job.barren_after),
+        random=Random(job.seed),
+        is_own=own_hosts(job.own_hosts) if job.own_hosts else None,
+        admit=lambda entry: filters.waiting_reason(entry.url, is_seed=entry.source == LinkSource.SEED.value),
+    )
 
 
 def _politeness(job: Job, *, leased: bool = False) -> Politeness:

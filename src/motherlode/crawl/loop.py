@@ -16,7 +16,7 @@ import asyncio
 import contextlib
 import dataclasses
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 
@@ -180,7 +180,7 @@ class Crawl:
             return self._places.open == 0 and self._stopping
         return self.resting or self.idle
 
-    async def visits(self, seeds: Sequence[str] = ()) -> AsyncIterator[Visit]:
+    async def visits(self, seeds: Sequence[str] = ()) -> AsyncGenerator[Visit, None]:
         """One visit for each URL that was asked for, as it ends."""
         self._settler.seeds(seeds)
         try:

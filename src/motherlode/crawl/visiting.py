@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 from motherlode.crawl.reading import READ_HEADERS, Body, Reading, syntaxes
 from motherlode.frontier import Ticket
 from motherlode.index import PageRecord
-from motherlode.model import Failure, Page, Visit
+from motherlode.model import Failure, Fetched, Page, Visit
 
 _MAX_VALIDATOR = 200
 """Characters of an ETag or a Last-Modified that are kept: honest ones are far shorter, and a cut one never matches."""
@@ -49,21 +50,10 @@ def page_visit(
     ticket: Ticket, page: Page, reading: Reading, *, number: int, new_links: int, copy_of: str, reward: float
 ) -> Visit:
     """`copy_of` is the address at which the same content was met before, or ""."""
-    entry = ticket.entry
     return Visit(
-        number=number,
-        url=entry.url,
-        host=ticket.host,
-        arm=entry.arm,
-        depth=entry.depth,
-        parent_url=entry.parent_url,
-        score=entry.score,
-        at=page.fetched_at or time.time(),
-        status=page.status,
+        **_asked(ticket, page, number),
         kind=reading.kind,
         media_type=page.content_type,
-        size=page.wire_bytes,
-        elapsed=page.elapsed,
         relevant=reading.relevant,
         reward=reward,
         counts=reading.counts,
@@ -79,20 +69,24 @@ def page_visit(
 
 
 def failed_visit(ticket: Ticket, failure: Failure, *, number: int) -> Visit:
-    entry = ticket.entry
     return Visit(
-        number=number,
-        url=entry.url,
-        host=ticket.host,
-        arm=entry.arm,
-        depth=entry.depth,
-        parent_url=entry.parent_url,
-        score=entry.score,
-        at=failure.fetched_at or time.time(),
-        failure=failure.kind,
-        detail=failure.detail,
-        status=failure.status,
-        size=failure.wire_bytes,
-        elapsed=failure.elapsed,
-        location=failure.location,
+        **_asked(ticket, failure, number), failure=failure.kind, detail=failure.detail, location=failure.location
     )
+
+
+def _asked(ticket: Ticket, answer: Fetched, number: int) -> dict[str, Any]:
+    """What every visit tells, whatever came of it."""
+    entry = ticket.entry
+    return {
+        "number": number,
+        "url": entry.url,
+        "host": ticket.host,
+        "arm": entry.arm,
+        "depth": entry.depth,
+        "parent_url": entry.parent_url,
+        "score": entry.score,
+        "at": answer.fetched_at or time.time(),
+        "status": answer.status,
+        "size": answer.wire_bytes,
+        "elapsed": answer.elapsed,
+    }

@@ -1,0 +1,70 @@
+"""Watching a crawl: the first interrupt asks it to stop, the second ends it, and its visits are always closed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncGenerator
+from types import SimpleNamespace
+
+from motherlode.cli.progress import Progress
+from motherlode.cli.watching import watch
+from motherlode.crawl import Job
+from motherlode.crawl.totals import Totals
+from motherlode.model import Visit
+
+
+def visit_of(number: int) -> Visit:
+    url = "http://a.example/"
+    return Visit(number=number, url=url, host="a.example", arm="", depth=0, parent_url="", score=0, at=0.0)
+
+
+class Endless:
+    """A crawl that goes on until it is told to stop, and then for as long as it likes."""
+
+    def __init__(self, *, obeys: bool) -> None:
+        self.stopped = self.closed = False
+        self.shown = 0
+        self._obeys = obeys
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    async def visits(self) -> AsyncGenerator[Visit, None]:
+        try:
+            while not (self.stopped and self._obeys):
+                self.shown += 1
+                if self.shown == 3 or (self.stopped and self.shown == 6):
+                    os.kill(os.getpid(), signal.SIGINT)
+                await asyncio.sleep(0.01)
+                yield visit_of(self.shown)
+        finally:
+            self.closed = True
+
+
+async def watched(crawl: Endless) -> bool:
+    waiting = SimpleNamespace(waiting=0, known_urls=0, hosts_known=0)
+    progress = Progress(Job(seeds=("http://a.example/",)), Totals(), waiting, quiet=True)  # type: ignore[arg-type]
+    return await watch(crawl.visits(), progress, stop=crawl.stop)
+
+
+async def test_the_first_interrupt_lets_what_is_under_way_end() -> None:
+    crawl = Endless(obeys=True)
+    assert await watched(crawl)
+    assert crawl.stopped and crawl.closed
+    assert crawl.shown < 6
+
+
+async def test_the_second_interrupt_ends_what_does_not_end() -> None:
+    crawl = Endless(obeys=False)
+    assert await watched(crawl)
+    assert crawl.closed
+    assert crawl.shown >= 6
+
+
+async def test_a_crawl_that_ends_by_itself_was_not_stopped() -> None:
+    crawl = Endless(obeys=True)
+    crawl.stopped = True
+    assert not await watched(crawl)
+    assert crawl.closed
