@@ -66,6 +66,9 @@ if __name__ == "__main__":
             "LOG_LEVEL": "ERROR",
             "TELNETCONSOLE_ENABLED": False,
             "COOKIES_ENABLED": False,
+            "METAREFRESH_ENABLED": False,
+            "REDIRECT_ENABLED": False,
+            "RETRY_ENABLED": False,
         }
     )
     process.crawl(Spider, *sys.argv[1:4])

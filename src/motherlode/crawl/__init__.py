@@ -17,19 +17,20 @@ if TYPE_CHECKING:
     from motherlode.crawl.errors import JobError
     from motherlode.crawl.folder import CrawlFolder
     from motherlode.crawl.job import Job, parse_size, parse_time, read_job_file
-    from motherlode.crawl.loop import Budget, Crawl, Parts
+    from motherlode.crawl.loop import Crawl
+    from motherlode.crawl.parts import Budget, Parts
     from motherlode.crawl.stats import CrawlStats, read_stats, read_visits
     from motherlode.crawl.totals import Totals
 
 _HOMES = {
     "Assembled": "assemble",
-    "Budget": "loop",
+    "Budget": "parts",
     "Crawl": "loop",
     "CrawlFolder": "folder",
     "CrawlStats": "stats",
     "Job": "job",
     "JobError": "errors",
-    "Parts": "loop",
+    "Parts": "parts",
     "Totals": "totals",
     "canonical_seeds": "assemble",
     "check": "assemble",

@@ -17,11 +17,12 @@ from motherlode.crawl.filters import Filters
 from motherlode.crawl.folder import CrawlFolder
 from motherlode.crawl.job import Job, JobError
 from motherlode.crawl.lanes import ReaderLanes
-from motherlode.crawl.loop import Budget, Crawl, Parts
+from motherlode.crawl.loop import Crawl
 from motherlode.crawl.models import check_model, read_model
 from motherlode.crawl.neighbours import Join, Neighbours
 from motherlode.crawl.opening import open_ledger, open_store, requeue_lost
 from motherlode.crawl.owning import own_hosts
+from motherlode.crawl.parts import Budget, Parts
 from motherlode.crawl.reading import Instructions
 from motherlode.crawl.refreshing import BEGUN as REFRESH_BEGUN
 from motherlode.crawl.refreshing import RefreshFirst, Revisits

@@ -7,101 +7,37 @@ writes the quads. Between them stand bounded queues, and at most `concurrency` U
 and their end (requests that wait long for a server aside: see `places`), so memory is bounded whatever the web does.
 
 The order of writes makes a crash harmless. A page's quads are handed to the writer before the page is settled; a
-checkpoint waits until they are in the store, then commits frontier, totals and visits in one transaction.
+checkpoint waits until they are in the store, then commits frontier, totals and visits in one transaction
+(`checkpoints`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 import msgspec
 
-from motherlode.crawl.errands import Errands, Resolve, ended_at
+from motherlode.crawl.checkpoints import LEAST_SECONDS, Checkpoints
+from motherlode.crawl.errands import ended_at
 from motherlode.crawl.estimating import DryWatch, Estimator
-from motherlode.crawl.filters import Filters
-from motherlode.crawl.lanes import ReaderLanes
-from motherlode.crawl.neighbours import Neighbours
+from motherlode.crawl.introducing import Introductions
+from motherlode.crawl.parts import Budget, Parts
 from motherlode.crawl.places import Places
 from motherlode.crawl.pool import UnreadableError
 from motherlode.crawl.reading import Reading
-from motherlode.crawl.refreshing import Outcome, Revisits, is_revisit
+from motherlode.crawl.refreshing import Outcome, is_revisit
 from motherlode.crawl.settling import PageOutcome, Settler
 from motherlode.crawl.taking_up import take_up
-from motherlode.crawl.trapping import TrapWatch
 from motherlode.crawl.visiting import body_of, failed_visit, page_record, page_visit, redirect_record
-from motherlode.fetch import Archive, Journal, Prober, RobotsRules, robots_body
-from motherlode.frontier import LEDGER_ERRORS, MAX_REDIRECTS, Frontier, Ledger, Ticket
-from motherlode.index import PageRecord, Writer
-from motherlode.index.sinks import Sinks
-from motherlode.model import Failure, FailureKind, Fetcher, Page, Policy, Request, RequestKind, Syntax, Visit
-from motherlode.policy import DEFAULT_REWARD, Given, Reward, reward_from
-from motherlode.www.urls import origin_of
-
-_CHECKPOINT_SECONDS = 1.0
-_MODEL_SHARE = 100.0
-"""Saving what was learned may take a hundredth of the time."""
-_UNREACHABLE = frozenset(
-    {FailureKind.DNS, FailureKind.CONNECT, FailureKind.TLS, FailureKind.TIMEOUT, FailureKind.GUARD, FailureKind.SCHEME}
-)
-"""Failures of a robots.txt that are failures of the host: the page behind it fails the same way."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
-    """When to stop; None means no limit."""
-
-    pages: int | None = None
-    seconds: float | None = None
-    bytes: int | None = None
-    dry_after: int | None = None
-    """Requests in a row, of which at least the share `dry_below` must be finds."""
-    dry_below: float = 0.01
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """What a crawl is put together from; `assemble` does it."""
-
-    ledger: Ledger
-    frontier: Frontier
-    policy: Policy
-    fetcher: Fetcher
-    readers: ReaderLanes
-    errands: Errands
-    writer: Writer
-    traps: TrapWatch
-    filters: Filters | None = None
-    """Expressions that addresses must pass, which the user may change while the crawl runs."""
-    sinks: Sinks | None = None
-    """Where quads go beside the store; they end after the writer has."""
-    prober: Prober | None = None
-    """Decides which pages are asked for by HEAD first; None where none are."""
-    revisits: Revisits | None = None
-    """What is known of pages that are looked at again; None where none are."""
-    archive: Archive | None = None
-    """Where all answers are kept as WARC, if the user wants them."""
-    sitemaps: bool = True
-    """Offer the sitemaps that robots.txt files name."""
-    usual_sitemaps: bool = False
-    """Offer /sitemap.xml where a robots.txt names none."""
-    spelling: Callable[[str], str] | None = None
-    """How a recorded web spells its URLs; None on the live web."""
-    journal: Journal | None = None
-    """Where answers are kept until what follows from them is; None where asking again costs nothing."""
-    lost_pages: int = 0
-    """Pages that were done and missing in the store; they wait again."""
-    resolve: Resolve | None = None
-    """Where addresses come from; None where the frontier does not ask for them."""
-    neighbours: Neighbours | None = None
-    """Who owns the other hosts, where this crawl is one shard of a larger one."""
-    reward: Reward = dataclasses.field(default_factory=lambda: reward_from(DEFAULT_REWARD))
-    """What the policy learns from."""
+from motherlode.frontier import LEDGER_ERRORS, MAX_REDIRECTS, Ticket
+from motherlode.index import PageRecord
+from motherlode.model import Failure, FailureKind, Page, Request, RequestKind, Syntax, Visit
+from motherlode.policy import Given
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +66,7 @@ class Crawl:
         self._broken: BaseException | None = None
         self._spoiled = False
         """Something on disk failed us: what the last commit holds is all that is sure."""
-        self._rerouted: dict[str, list[str]] = {}
-        """Of hosts whose rules lie elsewhere: the requests that said so."""
+        self._introductions = Introductions(parts, self._settler)
         self._estimator = Estimator()
         self._dry = DryWatch(after=budget.dry_after, below=budget.dry_below)
         self._values: dict[str, float] = {}
@@ -144,8 +79,7 @@ class Crawl:
         if parts.lost_pages:
             self.totals.note_problem("resume: pages were missing in the quad store; they are fetched again")
         self._stopping = False
-        self._checkpoint_at = self._model_at = self._clock_at = time.monotonic()
-        self._model_wait = 0.0
+        self._checkpoints = Checkpoints(parts, self.totals, self._estimator)
 
     def stop(self) -> None:
         """Begin nothing new; `visits` ends when what is under way has ended."""
@@ -193,7 +127,7 @@ class Crawl:
                     visit = await self._settle(turn)
                     if visit is not None:
                         yield visit
-                await self._checkpoint(now=time.monotonic())
+                await self._checkpoints.take_when_due(dried_out=self._dry.dry)
         except LEDGER_ERRORS as error:
             self._spoiled = True
             raise OSError(f"the frontier could not be read or written: {error}") from error
@@ -212,7 +146,7 @@ class Crawl:
             or (self._parts.revisits is not None and self._parts.revisits.over())
             or (budget.pages is not None and totals.fetched + self._pages_running >= budget.pages)
             or (budget.bytes is not None and totals.bytes >= budget.bytes)
-            or (budget.seconds is not None and self._seconds() >= budget.seconds)
+            or (budget.seconds is not None and self._checkpoints.seconds >= budget.seconds)
             or self._dry.dry
         )
 
@@ -220,9 +154,6 @@ class Crawl:
     def dried_out(self) -> bool:
         """The crawl ended, or would, because hardly a request of late was a find."""
         return self._dry.dry
-
-    def _seconds(self) -> float:
-        return self.totals.seconds + time.monotonic() - self._clock_at
 
     def _begin_turns(self) -> None:
         while not self._places.full(time.monotonic()) and not self._over():
@@ -321,7 +252,7 @@ class Crawl:
         """The next turn that is over, or None when it is time to look at the frontier or the clock again."""
         if not self._turns.empty():
             return self._turns.get_nowait()
-        wait = _CHECKPOINT_SECONDS
+        wait = LEAST_SECONDS
         ripe = self._frontier.idle_until()
         if ripe is not None and not self._places.full(time.monotonic()) and not self._over():
             wait = min(wait, max(0.0, ripe - time.time()))
@@ -340,7 +271,7 @@ class Crawl:
         ticket, fetched = turn.ticket, turn.fetched
         self._places.open -= 1
         if ticket.kind is RequestKind.ROBOTS:
-            return self._settle_robots(ticket, fetched)
+            return self._introduce(ticket, fetched)
         self._pages_running -= ticket.kind is RequestKind.PAGE
         outcome = self._parts.revisits.outcome(ticket, fetched) if self._parts.revisits is not None else None
         if outcome is not None:
@@ -351,7 +282,8 @@ class Crawl:
             visit = await self._settle_failure(ticket, fetched)
         else:
             raise ValueError(f"{ticket.url} was fetched but not read")
-        self._settled(ticket)
+        if self._parts.journal is not None:
+            self._parts.journal.settled(ticket.kind, ticket.url)
         visit = replace(visit, value=self._values.pop(ticket.url, None))
         self._account(visit)
         return visit
@@ -376,40 +308,14 @@ class Crawl:
             raise ValueError(f"{ticket.url} was fetched but not read")
         return revisits.settle(outcome, visit, lambda name: fetched.headers.get(name, ""))
 
-    def _settle_robots(self, ticket: Ticket, fetched: Page | Failure) -> Visit | None:
+    def _introduce(self, ticket: Ticket, fetched: Page | Failure) -> Visit | None:
         self.totals.requests += 1
-        body = robots_body(fetched)
-        now = ended_at(fetched)
-        if isinstance(fetched, Failure) and fetched.kind is FailureKind.REDIRECT:
-            if self._frontier.reroute(ticket, fetched.location):
-                self._rerouted.setdefault(ticket.host, []).append(ticket.url)
-                return None  # no commit knows of this yet: after a kill the host's rules are asked for from the start
-            self._settled(ticket)
-            self._frontier.introduce(ticket, b"", now)  # RFC 9309, 2.3.1.2: too many redirects mean no rules
+        failure = self._introductions.settle(ticket, fetched)
+        if failure is None:
             return None
-        self._settled(ticket)
-        if body is not None:
-            self._frontier.introduce(ticket, body, now)
-            if self._parts.sitemaps:
-                named = RobotsRules(body).sitemaps
-                self._settler.sitemaps(named, base=ticket.url)
-                if not named and self._parts.usual_sitemaps:
-                    self._settler.sitemaps(["/sitemap.xml"], base=origin_of(ticket.entry.url) + "/")
-        elif isinstance(fetched, Failure) and fetched.kind in _UNREACHABLE:
-            visit = self._failed(ticket, self._settler.failure(ticket, fetched, now))
-            self._account(visit)
-            return visit
-        elif isinstance(fetched, Failure):
-            self._frontier.defer(ticket, now, retry_after=fetched.retry_after)
-        return None
-
-    def _settled(self, ticket: Ticket) -> None:
-        if self._parts.journal is None:
-            return
-        self._parts.journal.settled(ticket.kind, ticket.url)
-        if ticket.kind is RequestKind.ROBOTS:
-            for url in self._rerouted.pop(ticket.host, ()):
-                self._parts.journal.settled(RequestKind.ROBOTS, url)
+        visit = self._failed(ticket, failure)
+        self._account(visit)
+        return visit
 
     def _settle_page(self, ticket: Ticket, page: Page, reading: Reading) -> Visit:
         entry = ticket.entry
@@ -455,45 +361,6 @@ class Crawl:
 
     # ── what lasts ───────────────────────────────────────────────────────────────────────────────────
 
-    async def _checkpoint(self, *, now: float) -> None:
-        """Quads first, the frontier's commit last."""
-        if now - self._checkpoint_at < _CHECKPOINT_SECONDS:
-            return
-        if self._parts.filters is not None:
-            self._parts.filters.reread()
-        await self._parts.writer.flush()
-        if now - self._model_at >= self._model_wait:
-            self._save_model()
-        self._commit()
-        self._checkpoint_at = time.monotonic()
-
-    def _commit(self) -> None:
-        now = time.monotonic()
-        self.totals.seconds += now - self._clock_at
-        self._clock_at = now
-        self._parts.ledger.put_note("totals", msgspec.msgpack.encode(self.totals))
-        if self._parts.journal is not None:
-            self._parts.ledger.put_note("journal", self._parts.journal.state())
-        if self._parts.neighbours is not None:
-            self._parts.neighbours.seal()
-        self._frontier.commit()
-        if self._parts.journal is not None:
-            self._parts.journal.committed()
-        if self._parts.neighbours is not None:
-            self._parts.neighbours.committed()
-
-    def _save_model(self) -> None:
-        """Keep what was learned: at every checkpoint while that is cheap, otherwise seldom enough to stay cheap."""
-        began = time.monotonic()
-        self._parts.ledger.put_note("policy", self._parts.policy.dump())
-        self._parts.ledger.put_note("traps", self._parts.traps.dump())
-        self._parts.ledger.put_note("tallies", self._estimator.dump())
-        self._parts.ledger.put_note("statements", self._parts.reward.seen.dump())
-        estimate = self._estimator.estimate(self._parts.ledger.waiting())
-        self._parts.ledger.put_note("estimate", msgspec.msgpack.encode((estimate, self.dried_out)))
-        self._model_at = time.monotonic()
-        self._model_wait = _MODEL_SHARE * (self._model_at - began)
-
     async def _end(self) -> None:
         """Whatever ended the crawl, leave it so that it can be resumed."""
         for task in self._running:
@@ -507,8 +374,7 @@ class Crawl:
             with contextlib.suppress(*((OSError,) if self._spoiled else ())):  # the first error is the one to be told
                 await self._parts.writer.close()  # raises where quads could not be stored: then nothing is committed
             if not self._spoiled:
-                self._save_model()
-                self._commit()
+                self._checkpoints.take_last(dried_out=self._dry.dry)
         except LEDGER_ERRORS as error:
             raise OSError(f"the frontier could not be written: {error}") from error
         finally:

@@ -28,8 +28,8 @@ class Writer:
         self,
         store: Store,
         *,
-        batch: int = 20_000,
-        most: int = 80_000,
+        batch: int = 60_000,
+        most: int = 120_000,
         at_end: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store

@@ -10,14 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
 from motherlode.index.records import PageRecord
-from motherlode.model.terms import RDF_TYPE, XSD, page_iri
+from motherlode.model.terms import RDF, XSD, page_iri
 
 LABELS = ("prefLabel", "label", "name", "title", "headline", "fn", "p-name", "altLabel", "alternateName", "caption")
 """Local names of predicates that name their subject, the best first; vocabularies agree on little else."""
 
 _RANKS = {name: rank for rank, name in enumerate(LABELS)}
+_NO_NAME = len(LABELS)
 _LONGEST_LABEL = 160
 
 MOST_TEXT = 20_000
@@ -25,17 +28,22 @@ MOST_TEXT = 20_000
 MOST_LITERALS = 1_000
 """Literals of one subject on one page; a subject with more is a list, and found by its first."""
 
-_LITERAL = re.compile(
-    r'"([^"\\]*(?:\\.[^"\\]*)*)"(?:@([A-Za-z0-9-]+)|\^\^<([^<>]*)>)?(?: (<[^<>]*>|_:\S+))? \.', re.DOTALL
+_STATEMENT = re.compile(
+    r"^((\S+) <([^<>]*)> "  # subject, predicate
+    r'(?:"([^"\\]*(?:\\.[^"\\]*)*)"(?:@([A-Za-z0-9-]+)|\^\^<([^<>]*)>)?|<([^<>]*)>|_:\S+))'
+    r"(?: (<[^<>]*>|_:\S+))? \.$"
+    r"(?:\n\1 \.$)?",  # a statement of a graph stands in the union as well, one line below
+    re.MULTILINE,
 )
+"""What stands before the graph, subject, predicate, text, language, datatype, IRI as object, graph."""
 _SEPARATOR = re.compile(r"[/#:]")
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _PLAIN_ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
+_TYPE = RDF + "type"
 _TEXT_TYPES = frozenset({"string", "normalizedString", "token", "Name", "NMTOKEN"})
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """A literal that can be found."""
 
     predicate: str
@@ -61,8 +69,11 @@ class SubjectDocument:
         >>> SubjectDocument("_:b", "g", "p", texts).name
         'Pizza'
         """
-        named = [text for text in self.texts if local_name(text.predicate) in _RANKS]
-        return min(named, key=lambda text: _RANKS[local_name(text.predicate)]).value if named else ""
+        rank, best = _NO_NAME, ""
+        for text in self.texts:
+            if _rank(text.predicate) < rank:
+                rank, best = _rank(text.predicate), text.value
+        return best
 
     @property
     def label(self) -> str:
@@ -80,45 +91,39 @@ def local_name(iri: str) -> str:
     return _SEPARATOR.split(iri.rstrip("/#"))[-1]
 
 
+@lru_cache(maxsize=4096)
+def _rank(predicate: str) -> int:
+    return _RANKS.get(local_name(predicate), _NO_NAME)
+
+
 def documents(record: PageRecord) -> list[SubjectDocument]:
     """What there is to find on a page; the same record always gives the same documents."""
-    page = page_iri(record.url)
+    page = _bare(page_iri(record.url))
     found: dict[tuple[str, str], SubjectDocument] = {}
     types: dict[str, list[str]] = {}
-    before = ""
-    for line in record.lines.decode("utf-8", "replace").split("\n"):
-        if before.startswith(line[:-1]):  # a statement of a graph stands in the union as well, one line below
+    statements = _STATEMENT.findall(record.lines.decode("utf-8", "replace"))
+    for _, subject, predicate, escaped, language, datatype, iri, graph in statements:
+        if iri:
+            if predicate == _TYPE:
+                types.setdefault(subject, []).append(iri)
             continue
-        before = line
-        subject, _, rest = line.partition(" ")
-        predicate, _, rest = rest.partition(" ")
-        if rest.startswith('"'):
-            _add_literal(found, page, subject, predicate, rest)
-        elif predicate == RDF_TYPE and rest.startswith("<"):
-            types.setdefault(subject, []).append(rest[1 : rest.index(">")])
+        text = unescaped(escaped[:MOST_TEXT]).strip()
+        if not text or (datatype and not _is_text(datatype)):
+            continue
+        document = found.get((subject, graph))
+        if document is None:
+            of = _bare(graph) if graph else page
+            document = found[subject, graph] = SubjectDocument(_bare(subject), of, page)
+        if len(document.texts) < MOST_LITERALS:
+            document.texts.append(Text(predicate, text, language.lower()))
     for (subject, _), document in found.items():
         document.types.extend(dict.fromkeys(types.get(subject, ())))
-    return [document for document in found.values() if document.texts]
+    return list(found.values())
 
 
-def _add_literal(
-    found: dict[tuple[str, str], SubjectDocument], page: str, subject: str, predicate: str, rest: str
-) -> None:
-    match = _LITERAL.match(rest)
-    if match is None or not _is_text(match[3]):
-        return
-    graph = match[4] or page
-    document = found.get((subject, graph))
-    if document is None:
-        document = found[subject, graph] = SubjectDocument(_bare(subject), _bare(graph), _bare(page))
-    text = unescaped(match[1][:MOST_TEXT]).strip()
-    if text and len(document.texts) < MOST_LITERALS:
-        document.texts.append(Text(_bare(predicate), text, (match[2] or "").lower()))
-
-
-def _is_text(datatype: str | None) -> bool:
+def _is_text(datatype: str) -> bool:
     """Of the types of XML Schema, only those of strings; what other vocabularies define may well be text."""
-    return datatype is None or not datatype.startswith(XSD) or datatype[len(XSD) :] in _TEXT_TYPES
+    return not datatype.startswith(XSD) or datatype[len(XSD) :] in _TEXT_TYPES
 
 
 def _bare(term: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,11 +24,11 @@ _ANALYSER = "words"
 _LONGEST_WORD = 60
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese."""
-_UNSPACED = re.compile(f"([{UNSPACED}])")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 class Stored(msgspec.Struct, frozen=True, array_like=True):
-    """What a document gives back when it is found."""
+    """What a document gives back when it is found: a tuple of the same when it is written."""
 
     subject: str
     graph: str
@@ -75,7 +75,8 @@ def spaced(text: str) -> str:
     """
     if text.isascii():
         return text
-    return _UNSPACED.sub(r" \1 ", unicodedata.normalize("NFC", text))
+    text = unicodedata.normalize("NFC", text)
+    return _UNSPACED.sub(lambda match: f" {match[0]} ", text) if _UNSPACED.search(text) else text
 
 
 def tokens(text: str) -> list[str]:
@@ -109,25 +110,29 @@ def written(document: SubjectDocument) -> tantivy.Document:
 
     made = tantivy.Document()
     made.add_text("page", document.page)
-    for host in suffixes(host_of(document.page), "."):
+    for host in _domains(document.page):
         made.add_text("host", host)
     for name in document.types:
         made.add_text("type", name)
-    for predicate in dict.fromkeys(text.predicate for text in document.texts):
+    for predicate in {text.predicate for text in document.texts}:
         made.add_text("predicate", predicate)
-    for language in dict.fromkeys(text.language for text in document.texts):
+    for language in {text.language for text in document.texts if text.language}:
         for prefix in prefixes(language):
             made.add_text("language", prefix)
-    made.add_text("label", spaced(document.name))
+    name = document.name
+    if name:
+        made.add_text("label", spaced(name))
     for text in document.texts:  # one value each: a phrase does not reach from one literal into the next
         made.add_text("text", spaced(text.value))
-    made.add_bytes("stored", _encode(_stored(document)))
+    stored = (document.subject, document.graph, document.page, document.types, document.texts)
+    made.add_bytes("stored", _encode(stored))
     return made
 
 
-def _stored(document: SubjectDocument) -> Stored:
-    texts = tuple((text.predicate, text.value, text.language) for text in document.texts)
-    return Stored(document.subject, document.graph, document.page, tuple(document.types), texts)
+@lru_cache(maxsize=64)
+def _domains(page: str) -> list[str]:
+    """A page has several documents, one after the other."""
+    return suffixes(host_of(page), ".")
 
 
 def suffixes(host: str, separator: str) -> list[str]:

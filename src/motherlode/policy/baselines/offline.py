@@ -71,10 +71,22 @@ def _closeness(distances: Any) -> Any:
 
 
 def _nb(rows: Sequence[bytes], labels: Sequence[bool]) -> Frozen:
+    """Only features that training met have a say.
+
+    Of ten thousand hashes most never occur. For each, the model would count "absent" as evidence against the class
+    with fewer rows, which by their number outweighs everything else.
+    """
     from sklearn.naive_bayes import BernoulliNB
 
-    model = BernoulliNB(alpha=1.0).fit(_matrix(rows), np.array(labels))
-    return _Model(lambda matrix: model.predict_proba(matrix)[:, 1])
+    matrix = _matrix(rows)
+    met = np.flatnonzero(matrix.getnnz(axis=0))
+    model = BernoulliNB(alpha=1.0).fit(matrix[:, met], np.array(labels))
+    present = model.feature_log_prob_
+    absent = np.log(-np.expm1(present))
+    weights = np.zeros(SIZE)
+    weights[met] = (present[1] - absent[1]) - (present[0] - absent[0])
+    base = model.class_log_prior_[1] - model.class_log_prior_[0] + float((absent[1] - absent[0]).sum())
+    return _Model(lambda matrix: np.array(probabilities(matrix @ weights + base)))
 
 
 _FITS: dict[str, Fit] = {"svm": _svm, "knn": _knn, "nb": _nb}

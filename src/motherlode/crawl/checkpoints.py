@@ -1,0 +1,89 @@
+"""What lasts: quads first, then the frontier, the account and what was learned, in one transaction.
+
+A checkpoint costs, and a crash between two of them costs only work: answers are kept as they come (`fetch.journal`) and
+are read again. So checkpoints are frequent while they are cheap, and what lies on disk is a second old; a crawl that
+makes a lot of quads takes longer over each, and has one more seldom. That pays twice, because many quads at a time
+cost the store less.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from motherlode.crawl.estimating import Estimator
+from motherlode.crawl.parts import Parts
+from motherlode.crawl.totals import Totals
+
+LEAST_SECONDS, MOST_SECONDS = 1.0, 5.0
+"""Between two checkpoints."""
+_SHARE = 20.0
+"""Checkpoints may take a twentieth of the time."""
+_MODEL_SHARE = 100.0
+"""Saving what was learned may take a hundredth of it."""
+
+
+class Checkpoints:
+    """`seconds` is how long the crawl has run, over all its runs."""
+
+    def __init__(
+        self, parts: Parts, totals: Totals, estimator: Estimator, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._parts = parts
+        self._totals = totals
+        self._estimator = estimator
+        self._clock = clock
+        self._ended_at = self._model_at = self._clock_at = clock()
+        self._wait = LEAST_SECONDS
+        self._model_wait = 0.0
+
+    @property
+    def seconds(self) -> float:
+        return self._totals.seconds + self._clock() - self._clock_at
+
+    async def take_when_due(self, *, dried_out: bool) -> None:
+        began = self._clock()
+        if began - self._ended_at < self._wait:
+            return
+        if self._parts.filters is not None:
+            self._parts.filters.reread()
+        await self._parts.writer.flush()
+        if began - self._model_at >= self._model_wait:
+            self._save_model(dried_out=dried_out)
+        self._commit()
+        self._ended_at = self._clock()
+        self._wait = min(MOST_SECONDS, max(LEAST_SECONDS, _SHARE * (self._ended_at - began)))
+
+    def take_last(self, *, dried_out: bool) -> None:
+        """The quads are in the store: commit the rest."""
+        self._save_model(dried_out=dried_out)
+        self._commit()
+
+    def _commit(self) -> None:
+        parts, now = self._parts, self._clock()
+        self._totals.seconds += now - self._clock_at
+        self._clock_at = now
+        parts.ledger.put_note("totals", msgspec.msgpack.encode(self._totals))
+        if parts.journal is not None:
+            parts.ledger.put_note("journal", parts.journal.state())
+        if parts.neighbours is not None:
+            parts.neighbours.seal()
+        parts.frontier.commit()
+        if parts.journal is not None:
+            parts.journal.committed()
+        if parts.neighbours is not None:
+            parts.neighbours.committed()
+
+    def _save_model(self, *, dried_out: bool) -> None:
+        """Keep what was learned: at every checkpoint while that is cheap, otherwise seldom enough to stay cheap."""
+        parts, began = self._parts, self._clock()
+        parts.ledger.put_note("policy", parts.policy.dump())
+        parts.ledger.put_note("traps", parts.traps.dump())
+        parts.ledger.put_note("tallies", self._estimator.dump())
+        parts.ledger.put_note("statements", parts.reward.seen.dump())
+        estimate = self._estimator.estimate(parts.ledger.waiting())
+        parts.ledger.put_note("estimate", msgspec.msgpack.encode((estimate, dried_out)))
+        self._model_at = self._clock()
+        self._model_wait = _MODEL_SHARE * (self._model_at - began)

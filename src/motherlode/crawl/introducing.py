@@ -1,0 +1,62 @@
+"""A host introduces itself by its robots.txt: rules for the frontier, sitemaps to follow, or news that it is dead."""
+
+from __future__ import annotations
+
+from motherlode.crawl.errands import ended_at
+from motherlode.crawl.parts import Parts
+from motherlode.crawl.settling import Settler
+from motherlode.fetch import RobotsRules, robots_body
+from motherlode.frontier import Ticket
+from motherlode.model import Failure, FailureKind, Page, RequestKind
+from motherlode.www.urls import origin_of
+
+_UNREACHABLE = frozenset(
+    {FailureKind.DNS, FailureKind.CONNECT, FailureKind.TLS, FailureKind.TIMEOUT, FailureKind.GUARD, FailureKind.SCHEME}
+)
+"""Failures of a robots.txt that are failures of the host: the page behind it fails the same way."""
+
+
+class Introductions:
+    """Settles the tickets that asked for a robots.txt."""
+
+    def __init__(self, parts: Parts, settler: Settler) -> None:
+        self._parts = parts
+        self._frontier = parts.frontier
+        self._settler = settler
+        self._rerouted: dict[str, list[str]] = {}
+        """Of hosts whose rules lie elsewhere: the requests that said so."""
+
+    def settle(self, ticket: Ticket, fetched: Page | Failure) -> Failure | None:
+        """The failure of the page that waited for these rules, where its host cannot be reached."""
+        now = ended_at(fetched)
+        if isinstance(fetched, Failure) and fetched.kind is FailureKind.REDIRECT:
+            if self._frontier.reroute(ticket, fetched.location):
+                self._rerouted.setdefault(ticket.host, []).append(ticket.url)
+                return None  # no commit knows of this yet: after a kill the host's rules are asked for from the start
+            self._forget_answers(ticket)
+            self._frontier.introduce(ticket, b"", now)  # RFC 9309, 2.3.1.2: too many redirects mean no rules
+            return None
+        self._forget_answers(ticket)
+        body = robots_body(fetched)
+        if body is not None:
+            self._frontier.introduce(ticket, body, now)
+            if self._parts.sitemaps:
+                self._offer_sitemaps(ticket, body)
+        elif isinstance(fetched, Failure) and fetched.kind in _UNREACHABLE:
+            return self._settler.failure(ticket, fetched, now)
+        elif isinstance(fetched, Failure):
+            self._frontier.defer(ticket, now, retry_after=fetched.retry_after)
+        return None
+
+    def _offer_sitemaps(self, ticket: Ticket, body: bytes) -> None:
+        named = RobotsRules(body).sitemaps
+        self._settler.sitemaps(named, base=ticket.url)
+        if not named and self._parts.usual_sitemaps:
+            self._settler.sitemaps(["/sitemap.xml"], base=origin_of(ticket.entry.url) + "/")
+
+    def _forget_answers(self, ticket: Ticket) -> None:
+        """The journal need not keep what came: the next commit knows what followed from it."""
+        if self._parts.journal is None:
+            return
+        for url in (ticket.url, *self._rerouted.pop(ticket.host, ())):
+            self._parts.journal.settled(RequestKind.ROBOTS, url)
