@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-ORDER = ("extract", "simulate", "frontier", "select", "index", "crawl", "cluster")
+ORDER = ("extract", "simulate", "frontier", "select", "index", "crawl", "cluster", "merge")
 """The order of the sections; a benchmark is bench/NAME.py and leaves bench/results/NAME.md."""
 
 
