@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from motherlode.crawl.errands import ended_at
-from motherlode.crawl.parts import Parts
 from motherlode.crawl.settling import Settler
-from motherlode.fetch import RobotsRules, robots_body
-from motherlode.frontier import Ticket
+from motherlode.fetch import Journal, RobotsRules, robots_body
+from motherlode.frontier import Frontier, Ticket
 from motherlode.model import Failure, FailureKind, Page, RequestKind
 from motherlode.www.urls import origin_of
 
@@ -19,10 +18,20 @@ _UNREACHABLE = frozenset(
 class Introductions:
     """Settles the tickets that asked for a robots.txt."""
 
-    def __init__(self, parts: Parts, settler: Settler) -> None:
-        self._parts = parts
-        self._frontier = parts.frontier
+    def __init__(
+        self,
+        frontier: Frontier,
+        settler: Settler,
+        journal: Journal | None = None,
+        *,
+        sitemaps: bool = True,
+        usual_sitemaps: bool = False,
+    ) -> None:
+        self._frontier = frontier
         self._settler = settler
+        self._journal = journal
+        self._sitemaps = sitemaps
+        self._usual_sitemaps = usual_sitemaps
         self._rerouted: dict[str, list[str]] = {}
         """Of hosts whose rules lie elsewhere: the requests that said so."""
 
@@ -40,7 +49,7 @@ class Introductions:
         body = robots_body(fetched)
         if body is not None:
             self._frontier.introduce(ticket, body, now)
-            if self._parts.sitemaps:
+            if self._sitemaps:
                 self._offer_sitemaps(ticket, body)
         elif isinstance(fetched, Failure) and fetched.kind in _UNREACHABLE:
             return self._settler.failure(ticket, fetched, now)
@@ -51,12 +60,12 @@ class Introductions:
     def _offer_sitemaps(self, ticket: Ticket, body: bytes) -> None:
         named = RobotsRules(body).sitemaps
         self._settler.sitemaps(named, base=ticket.url)
-        if not named and self._parts.usual_sitemaps:
+        if not named and self._usual_sitemaps:
             self._settler.sitemaps(["/sitemap.xml"], base=origin_of(ticket.entry.url) + "/")
 
     def _forget_answers(self, ticket: Ticket) -> None:
         """The journal need not keep what came: the next commit knows what followed from it."""
-        if self._parts.journal is None:
-            return
-        for url in (ticket.url, *self._rerouted.pop(ticket.host, ())):
-            self._parts.journal.settled(RequestKind.ROBOTS, url)
+        urls = (ticket.url, *self._rerouted.pop(ticket.host, ()))
+        if self._journal is not None:
+            for url in urls:
+                self._journal.settled(RequestKind.ROBOTS, url)

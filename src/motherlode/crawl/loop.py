@@ -66,7 +66,13 @@ class Crawl:
         self._broken: BaseException | None = None
         self._spoiled = False
         """Something on disk failed us: what the last commit holds is all that is sure."""
-        self._introductions = Introductions(parts, self._settler)
+        self._introductions = Introductions(
+            parts.frontier,
+            self._settler,
+            parts.journal,
+            sitemaps=parts.sitemaps,
+            usual_sitemaps=parts.usual_sitemaps,
+        )
         self._estimator = Estimator()
         self._dry = DryWatch(after=budget.dry_after, below=budget.dry_below)
         self._values: dict[str, float] = {}

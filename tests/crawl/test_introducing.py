@@ -1,0 +1,80 @@
+"""What follows from a robots.txt, whatever came of asking for it."""
+
+from __future__ import annotations
+
+import pytest
+from tests.frontier.fakes import frontier_on
+
+from motherlode.crawl.introducing import Introductions
+from motherlode.crawl.settling import Settler
+from motherlode.frontier import Frontier, Ticket
+from motherlode.model import Failure, FailureKind, Page, RequestKind
+from motherlode.policy import policy_from
+
+HOME, ROBOTS = "http://a.example/", "http://a.example/robots.txt"
+
+
+def asked() -> tuple[Frontier, Introductions, Ticket]:
+    """A frontier whose first ticket is out: for the rules of the seed's host."""
+    frontier = frontier_on(robots=True, delay=1.0)
+    settler = Settler(frontier, policy_from("bfs"))
+    settler.seeds([HOME])
+    ticket = frontier.next(0.0)
+    assert ticket is not None and ticket.kind is RequestKind.ROBOTS
+    frontier.answered(ticket, 0.0)
+    return frontier, Introductions(frontier, settler, usual_sitemaps=True), ticket
+
+
+def page(body: bytes) -> Page:
+    return Page(url=ROBOTS, status=200, headers={}, body=body, fetched_at=1.0)
+
+
+def failure(kind: FailureKind, location: str = "") -> Failure:
+    return Failure(url=ROBOTS, kind=kind, fetched_at=1.0, location=location)
+
+
+def waiting(frontier: Frontier) -> set[str]:
+    """What the frontier hands out from now on."""
+    found, now = set(), 2.0
+    while (ticket := frontier.next(now)) is not None:
+        found.add(ticket.url)
+        frontier.answered(ticket, now)
+        frontier.done(ticket)
+        now += 100.0
+    return found
+
+
+def test_rules_let_the_page_go_and_bring_their_sitemaps() -> None:
+    frontier, introductions, ticket = asked()
+    rules = b"User-agent: *\nDisallow: /private\nSitemap: /map.xml\n"
+    assert introductions.settle(ticket, page(rules)) is None
+    assert waiting(frontier) == {HOME, "http://a.example/map.xml"}
+
+
+def test_without_a_robots_txt_all_is_allowed_and_the_usual_sitemap_is_tried() -> None:
+    frontier, introductions, ticket = asked()
+    assert introductions.settle(ticket, failure(FailureKind.NOT_FOUND)) is None
+    assert waiting(frontier) == {HOME, "http://a.example/sitemap.xml"}
+
+
+def test_rules_that_lie_elsewhere_are_asked_for_there() -> None:
+    frontier, introductions, ticket = asked()
+    elsewhere = "http://a.example/rules/robots.txt"
+    assert introductions.settle(ticket, failure(FailureKind.REDIRECT, location=elsewhere)) is None
+    again = frontier.next(50.0)
+    assert again is not None
+    assert (again.kind, again.url) == (RequestKind.ROBOTS, elsewhere)
+
+
+@pytest.mark.parametrize("kind", [FailureKind.DNS, FailureKind.CONNECT, FailureKind.TIMEOUT])
+def test_a_host_that_cannot_be_reached_costs_the_page_that_waited(kind: FailureKind) -> None:
+    _, introductions, ticket = asked()
+    found = introductions.settle(ticket, failure(kind))
+    assert found is not None and found.kind is kind
+
+
+def test_a_server_in_trouble_is_asked_again_later() -> None:
+    frontier, introductions, ticket = asked()
+    assert introductions.settle(ticket, failure(FailureKind.SERVER_ERROR)) is None
+    assert frontier.next(1.0) is None, "nothing is allowed before the rules are known"
+    assert not frontier.exhausted
