@@ -73,6 +73,20 @@ def test_one_folder_tells_what_all_shards_know(tmp_path: Path) -> None:
     assert not WordIndex(folder.words).is_new
 
 
+def test_a_url_that_waits_in_two_shards_waits_once(tmp_path: Path) -> None:
+    folder = sharded(tmp_path / "crawl")
+    for part in folder.shards():
+        ledger = DiskLedger(part.frontier)
+        ledger.add(Entry(url="http://both.example/", arm="both", score=1.0, sequence=9))
+        ledger.commit()
+        ledger.close()
+    assert merge_shards(folder, words=False)
+    merged = DiskLedger(folder.frontier, read_only=True)
+    assert sum(entry.url == "http://both.example/" for entry, _, _ in merged.entries()) == 1
+    assert [count for arm, _, count in merged.waiting() if arm == "both"] == [1]
+    merged.close()
+
+
 def test_it_is_made_again_only_when_a_shard_has_gone_on(tmp_path: Path) -> None:
     folder = sharded(tmp_path / "crawl")
     assert merge_shards(folder, words=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from motherlode.extract import addresses
 from motherlode.extract.addresses import Addresses, is_asset
 from motherlode.www.urls import resolve
 
@@ -12,6 +13,8 @@ BASES = (
     "http://example.org",
     "https://example.org:8080/x/",
     "http://example.org/?q=/a/b",
+    "http://user@Example.org.:80/a//b/c",
+    "http://example.org/%7eann/b",
 )
 REFERENCES = (
     "x",
@@ -25,6 +28,26 @@ REFERENCES = (
     "http://other.example",
     "HTTPS:x",
     "a:b",
+    " x\n",
+    "x#y",
+    "./",
+    "..",
+    "../../../x",
+    "..//x",
+    "x/../y",
+    "/a/../x",
+    "/.x",
+    "/ #x",
+    "/x y?z=é#z",
+    "/%7Ex?utm_source=y",
+    "/\\other.example/x",
+    "/\t/other.example/x",
+    "\\x",
+    "\x01x",
+    "x|y",
+    "HTTP://Other.Example/x",
+    "/" + "é" * 500,
+    "x" * 5_000,
 )
 
 
@@ -34,13 +57,38 @@ def test_what_is_remembered_is_what_resolution_gives(base: str, reference: str) 
     assert Addresses(base).page(reference) == resolve(base, reference)
 
 
+def test_what_is_remembered_of_one_host_is_said_of_no_other() -> None:
+    references = ("/x y", "/x", "x", "../x")
+    for host in ("one.example", "two.example"):
+        page = Addresses(f"https://{host}/a/b/c").page
+        assert [page(it) for it in references] == [
+            *(f"https://{host}/x%20y", f"https://{host}/x", f"https://{host}/a/b/x", f"https://{host}/a/x"),
+        ]
+
+
+def test_what_is_kept_for_one_user_is_an_asset_for_another() -> None:
+    assert Addresses("http://example.org/", frozenset({"pdf"})).page("/x.pdf") == "http://example.org/x.pdf"
+    assert Addresses("http://example.org/").page("/x.pdf") is None
+
+
+def test_the_memory_is_bounded() -> None:
+    kept = frozenset({"bounded"})
+    page = Addresses("http://example.org/", kept).page
+    for number in range(addresses._MOST_KNOWN + 10):
+        page(f"/{number}")
+    page("/" + "x" * 300)
+    assert len(addresses._known_answers(kept)) == 10
+
+
 def test_assets() -> None:
     yes = (
         "http://example.org/a.css",
         "http://example.org/a.js?v=1",
         "http://example.org/a.woff2",
         "http://e.org/a.mp4",
+        "http://example.org/a//b.png",
     )
     no = ("http://example.org/a.html", "http://example.org/a", "http://example.org/a.rdf", "http://example.png/")
     assert all(map(is_asset, yes))
     assert not any(map(is_asset, no))
+    assert Addresses("http://example.org/").page("/a//b.png") is None

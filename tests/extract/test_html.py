@@ -119,6 +119,19 @@ def test_texts_are_cut() -> None:
     assert len(link.tag_path) < 400
 
 
+def test_a_refresh_says_nothing_of_what_is_known() -> None:
+    (link,) = links("<a href=/x rel=nofollow>x</a><meta http-equiv=refresh content='0;url=/x'>")
+    assert (link.source, link.nofollow) == (LinkSource.ANCHOR, True)
+
+
+def test_a_frame_leads_to_its_source() -> None:
+    assert urls("<iframe href=/no src=/x></iframe>") == ["http://example.org/x"]
+
+
+def test_places_on_the_page_do_not_count_against_its_links() -> None:
+    assert urls("<a href=#x>x</a>" * 50_000 + "<a href=/x>x</a>") == ["http://example.org/x"]
+
+
 def test_the_number_of_links_is_bounded() -> None:
     markup = "".join(f"<a href=/{i}>x</a>" for i in range(9_000))
     assert len(links(markup)) == 5_000

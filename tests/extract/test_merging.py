@@ -10,7 +10,7 @@ FACT = Link(url="http://example.org/x", source=LinkSource.TRIPLE, predicate="htt
 
 
 def test_a_statement_adds_its_predicate_to_an_anchor() -> None:
-    (link,) = merged([HTML, FACT], page_url="http://example.org/", limit=10)
+    (link,) = merged([HTML], [FACT], page_url="http://example.org/", limit=10)
     assert (link.anchor, link.predicate, link.source, link.nofollow) == (
         *("X", "http://schema.org/url", LinkSource.ANCHOR),
         False,
@@ -19,7 +19,11 @@ def test_a_statement_adds_its_predicate_to_an_anchor() -> None:
 
 def test_the_page_itself_and_what_is_too_much_are_left_out() -> None:
     many = [Link(url=f"http://example.org/{i}", source=LinkSource.ANCHOR) for i in range(10)]
-    assert [link.url[-1] for link in merged(many, page_url="http://example.org/0", limit=3)] == ["1", "2", "3"]
+    assert [link.url[-1] for link in merged(many[:2], many, page_url="http://example.org/0", limit=3)] == [
+        "1",
+        "2",
+        "3",
+    ]
 
 
 def test_equals_keep_the_first() -> None:

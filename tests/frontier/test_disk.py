@@ -1,37 +1,20 @@
-"""What only the ledger on disk promises: it lasts, it can be read beside its writer, and its keys sort."""
+"""What only the ledger on disk promises: it lasts, it can be read beside its writer, and it says what memory says."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
+import lmdb
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
-from motherlode.frontier import DiskLedger, HostRecord, UrlState
-from motherlode.frontier.keys import _descending, score_of
+from motherlode.frontier import DiskLedger, HostRecord, Ledger, MemoryLedger, UrlState
+from motherlode.frontier import disk as disk_module
 
 from .fakes import entry
 from .test_ledger import fill, pop_all
-
-SCORE = st.floats(allow_nan=False)
-
-
-@given(SCORE, SCORE)
-@example(0.0, -0.0)
-@example(float("inf"), 1.7976931348623157e308)
-@example(-5e-324, 5e-324)
-def test_keys_sort_against_scores(one: float, other: float) -> None:
-    assert (_descending(one) < _descending(other)) == (one > other)
-    assert (_descending(one) == _descending(other)) == (one == other)
-
-
-@given(SCORE)
-def test_a_score_can_be_read_from_its_key(score: float) -> None:
-    assert score_of(_descending(score)) == score
-    assert 0 <= _descending(score) < 1 << 64
 
 
 def reopened(ledger: DiskLedger, path: Path) -> DiskLedger:
@@ -146,4 +129,135 @@ def test_a_place_in_the_queue_is_where_it_is_popped(tmp_path: Path, flush_rows: 
     ledger.close()
     reader = DiskLedger(tmp_path / "frontier", read_only=True)
     assert [reader.ahead_of(one) for one in entries] == [places[one.url] for one in entries]
+    reader.close()
+
+
+def url(number: int) -> str:
+    return f"http://h{number % 7}.example/{number}"
+
+
+def step(ledger: Ledger, random: Random, number: int) -> list[object]:
+    """One random thing, done the same way to any ledger; what it says about itself."""
+    choice = random.random()
+    said: list[object] = [ledger.known(url(random.randrange(number + 3)))]
+    if choice < 0.6:
+        if not ledger.known(url(number)):
+            ledger.add(entry(url(number), score=random.choice([0.0, 1.5, -2.0]), sequence=number))
+    elif choice < 0.7 and not ledger.known(url(number)):
+        ledger.refuse(entry(url(number), sequence=number), "no")
+    else:
+        popped = ledger.pop(f"h{random.randrange(7)}.example")
+        said.append(popped)
+        if popped is not None and random.random() < 0.7:
+            ledger.finish(popped, UrlState.DONE, "")
+        elif popped is not None:
+            ledger.add(popped)
+    said.append(ledger.best(f"h{random.randrange(7)}.example"))
+    return said
+
+
+def compare(disk: Ledger, memory: Ledger, numbers: int) -> None:
+    assert sorted(disk.waiting()) == sorted(memory.waiting())
+    assert [disk.find(url(number)) for number in range(numbers)] == [
+        memory.find(url(number)) for number in range(numbers)
+    ]
+
+
+@pytest.mark.parametrize("buckets", [0, 3], ids=["", "colliding"])
+@pytest.mark.parametrize("seed", range(4))
+def test_with_flushes_and_reopenings_it_says_what_memory_says(
+    seed: int, buckets: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if buckets:
+        monkeypatch.setattr(disk_module, "hash_of", lambda url: (len(url) * 7919 % buckets) << 62 | 5)
+    memory, disk = MemoryLedger(), DiskLedger(tmp_path / "f", flush_rows=16)
+    one, other, chance = Random(seed), Random(seed), Random(seed)
+    for number in range(400):
+        assert step(disk, one, number) == step(memory, other, number)
+        if chance.random() < 0.15:
+            disk.commit()
+        if chance.random() < 0.02:
+            disk.commit()
+            disk.close()
+            disk = DiskLedger(tmp_path / "f", flush_rows=16)
+    compare(disk, memory, 400)
+    disk.close()
+
+
+def filled(path: Path, *, numbers: int = 120) -> tuple[DiskLedger, MemoryLedger, Random, Random]:
+    """Both ledgers after the same random things, flushed now and then, and all of it committed."""
+    memory, disk = MemoryLedger(), DiskLedger(path, flush_rows=40)
+    one, other = Random(3), Random(3)
+    for number in range(numbers):
+        step(disk, one, number)
+        step(memory, other, number)
+        if number % 25 == 0:
+            disk.commit()
+    disk.commit()
+    return disk, memory, one, other
+
+
+def test_a_flush_that_is_cut_short_loses_nothing_and_doubles_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk, memory, one, other = filled(tmp_path / "f")
+    for number in range(120, 200):
+        disk.add(entry(url(number), sequence=number))
+    monkeypatch.setattr(disk, "_commit", disk.close)  # the process ends when all is written and nothing committed
+    disk.commit()
+    disk = DiskLedger(tmp_path / "f", flush_rows=40)
+    compare(disk, memory, 200)
+    for number in range(200, 400):
+        assert step(disk, one, number) == step(memory, other, number)
+        if number % 50 == 0:
+            disk.commit()
+    compare(disk, memory, 400)
+    disk.close()
+
+
+def test_runs_and_queues_can_be_made_again_from_the_rows(tmp_path: Path) -> None:
+    disk, memory, one, other = filled(tmp_path / "f")
+    disk.close()
+    with lmdb.open(str(tmp_path / "f"), max_dbs=32) as environment:
+        for name in (b"known", b"waiting", b"used", b"names", b"notes"):
+            table = environment.open_db(name)
+            with environment.begin(write=True) as transaction:
+                transaction.drop(table)
+    disk = DiskLedger(tmp_path / "f", flush_rows=40)
+    compare(disk, memory, 120)
+    for number in range(120, 200):
+        assert step(disk, one, number) == step(memory, other, number)
+    disk.close()
+
+
+def test_what_waits_again_outlasts_a_kill_before_and_after_the_next_flush(tmp_path: Path) -> None:
+    ledger = DiskLedger(tmp_path / "f", flush_rows=3)
+    fill(ledger, [3, 2, 1])
+    ledger.commit()  # all three lie in runs
+    popped = ledger.pop("a.example")
+    assert popped is not None
+    ledger.add(popped)
+    ledger.commit()
+    ledger.close()
+    ledger = DiskLedger(tmp_path / "f", flush_rows=1)
+    assert ledger.count("a.example") == 3
+    assert ledger.find(popped.url) == (popped, UrlState.WAITING, "")
+    ledger.commit()  # which flushes
+    ledger = reopened(ledger, tmp_path / "f")
+    assert ledger.count("a.example") == 3
+    assert pop_all(ledger, "a.example") == [0, 1, 2]
+    ledger.close()
+
+
+def test_a_reader_finds_urls_that_are_in_no_run_yet(tmp_path: Path) -> None:
+    writer = DiskLedger(tmp_path / "f", flush_rows=4)
+    for number in range(4):
+        writer.add(entry(url(number), sequence=number))
+    writer.commit()
+    writer.add(entry(url(9), sequence=9))
+    writer.commit()
+    writer.close()
+    reader = DiskLedger(tmp_path / "f", read_only=True)
+    assert all(reader.known(url(number)) for number in (0, 1, 2, 3, 9))
+    assert reader.find(url(5)) is None
     reader.close()

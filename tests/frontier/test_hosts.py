@@ -1,8 +1,8 @@
-"""Waking times."""
+"""Waking times, and hosts that sleep."""
 
 from __future__ import annotations
 
-from motherlode.frontier.hosts import WakingTimes
+from motherlode.frontier.hosts import Sleepers, WakingTimes
 
 
 def test_hosts_come_due_earliest_first_and_once() -> None:
@@ -23,3 +23,17 @@ def test_most_leaves_the_rest_for_later() -> None:
     assert times.due(10.0, most=2) == ["0", "1"]
     assert times.due(10.0, most=2) == ["2"]
     assert times.next_time() is None
+
+
+def test_sleepers_are_named_longest_here_first_and_each_is_taken_once() -> None:
+    sleepers = Sleepers()
+    for name in ("d", "b", "c", "a"):
+        assert sleepers.put(name, f"{name} arm")
+    assert sleepers.put("b", "b arm")
+    assert not sleepers.put("b", "another arm")
+    assert sleepers.take("b") == "b arm"
+    assert sleepers.take("b") is None
+    assert len(sleepers) == 3
+    assert sleepers.first(2) == ["c", "d"], "by name, as all whose time is the same"
+    assert [sleepers.take(name) for name in ("c", "d")] == ["c arm", "d arm"]
+    assert sleepers.first(None) == ["a"]

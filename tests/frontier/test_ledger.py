@@ -200,3 +200,24 @@ def test_what_is_postponed_can_end(ledger: Ledger) -> None:
     ledger.finish(again, UrlState.FAILED, "timeout")
     assert list(ledger.postponed()) == []
     assert ledger.recover() == 0
+
+
+def test_urls_that_are_added_together_wait_like_those_added_one_by_one(ledger: Ledger) -> None:
+    entries = [
+        entry(f"http://h{number % 7}.example/{number}", score=number % 4, sequence=number) for number in range(30)
+    ]
+    ledger.add_new(entries[:17])
+    ledger.add_new([])
+    for one in entries[17:]:
+        ledger.add(one)
+    assert ledger.known_of([entries[5].url, "http://h3.example/31", entries[17].url, entries[5].url]) == [
+        True,
+        False,
+        True,
+        True,
+    ]
+    for arm in sorted({one.arm for one in entries}):
+        own = sorted((one for one in entries if one.arm == arm), key=lambda one: (-one.score, one.sequence))
+        assert ledger.count(arm) == len(own)
+        assert [ledger.pop(arm) for _ in own] == own
+        assert ledger.count(arm) == 0

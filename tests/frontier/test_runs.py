@@ -1,128 +1,103 @@
-"""Known URLs in sorted runs: the ledger on disk against the one in memory, with flushes at every turn."""
+"""Sorted runs: every record is found, in order; merging is bounded and loses nothing but what it should."""
 
 from __future__ import annotations
 
-from array import array
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
+import lmdb
+import numpy as np
 import pytest
 
-from motherlode.frontier import DiskLedger, Ledger, MemoryLedger, UrlState
-from motherlode.frontier import disk as disk_module
-from motherlode.frontier.runs import _place
+from motherlode.frontier.runs import PARTITIONS, Array, Run, SortedRuns
 
-from .fakes import entry
+Table = tuple[lmdb.Environment, Any]
 
 
-def url(number: int) -> str:
-    return f"http://h{number % 7}.example/{number}"
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[Table]:
+    with lmdb.open(str(tmp_path), max_dbs=1, map_size=1 << 26) as environment:
+        yield environment, environment.open_db(b"runs")
 
 
-class Killed(Exception):  # noqa: N818 - stands for a signal
-    """The process ends here."""
+def append(runs: SortedRuns, txn: lmdb.Transaction, records: list[tuple[int, int]], *, head: int) -> None:
+    heads = np.array([number for number, _ in records], f"u{head}")
+    rests = np.array([rest for _, rest in records], ">u4").view(np.uint8).reshape(-1, 4)
+    runs.append(txn, heads, rests)
 
 
-def step(ledger: Ledger, random: Random, number: int) -> list[object]:
-    """One random thing, done the same way to any ledger; what it says about itself."""
-    choice = random.random()
-    said: list[object] = [ledger.known(url(random.randrange(number + 3)))]
-    if choice < 0.6:
-        if not ledger.known(url(number)):
-            ledger.add(entry(url(number), score=random.choice([0.0, 1.5, -2.0]), sequence=number))
-    elif choice < 0.7 and not ledger.known(url(number)):
-        ledger.refuse(entry(url(number), sequence=number), "no")
-    else:
-        popped = ledger.pop(f"h{random.randrange(7)}.example")
-        said.append(popped)
-        if popped is not None and random.random() < 0.7:
-            ledger.finish(popped, UrlState.DONE, "")
-        elif popped is not None:
-            ledger.add(popped)
-    said.append(ledger.best(f"h{random.randrange(7)}.example"))
-    return said
-
-
-def compare(disk: Ledger, memory: Ledger, numbers: int) -> None:
-    assert sorted(disk.waiting()) == sorted(memory.waiting())
-    assert [disk.find(url(number)) for number in range(numbers)] == [
-        memory.find(url(number)) for number in range(numbers)
+def found(runs: SortedRuns, txn: lmdb.Transaction) -> list[tuple[int, int]]:
+    """All records, partition by partition and run by run."""
+    return [
+        (head, int.from_bytes(run.rest(place), "big")) for run in runs.all(txn) for place, head in enumerate(run.heads)
     ]
 
 
-@pytest.mark.parametrize("buckets", [0, 3], ids=["", "colliding"])
-@pytest.mark.parametrize("seed", range(4))
-def test_with_flushes_and_reopenings_it_says_what_memory_says(
-    seed: int, buckets: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if buckets:
-        monkeypatch.setattr(disk_module, "hash_of", lambda url: (len(url) * 7919 % buckets) << 62 | 5)
-    memory, disk = MemoryLedger(), DiskLedger(tmp_path / "f", flush_rows=16)
-    one, other, chance = Random(seed), Random(seed), Random(seed)
-    for number in range(400):
-        assert step(disk, one, number) == step(memory, other, number)
-        if chance.random() < 0.15:
-            disk.commit()
-        if chance.random() < 0.02:
-            disk.commit()
-            disk.close()
-            disk = DiskLedger(tmp_path / "f", flush_rows=16)
-    compare(disk, memory, 400)
-    disk.close()
+@pytest.mark.parametrize("head", [4, 8])
+def test_every_record_is_found_once_and_every_run_is_sorted(table: Table, head: int) -> None:
+    environment, database = table
+    runs, random, expected = SortedRuns(database, head=head, rest=4), Random(head), []
+    for _ in range(40):
+        records = [(random.randrange(500 << 8 * head - 12), random.randrange(1 << 32)) for _ in range(300)]
+        expected += records
+        with environment.begin(write=True, buffers=True) as txn:
+            append(runs, txn, records, head=head)
+    with environment.begin(buffers=True) as txn:
+        assert sorted(found(runs, txn)) == sorted(expected)
+        for run in runs.all(txn):
+            records = [(number, run.rest(place)) for place, number in enumerate(run.heads)]
+            assert records == sorted(records)
+        for wanted, rest in random.sample(expected, 50):
+            places = [(run, run.find(wanted)) for run in runs.of(txn, wanted)]
+            assert rest in {int.from_bytes(run.rest(place), "big") for run, place in places if place is not None}
+        assert all(run.find(1) is None for run in runs.of(txn, 1))
+        assert max(len(runs.of(txn, partition)) for partition in range(PARTITIONS)) <= 8
+        runs.forget_views()
 
 
-@pytest.mark.parametrize("commits", range(2, 6))
-def test_a_flush_that_is_cut_short_loses_nothing_and_doubles_nothing(
-    commits: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(disk_module, "_SLICE", 10)
-    memory, disk = MemoryLedger(), DiskLedger(tmp_path / "f", flush_rows=40)
-    one, other = Random(commits), Random(commits)
-    for number in range(120):
-        step(disk, one, number)
-        step(memory, other, number)
-    done, left = disk._commit, [commits]
-
-    def commit_or_die() -> None:
-        left[0] -= 1
-        if left[0] == 0:
-            raise Killed
-        done()
-
-    monkeypatch.setattr(disk, "_commit", commit_or_die)
-    with pytest.raises(Killed):
-        disk.commit()
-    disk.close()
-    disk = DiskLedger(tmp_path / "f", flush_rows=40)
-    compare(disk, memory, 120)
-    disk.commit()
-    for number in range(120, 300):
-        assert step(disk, one, number) == step(memory, other, number)
-        if number % 50 == 0:
-            disk.commit()
-    compare(disk, memory, 300)
-    disk.close()
+def test_the_first_of_equal_heads_is_found(table: Table) -> None:
+    environment, database = table
+    runs = SortedRuns(database, head=4, rest=4)
+    with environment.begin(write=True, buffers=True) as txn:
+        append(
+            runs,
+            txn,
+            [(7 + PARTITIONS, 0), *((7, rest) for rest in range(300, 0, -1)), (7 - PARTITIONS % 7, 0)],
+            head=4,
+        )
+        (run,) = runs.of(txn, 7)
+        place = run.find(7)
+        assert place is not None
+        assert [int.from_bytes(run.rest(place + after), "big") for after in range(3)] == [1, 2, 3]
+        runs.forget_views()
+        del run
 
 
-def test_a_reader_finds_urls_that_are_in_no_run_yet(tmp_path: Path) -> None:
-    writer = DiskLedger(tmp_path / "f", flush_rows=4)
-    for number in range(4):
-        writer.add(entry(url(number), sequence=number))
-    writer.commit()
-    writer.add(entry(url(9), sequence=9))
-    writer.commit()
-    writer.close()
-    reader = DiskLedger(tmp_path / "f", read_only=True)
-    assert all(reader.known(url(number)) for number in (0, 1, 2, 3, 9))
-    assert reader.find(url(5)) is None
-    reader.close()
+def test_one_append_merges_only_so_many_records(table: Table) -> None:
+    """The partitions come to the point where they want to be merged all at the same time."""
+    environment, database = table
+    runs, merged = SortedRuns(database, head=4, rest=4, sift=lambda txn, run, records: note(run, records)), [0]
+
+    def note(_run: Run, records: Array) -> Array:
+        merged[0] += len(records)
+        return records
+
+    most = 0
+    for turn in range(64):
+        merged[0] = 0
+        with environment.begin(write=True, buffers=True) as txn:
+            append(runs, txn, [(number, turn) for number in range(10 * PARTITIONS)], head=4)
+        most = max(most, merged[0])
+    assert 0 < most <= 5 * 10 * PARTITIONS, "four for each new one, and the last partition is finished"
 
 
-def test_the_search_in_a_run_finds_the_first_of_equals() -> None:
-    random = Random(1)
-    hashes = sorted([random.getrandbits(60) for _ in range(5000)] + [7 << 50] * 300)
-    view = memoryview(array("Q", hashes))
-    for wanted in [*random.sample(hashes, 200), 0, (1 << 60) - 1, 7 << 50, 7 << 50 | 1]:
-        place = _place(view, wanted)
-        assert all(found < wanted for found in hashes[max(0, place - 3) : place])
-        assert place == len(hashes) or hashes[place] >= wanted
+def test_a_merge_leaves_out_what_is_sifted(table: Table) -> None:
+    environment, database = table
+    runs = SortedRuns(database, head=4, rest=4, sift=lambda txn, run, records: records[1:])
+    with environment.begin(write=True, buffers=True) as txn:
+        append(runs, txn, [(0, 1), (0, 2)], head=4)
+        append(runs, txn, [(0, 3), (0, 4)], head=4)
+        assert found(runs, txn) == [(0, 2), (0, 4)]
+        runs.forget_views()

@@ -121,3 +121,22 @@ def test_one_page_of_its_own_makes_a_host_no_mirror(url: str, duplicate_of: str)
     mirrors.fetched(url, duplicate_of=duplicate_of)
     copies(mirrors, 10)
     assert mirrors.reason("http://m.org/x") == ""
+
+
+def test_a_mirror_is_freed_by_a_page_of_its_own_and_when_it_is_forgotten() -> None:
+    mirrors = MirrorHosts(sample=2, capacity=3)
+    copies(mirrors, 2)
+    mirrors.fetched("http://m.org/own", duplicate_of="")
+    assert mirrors.reason("http://m.org/x") == ""
+    copies(mirrors, 2, host="http://n.org")
+    assert mirrors.reason("http://n.org/x") == MIRROR
+    for number in range(3):
+        mirrors.fetched(f"http://h{number}.org/", duplicate_of="")
+    assert mirrors.reason("http://n.org/x") == ""
+
+
+def test_mirrors_are_known_again_after_loading() -> None:
+    before, after = MirrorHosts(sample=2), MirrorHosts(sample=2)
+    copies(before, 2)
+    after.load(before.dump())
+    assert after.reason("http://m.org/x") == MIRROR

@@ -108,9 +108,10 @@ def _merge_frontiers(parts: Sequence[CrawlFolder], new: CrawlFolder, stamp: byte
 
 def _copy_urls(source: DiskLedger, target: DiskLedger) -> None:
     for number, (entry, state, reason) in enumerate(source.entries(), start=1):
-        if state is UrlState.WAITING:
+        known = target.find(entry.url)  # hosts that another shard met as well stand in both
+        if state is UrlState.WAITING and (known is None or known[1] is not UrlState.WAITING):
             target.add(entry)
-        elif not target.known(entry.url):  # hosts that another shard met as well stand in both
+        elif known is None:
             target.finish(entry, state, reason)
         if number % _COMMIT_ROWS == 0:
             target.commit()

@@ -132,7 +132,7 @@ def assemble(
         refresh(revisits, frontier)
     sinks = open_sinks(job.sink_settings(), folder.path, environment=os.environ)
     instructions = _instructions(job)
-    workers = job.workers or max(1, (os.cpu_count() or 2) - 1)
+    workers = job.workers or max(1, len(os.sched_getaffinity(0)) - 1)
     parts = Parts(
         ledger=ledger,
         frontier=frontier,

@@ -55,6 +55,5 @@ def links(
     found = reader(document, options) if reader else []
     if not following.html and document.kind is not ContentKind.SITEMAP:
         found = [link for link in found if link.source is LinkSource.REFRESH]
-    if facts.extractions:
-        found = found + followed(facts, following, page_url=document.url, options=options)
-    return merged(found, page_url=document.url, limit=options.most_links(document.kind))
+    mentioned = followed(facts, following, page_url=document.url, options=options) if facts.extractions else []
+    return merged(found, mentioned, page_url=document.url, limit=options.most_links(document.kind))

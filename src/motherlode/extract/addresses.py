@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from motherlode.model import ContentKind
-from motherlode.www.media import extension_kind, extension_of
-from motherlode.www.urls import canonical, is_plain_path, origin_of, resolve
+from motherlode.www.media import MEDIA, extension_of
+from motherlode.www.urls import MAX_URL_LENGTH, canonical, is_plain_path, origin_of, resolve
 
-_ASSET_TEXT = frozenset({"css", "js", "mjs"})
+_ASSET_EXTENSIONS = frozenset({"css", "js", "mjs", *MEDIA[ContentKind.BINARY].extensions})
 _LONG = 2000
 """Characters of a path that may make an address too long."""
+_MOST_KNOWN = 16384
+_LONGEST_KNOWN = 250
+"""References that are remembered, and their characters: some megabytes at most."""
 _SPACES = " \t\n\f\r"
+_ANY_HOST = "http://host.invalid"
+"""Stands for the host where it does not matter which."""
+_OTHER_HOST = re.compile(r"/[/\\\t\n\r]")
+"""Begins what may name a host of its own: browsers read a backslash as a slash, and leave out line ends."""
+_STEPS_UP = re.compile(r"(?:\./)?+((?:\.\./)*+)(?=\w|\Z)")
+"""Begins a relative reference that means what its folder and the rest of it mean, written one behind the other."""
 
 
 class Addresses:
@@ -26,31 +36,73 @@ class Addresses:
         self._base = base
         self._kept = kept
         """Extensions of what would be an asset, if the user had no use for it."""
-        path = base.partition("#")[0].partition("?")[0]
-        self._folder = path[: path.rfind("/") + 1] if path.count("/") > 2 else base
         self._root = origin_of(base) + "/" if base.startswith("http") else base
         self._canonical_root = _canonical_root(self._root)
-        """What may be put before a plain path; empty where the base is not of the web."""
+        """What may be put before a canonical path; empty where the base is not of the web."""
+        self._known = _known_answers(kept) if self._canonical_root else {}
+        self._folders: dict[str, str] = {}
+        """Steps up from the base's folder → the path that they lead to; made for the first relative reference."""
 
     def page(self, reference: str) -> str | None:
         """The canonical address, or None for what is no page: a place on the same page, another scheme, an asset."""
-        reference = reference.strip(_SPACES)
-        if not reference:
+        answer = self._known.get(reference, "")
+        if answer:
+            return self._canonical_root + answer if answer[0] == "/" else answer
+        return None if answer is None else self._page(reference)
+
+    def _page(self, reference: str) -> str | None:
+        text = reference.strip(_SPACES)
+        if not text or text[0] == "#" or len(text) > MAX_URL_LENGTH:
             return None
-        first = reference[0]
-        if first == "#":
-            return None
-        if first == "/":
-            if self._canonical_root:
-                path = reference.partition("#")[0]
-                if is_plain_path(path) and len(path) < _LONG:
-                    return None if is_asset(path, self._kept) else self._canonical_root + path
+        if text[0] == "/":
+            return self._below_root(text)
+        if text.startswith(("http://", "https://")):
+            url = _page_at(_ANY_HOST, text, self._kept)
+            _keep(self._known, reference, url)
+            return url
+        if text[0] == "?":  # the one kind of reference for which the last segment of the base matters
+            return _page_at(self._base, text, self._kept)
+        return self._below_folder(text)
+
+    def _below_root(self, reference: str) -> str | None:
+        path = _path_on_any_host(reference, self._kept) if self._canonical_root else ""
+        if path == "":
             return _remembered(self._root, reference, self._kept)
-        if reference.startswith(("http://", "https://")):
-            return _remembered("http://base.invalid/", reference, self._kept)  # it does not matter which
-        if first == "?":  # the one kind of reference for which the last segment of the base matters
-            return _page_at(self._base, reference, self._kept)
-        return _remembered(self._folder, reference, self._kept)
+        _keep(self._known, reference, path)
+        return path and self._canonical_root + path
+
+    def _below_folder(self, reference: str) -> str | None:
+        """As a reference from the root, if that is easily made: many pages of a site have the same of those."""
+        if not self._folders:
+            self._folders[""] = self._plain_folder()
+        steps = _STEPS_UP.match(reference) if self._folders[""] and ":" not in reference else None
+        if steps is None:
+            return _remembered(_folder(self._base), reference, self._kept)
+        up = steps[1]
+        folder = self._folders.get(up)
+        if folder is None:
+            folder = self._folders[up] = _above(self._folders[""], len(up) // 3)
+        return self.page(folder + reference[steps.end() :])
+
+    def _plain_folder(self) -> str:
+        """The path of the base's folder; "" where it is not canonical as it stands."""
+        path = _folder(self._base)[len(self._root) - 1 :]
+        return path if self._canonical_root and is_plain_path(path) and len(path) < _LONG else ""
+
+
+def _folder(base: str) -> str:
+    """All of an address that matters for relative references."""
+    path = base.partition("#")[0].partition("?")[0]
+    return path[: path.rfind("/") + 1] if path.count("/") > 2 else base
+
+
+def _above(folder: str, steps: int) -> str:
+    """The folder so many steps above; above the root there is only the root.
+
+    >>> _above("/a/b/", 1), _above("/a/b/", 3)
+    ('/a/', '/')
+    """
+    return folder.rsplit("/", steps + 1)[0] + "/"
 
 
 @lru_cache(maxsize=4096)
@@ -58,9 +110,35 @@ def _canonical_root(root: str) -> str:
     return (canonical(root) or "").removesuffix("/")
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=8)
+def _known_answers(kept: frozenset[str]) -> dict[str, str | None]:
+    """What references mean on any page: a path where they begin with a slash, an address where they have a host.
+
+    Navigation says the same on every page of a site, and sites made with the same software say the same.
+    """
+    return {}
+
+
+def _keep(known: dict[str, str | None], reference: str, answer: str | None) -> None:
+    if len(known) >= _MOST_KNOWN:
+        known.clear()  # what is asked for often is soon back
+    if len(reference) <= _LONGEST_KNOWN:
+        known[reference] = answer
+
+
+def _path_on_any_host(reference: str, kept: frozenset[str]) -> str | None:
+    """The canonical path that a reference from the root means; "" where the host must be known, None for assets."""
+    path = reference.partition("#")[0]
+    if not is_plain_path(path):
+        url = None if _OTHER_HOST.match(reference) else resolve(_ANY_HOST, reference)
+        path = url[len(_ANY_HOST) :] if url else ""
+    if len(path) >= _LONG:
+        return ""
+    return None if is_asset(_ANY_HOST + path, kept) else path
+
+
+@lru_cache(maxsize=4096)
 def _remembered(base: str, reference: str, kept: frozenset[str]) -> str | None:
-    """Navigation says the same on every page of a site, so answers are kept from page to page."""
     return _page_at(base, reference, kept)
 
 
@@ -75,9 +153,8 @@ def is_asset(url: str, kept: frozenset[str] = frozenset()) -> bool:
     >>> is_asset("http://example.org/logo.png"), is_asset("http://example.org/File:Logo.png")
     (True, False)
     """
-    extension = extension_of(url)
-    if not extension or extension in kept:
+    path = url.partition("#")[0].partition("?")[0]
+    ending = path[path.rfind(".") + 1 :].lower()
+    if ending not in _ASSET_EXTENSIONS or ending in kept:  # so it is with most, and they need no closer look
         return False
-    if extension not in _ASSET_TEXT and extension_kind(extension) is not ContentKind.BINARY:
-        return False
-    return ":" not in url[url.rfind("/") :]  # on a wiki, `File:Logo.png` is a page about an image
+    return extension_of(url) == ending and ":" not in url[url.rfind("/") :]  # on a wiki, `File:Logo.png` is a page

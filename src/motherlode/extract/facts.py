@@ -36,11 +36,7 @@ _VOCABULARIES = (
 def fact_links(facts: Facts, *, page_url: str, options: ExtractOptions) -> list[Link]:
     """One link for each http(s) IRI in object or subject place, with the first predicate that named it."""
     found: dict[str, Link] = {}
-    seen: set[str] = set()
     for term, predicate in _mentions(facts, options):
-        if term in seen:
-            continue
-        seen.add(term)
         url = canonical(term[1:-1])
         if url is None or url == page_url or url in found or is_asset(url, options.kept_extensions):
             continue
@@ -51,18 +47,25 @@ def fact_links(facts: Facts, *, page_url: str, options: ExtractOptions) -> list[
 
 
 def _mentions(facts: Facts, options: ExtractOptions) -> Iterator[tuple[str, str]]:
-    """Terms that are http(s) IRIs, with their predicates. Page facts say again what the links of the HTML have said."""
+    """Terms that are http(s) IRIs, each once, with its first predicate.
+
+    Page facts are left out, for they say again what the links of the HTML have said.
+    """
     wanted = options.predicates
-    vocabulary = options.follow_vocabulary
+    types_too = options.follow_vocabulary
+    unwanted = () if options.follow_vocabulary else _VOCABULARIES
+    seen: set[str] = set()
     for extraction in facts.extractions:
         if extraction.syntax is Syntax.PAGE:
             continue
         for subject, predicate, value, _graph in extraction.statements:
             if wanted is not None and predicate[1:-1] not in wanted:
                 continue
-            if value.startswith("<http") and (
-                vocabulary or (predicate != RDF_TYPE and not value.startswith(_VOCABULARIES))
-            ):
-                yield value, predicate
-            if subject.startswith("<http") and (vocabulary or not subject.startswith(_VOCABULARIES)):
-                yield subject, predicate
+            if value.startswith("<http") and value not in seen and (types_too or predicate != RDF_TYPE):
+                seen.add(value)
+                if not value.startswith(unwanted):
+                    yield value, predicate
+            if subject not in seen and subject.startswith("<http"):
+                seen.add(subject)
+                if not subject.startswith(unwanted):
+                    yield subject, predicate

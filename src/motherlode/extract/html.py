@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 from selectolax.lexbor import LexborNode
@@ -11,16 +11,14 @@ from selectolax.lexbor import LexborNode
 from motherlode.extract.addresses import Addresses
 from motherlode.extract.merging import joined
 from motherlode.extract.options import MAX_TEXT, ExtractOptions
-from motherlode.extract.robots import PRODUCT_TOKEN, directives_of
-from motherlode.extract.surroundings import Surroundings, shortened
+from motherlode.extract.robots import robots_directives
+from motherlode.extract.surroundings import Surroundings, context, shortened
 from motherlode.model import Link, LinkSource
 from motherlode.www.document import Document
 from motherlode.www.html_budget import TextBudget
 
-_SELECTOR = (
-    'a[href]:not([href^="#"]), area[href], link[href]:not([rel="stylesheet" i]), iframe[src], frame[src], '
-    f'meta[http-equiv="refresh" i], meta[name="robots" i], meta[name="{PRODUCT_TOKEN}" i]'
-)
+_SELECTOR = 'a[href], area[href], link[href], iframe[src], frame[src], meta[http-equiv="refresh" i]'
+"""What Python leaves out afterwards costs less than further conditions here, which every element is asked for."""
 Attributes = Mapping[str, str | None]
 
 _SOURCES = {
@@ -30,6 +28,9 @@ _SOURCES = {
     "iframe": LinkSource.FRAME,
     "frame": LinkSource.FRAME,
 }
+_CLICKABLE = frozenset({"a", "area"})
+_REFERENCES = {"area": "href", "link": "href", "iframe": "src", "frame": "src", "meta": "content"}
+"""The attribute in which an element that is no anchor says where it leads to."""
 _NO_PAGE_RELS = frozenset(
     (
         *("stylesheet", "icon", "shortcut", "apple-touch-icon", "apple-touch-icon-precomposed", "mask-icon"),
@@ -46,12 +47,10 @@ _MENTIONS_PER_LINK = 8
 def html_links(document: Document, options: ExtractOptions) -> list[Link]:
     """The links in document order, each address once."""
     page = _PageLinks(document, options)
-    for element in document.html.css(_SELECTOR)[: options.page_links * _MENTIONS_PER_LINK]:
-        page.read(element)
-        if len(page.best) >= options.page_links:
-            break
+    page.read(document.html.css(_SELECTOR))
     found = list(page.best.values())
-    return [replace(link, nofollow=True) for link in found] if page.nofollow else found
+    nofollow = "nofollow" in robots_directives(document)
+    return [replace(link, nofollow=True) for link in found] if nofollow else found
 
 
 class _PageLinks:
@@ -59,55 +58,66 @@ class _PageLinks:
 
     def __init__(self, document: Document, options: ExtractOptions) -> None:
         self.best: dict[str, Link] = {}
-        self.nofollow = False
-        """The page asks that none of its links be followed."""
+        self._most = options.page_links
         self._addresses = Addresses(document.base, options.kept_extensions)
         self._surroundings = Surroundings(TextBudget(len(document.body)))
 
-    def read(self, element: LexborNode) -> None:
-        attributes = element.attributes
-        tag = element.tag or ""
-        source = _SOURCES.get(tag)
-        if source is None:
-            self._meta(attributes)
-            return
-        url = self._addresses.page(attributes.get("src" if source is LinkSource.FRAME else "href") or "")
-        if url is None:
-            return
-        rel = attributes.get("rel") or ""
-        if rel:
-            rel = " ".join(rel.lower().split())[:MAX_TEXT]
-            if source is LinkSource.LINK_ELEMENT and not _NO_PAGE_RELS.isdisjoint(rel.split()):
-                return
-        known = self.best.get(url)
-        if known is None:
-            self.best[url] = self._link(url, tag, rel, element, attributes)
-        elif not known.anchor or known.nofollow:
-            self.best[url] = joined(known, self._link(url, tag, rel, element, attributes))
+    def read(self, elements: Iterable[LexborNode]) -> None:
+        best, page, left = self.best, self._addresses.page, self._most * _MENTIONS_PER_LINK
+        for element in elements:
+            tag = element.tag or ""
+            attributes = element.attributes
+            reference = attributes.get("href") if tag == "a" else _reference(tag, attributes)
+            if not reference or reference[0] == "#":
+                continue
+            left -= 1
+            url = page(reference)
+            if url is not None:
+                known = best.get(url)
+                if known is None:
+                    best[url] = self._link(url, tag, element, attributes)
+                elif (not known.anchor or known.nofollow) and tag != "meta":
+                    best[url] = joined(known, self._link(url, tag, element, attributes))
+            if left <= 0 or len(best) >= self._most:
+                break
 
-    def _link(self, url: str, tag: str, rel: str, element: LexborNode, attributes: Attributes) -> Link:
-        around = self._surroundings
-        source = _SOURCES[tag]
-        clickable = source is LinkSource.ANCHOR
-        media_type = attributes.get("type")
-        title = attributes.get("title")
+    def _link(self, url: str, tag: str, element: LexborNode, attributes: Attributes) -> Link:
+        """What the page says of an address at this place."""
+        if tag == "meta":
+            return Link(url=url, source=LinkSource.REFRESH)
+        parent = element.parent
+        clickable = tag in _CLICKABLE
+        anchor = self._surroundings.anchor(element, attributes) if clickable else ""
+        beside = context(element, parent) if clickable else ""
+        given = attributes.get
+        path = self._surroundings.tag_path(parent, tag, given("class"))
+        rel, media_type, title = given("rel"), given("type"), given("title")
+        if rel:
+            rel = _relations(rel)
         return Link(
             url=url,
-            source=source,
-            anchor=around.anchor(element, attributes) if clickable else "",
-            rel=rel,
+            source=_SOURCES[tag],
+            anchor=anchor,
+            rel=rel or "",
             type=media_type[:MAX_TEXT].strip().lower() if media_type else "",
             title=shortened(title) if title else "",
-            context=around.context(element) if clickable else "",
-            tag_path=around.tag_path(element, tag, attributes.get("class")),
-            nofollow="nofollow" in rel and "nofollow" in rel.split(),
+            context=beside,
+            tag_path=path,
+            nofollow="nofollow" in rel.split() if rel else False,
         )
 
-    def _meta(self, attributes: Attributes) -> None:
-        self.nofollow = self.nofollow or "nofollow" in directives_of(attributes, PRODUCT_TOKEN)
-        if (attributes.get("http-equiv") or "").lower() != "refresh":
-            return
-        match = _REFRESH.match(attributes.get("content") or "")
-        url = self._addresses.page(match[1]) if match else None
-        if url is not None:
-            self.best.setdefault(url, Link(url=url, source=LinkSource.REFRESH))
+
+def _reference(tag: str, attributes: Attributes) -> str:
+    """Where an element other than an anchor leads to, as the page writes it; "" for what a page is made of."""
+    reference = attributes.get(_REFERENCES.get(tag, "")) or ""
+    if tag == "meta":
+        match = _REFRESH.match(reference)
+        return match[1] if match else ""
+    if tag == "link":
+        rel = attributes.get("rel")
+        return "" if rel and not _NO_PAGE_RELS.isdisjoint(_relations(rel).split()) else reference
+    return reference
+
+
+def _relations(rel: str) -> str:
+    return " ".join(rel.lower().split())[:MAX_TEXT]

@@ -9,16 +9,16 @@ from msgspec.structs import replace
 from motherlode.model import Link
 
 
-def merged(found: Iterable[Link], *, page_url: str, limit: int) -> list[Link]:
-    """The links without doubles and without the page itself, in order of first mention."""
-    best: dict[str, Link] = {}
-    for link in found:
+def merged(found: Iterable[Link], mentioned: Iterable[Link], *, page_url: str, limit: int) -> list[Link]:
+    """The links of a page's markup, each address once, and those of its facts; without the page itself."""
+    best = {link.url: link for link in found}
+    best.pop(page_url, None)
+    for link in mentioned:
         known = best.get(link.url)
-        if known is None:
-            if len(best) < limit and link.url != page_url:
-                best[link.url] = link
-        else:
+        if known is not None:
             best[link.url] = joined(known, link)
+        elif len(best) < limit and link.url != page_url:
+            best[link.url] = link
     return list(best.values())
 
 

@@ -25,7 +25,7 @@ def robots_directives(document: Document, *, product: str = PRODUCT_TOKEN) -> fr
     if Mark.CRAWLER_RULES not in document.marks:
         return frozenset()
     found: frozenset[str] = frozenset()
-    for element in document.html.css("meta[name][content]"):
+    for element in document.html.tags("meta"):
         found |= directives_of(element.attributes, product)
     return found
 

@@ -24,11 +24,12 @@ so a simulation is only another caller.
 
 from motherlode.frontier.budgets import HostBudget
 from motherlode.frontier.checking import damage
-from motherlode.frontier.disk import LEDGER_ERRORS, DiskLedger
+from motherlode.frontier.disk import DiskLedger
 from motherlode.frontier.entries import REVISIT, Entry, HostRecord, UrlState
 from motherlode.frontier.frontier import Frontier
 from motherlode.frontier.ledger import Ledger
 from motherlode.frontier.memory import MemoryLedger
+from motherlode.frontier.records import LEDGER_ERRORS
 from motherlode.frontier.scope import Scope, scope_from
 from motherlode.frontier.tickets import MAX_REDIRECTS, Politeness, Ticket
 

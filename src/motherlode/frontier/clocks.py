@@ -6,24 +6,31 @@ from collections.abc import Callable, Mapping
 
 from motherlode.frontier.addresses import AWAKE_AT_ONCE, Address, Addresses
 from motherlode.frontier.entries import HostRecord
-from motherlode.frontier.hosts import Host, WakingTimes
+from motherlode.frontier.hosts import Host, Sleepers, WakingTimes
 from motherlode.frontier.pace import Pace
 from motherlode.frontier.tickets import Politeness
 from motherlode.model import Policy
 
 BestScore = Callable[[str], float | None]
 """The score of the first URL of an arm."""
+CountWaiting = Callable[[str], int]
+"""How many URLs wait in an arm."""
 
 
 class Clocks:
     """Wakes hosts when their own time and that of their address have come, and lets them rest."""
 
-    def __init__(self, *, policy: Policy, best: BestScore, politeness: Politeness, pace: Pace) -> None:
+    def __init__(
+        self, *, policy: Policy, best: BestScore, count: CountWaiting, politeness: Politeness, pace: Pace
+    ) -> None:
         self._policy = policy
         self._best = best
+        self._count = count
         self._politeness = politeness
         self._pace = pace
         self.hosts: dict[str, Host] = {}
+        """Those that this run or one before it has come to; the others with something waiting are in `_sleepers`."""
+        self._sleepers = Sleepers()
         self.times = WakingTimes()
         self.cleared = WakingTimes()
         """Hosts whose held page may go as soon as the clocks allow, or whose rules must be asked for elsewhere."""
@@ -41,14 +48,60 @@ class Clocks:
     def host(self, name: str) -> Host:
         host = self.hosts.get(name)
         if host is None:
-            host = self.hosts[name] = Host(HostRecord(name=name, ready_at=self._not_before))
+            host = self._come_to(name)
+            self.settle(host)
         return host
+
+    def _come_to(self, name: str) -> Host:
+        """A host that there was no need to think of before."""
+        host = self.hosts[name] = Host(HostRecord(name=name, ready_at=self._not_before))
+        arm = self._sleepers.take(name)
+        if arm is not None:
+            host.arms[arm] = None
+        return host
+
+    def remember(self, record: HostRecord) -> None:
+        """A host that an earlier run has asked."""
+        record.address = ""  # the fetcher has forgotten it, and might find another
+        self.hosts[record.name] = Host(record)
+
+    @property
+    def host_count(self) -> int:
+        return len(self.hosts) + len(self._sleepers)
 
     def address_of(self, host: Host) -> Address | None:
         """None where addresses have no clocks, or the host's is not known yet."""
         if not self.by_address or not host.record.address:
             return None
         return self._addresses.get(host.record.address)
+
+    # ── URLs come and go ─────────────────────────────────────────────────────────────────────────────
+
+    def expect(self, name: str, arm: str) -> None:
+        """One URL more, or several, wait in an arm of a host."""
+        host = self.hosts.get(name)
+        if host is None:
+            if self._sleepers.put(name, arm):
+                return
+            host = self.host(name)
+        if arm not in host.arms:
+            host.arms[arm] = None
+            if len(host.arms) == 1:
+                self.settle(host)
+        if host.awake:
+            self._wake_arm(arm)
+
+    def taken(self, name: str, arm: str) -> Host:
+        """One URL less waits in an arm that is awake; its host."""
+        host = self.hosts[name]
+        if self._count(arm):
+            self._wake_arm(arm)
+            return host
+        del host.arms[arm]
+        self._policy.rest(arm)
+        if not host.arms and self.by_address:
+            self.rest(host)  # others at its address may want its place
+        return host
 
     # ── waking and resting ───────────────────────────────────────────────────────────────────────────
 
@@ -68,7 +121,11 @@ class Clocks:
 
     def ripen(self, now: float) -> bool:
         """Wake hosts whose time has come, at most so many at once; whether there were any."""
-        due = self.times.due(now, most=self._politeness.wake_at_once)
+        most = self._politeness.wake_at_once
+        due = self._sleepers.first(most) if now >= self._not_before else []  # their time is the earliest there is
+        for name in due:
+            self._come_to(name)
+        due += self.times.due(now, most=None if most is None else most - len(due))
         for name in due:
             host = self.hosts[name]
             if host.record.ready_at > now:
@@ -122,12 +179,12 @@ class Clocks:
     def _wake(self, host: Host) -> None:
         host.awake = True
         for arm in host.arms:
-            self.wake_arm(host, arm)
+            self._wake_arm(arm)
 
-    def wake_arm(self, host: Host, arm: str) -> None:
+    def _wake_arm(self, arm: str) -> None:
         best = self._best(arm)
         if best is not None:
-            self._policy.wake(arm, best, host.arms[arm])
+            self._policy.wake(arm, best, self._count(arm))
 
     def rest(self, host: Host) -> None:
         if not host.awake:
@@ -269,5 +326,6 @@ class Clocks:
             self.settle(host)
 
     def next_time(self) -> float | None:
-        times = (self.times.next_time(), self.cleared.next_time(), self._address_times.next_time())
+        asleep = self._not_before if len(self._sleepers) else None
+        times = (asleep, self.times.next_time(), self.cleared.next_time(), self._address_times.next_time())
         return min((time for time in times if time is not None), default=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from collections.abc import Callable, Iterable
 
 import msgspec
@@ -14,11 +15,11 @@ RulesReader = Callable[[bytes], Rules]
 
 
 class Host(msgspec.Struct, gc=False):
-    """A host with something waiting, or a request under way. A struct, because there may be millions."""
+    """A host that was asked, or may be now. A struct, because there may be millions."""
 
     record: HostRecord
-    arms: dict[str, int] = {}
-    """How many URLs wait in each arm."""
+    arms: dict[str, None] = {}
+    """Those in which URLs wait."""
     in_flight: int = 0
     awake: bool = False
     """Its arms are in the policy's hands."""
@@ -61,3 +62,40 @@ class WakingTimes:
 
     def next_time(self) -> float | None:
         return self._heap[0][0] if self._heap else None
+
+
+class Sleepers:
+    """Hosts with something waiting that no run has come to yet, in the order in which they were found.
+
+    Most hosts of a large crawl are of this kind, so each is a name and an arm and nothing else. One that gets a second
+    arm is no longer of this kind.
+    """
+
+    def __init__(self) -> None:
+        self._arms: dict[str, str] = {}
+        self._line: deque[str] = deque()
+        """Their names, and some that were taken out of turn."""
+
+    def __len__(self) -> int:
+        return len(self._arms)
+
+    def put(self, name: str, arm: str) -> bool:
+        """Whether the host is, or was, here with this arm; False where it has another."""
+        known = self._arms.get(name)
+        if known is None:
+            known = self._arms[name] = arm
+            self._line.append(name)
+        return known == arm
+
+    def take(self, name: str) -> str | None:
+        """The arm of a host that is here; it is no longer."""
+        return self._arms.pop(name, None)
+
+    def first(self, most: int | None) -> list[str]:
+        """Some that have been here longest, by name; they stay until they are taken."""
+        found: list[str] = []
+        while self._line and len(found) != most:
+            name = self._line.popleft()
+            if name in self._arms:
+                found.append(name)
+        return sorted(found)

@@ -6,7 +6,7 @@ changes between two commits are one transaction, so a killed process finds the s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from motherlode.frontier.entries import Entry, HostRecord, UrlState
@@ -17,8 +17,16 @@ class Ledger(Protocol):
 
     def known(self, url: str) -> bool: ...
 
+    def known_of(self, urls: Sequence[str]) -> list[bool]:
+        """For each URL whether it is known: what every link of every page is asked."""
+        ...
+
     def add(self, entry: Entry) -> None:
         """A URL that was not known waits from now on. Putting back one that was popped is an add, too."""
+        ...
+
+    def add_new(self, entries: Sequence[Entry]) -> None:
+        """An `add` for each. The caller has made sure that none is known, nor there twice."""
         ...
 
     def refuse(self, entry: Entry, reason: str) -> None:
@@ -31,6 +39,10 @@ class Ledger(Protocol):
 
     def best(self, arm: str) -> float | None:
         """The score of what `pop` would give."""
+        ...
+
+    def count(self, arm: str) -> int:
+        """How many entries wait in an arm."""
         ...
 
     def finish(self, entry: Entry, state: UrlState, reason: str) -> None:

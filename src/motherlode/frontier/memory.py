@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from motherlode.frontier.entries import Entry, HostRecord, UrlState
 from motherlode.www.urls import host_of
@@ -21,8 +21,13 @@ class MemoryLedger:
         self._pages: dict[str, bytes] = {}
         self._letters: dict[int, bytes] = {}
         self._postponed: dict[str, float] = {}
-        self.known = self._urls.__contains__
-        """Asked for every link of every page, hence without a call of ours in between."""
+
+    def known(self, url: str) -> bool:
+        return url in self._urls
+
+    def known_of(self, urls: Sequence[str]) -> list[bool]:
+        known = self._urls
+        return [url in known for url in urls]
 
     def add(self, entry: Entry) -> None:
         self._postponed.pop(entry.url, None)
@@ -31,6 +36,10 @@ class MemoryLedger:
         if queue is None:
             queue = self._queues[entry.arm] = []
         heapq.heappush(queue, (-entry.score, entry.sequence, entry))
+
+    def add_new(self, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            self.add(entry)
 
     def refuse(self, entry: Entry, reason: str) -> None:
         self._urls[entry.url] = (entry, UrlState.REFUSED, reason)
@@ -48,6 +57,9 @@ class MemoryLedger:
     def best(self, arm: str) -> float | None:
         queue = self._queues.get(arm)
         return -queue[0][0] if queue else None
+
+    def count(self, arm: str) -> int:
+        return len(self._queues.get(arm, ()))
 
     def finish(self, entry: Entry, state: UrlState, reason: str) -> None:
         self._urls[entry.url] = (entry, state, reason)

@@ -1,13 +1,17 @@
-"""Which URLs are known, in sorted runs: the part of the ledger on disk that every link of every page asks.
+"""Sorted runs: how the ledger on disk keeps millions of small records that come in no order.
 
-A B-tree of ten million random keys is dirty all over after every commit. So new hashes stay in memory until there are
-many; then each partition (by the hash's first bits) gets them as one more sorted run, an array that is written in one
-piece and searched in place. Runs of similar size are merged, so that a partition has few. A hash only points to a row;
-the caller compares the URL itself, so two URLs with the same hash are both known for what they are.
+A B-tree of random keys is dirty all over after every commit. So new records stay in memory until there are many; then
+each partition (by the record's head) gets them as one more run, a sorted array that is written in one piece and
+searched in place. Runs of similar size are merged, so that a partition has few. Merging is paid in instalments: an
+append merges a few records for each new one, and the partitions take turns, so no commit waits for all of them.
+
+A record is a number, its *head*, and the *rest*: a few bytes that decide the order among equal heads. A run is all its
+heads, so that C can search them, and then all its rests.
 """
 
 from __future__ import annotations
 
+import struct
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,148 +19,151 @@ from typing import Any
 
 import lmdb
 import numpy as np
-import xxhash
 
-PARTITIONS = 16
-_SHIFT = 60
-_SLOTS = 1 << 26
-_MERGE_FACTOR = 3
+PARTITIONS = 64
+_MERGE_FACTOR = 2
 """A run is merged into the one before it until that is this many times as large."""
-_COMMIT_BYTES = 8 << 20
-"""Of runs in one transaction: bounds the memory that a flush takes."""
-_NUMBER = 2
-_ITEM = 12
-"""Bytes of a hash and its row."""
+_MERGED_PER_NEW = 4
+"""Records that an append may merge for each that it adds; with the factor above, less than four are needed."""
+_KEY = struct.Struct(">BI")
+"""Partition and serial number of a run; the larger the newer."""
+_LONG_HEAD = 8
+"""Bytes; other heads have four."""
+
+Array = Any
+"""An array of numpy's."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
-    hashes: memoryview
-    rows: memoryview
+class Run:
+    """A view into the file: good until the transaction ends."""
+
+    partition: int
+    serial: int
+    heads: memoryview
+    _rests: memoryview
+    _rest: int
+
+    def find(self, head: int) -> int | None:
+        """The place of the first record with this head."""
+        place = bisect_left(self.heads, head)
+        return place if place < len(self.heads) and self.heads[place] == head else None
+
+    def rest(self, place: int) -> bytes:
+        return bytes(self._rests[place * self._rest : (place + 1) * self._rest])
+
+    def records(self, width: int) -> Array:
+        """Copies that sort as they should: the head with its highest byte first, then the rest."""
+        count, head = len(self.heads), width - self._rest
+        made = np.empty((count, width), np.uint8)
+        heads = np.frombuffer(self.heads, f"=u{head}").astype(f">u{head}")
+        made[:, :head] = heads.view(np.uint8).reshape(count, head)
+        made[:, head:] = np.frombuffer(self._rests, np.uint8).reshape(count, self._rest)
+        return made.view(f"S{width}").ravel()
 
 
-SLOT_MASK = _SLOTS - 1
+Sift = Callable[[lmdb.Transaction, Run, Array], Array]
+"""Of the records of a run that is about to be merged, those that are still needed."""
 
 
-def hash_of(url: str) -> int:
-    return xxhash.xxh3_64_intdigest(url.encode())
+class SortedRuns:
+    """Records by their heads. Nothing here outlasts the transaction that is given; the caller commits."""
 
-
-class KnownRows:
-    """From the hash of a URL to the rows that may hold it."""
-
-    def __init__(self, table: Any) -> None:
+    def __init__(self, table: Any, *, head: int, rest: int, sift: Sift | None = None) -> None:
+        """`head` and `rest` are sizes in bytes."""
         self._table = table
-        self.slots = bytearray(_SLOTS)
-        """A mark for each hash that was ever put: where there is none, the URL is new, and nothing need be searched."""
-        self.recent: dict[int, int] = {}
-        """Hashes that are in no run yet."""
-        self._twins: list[tuple[int, int]] = []
-        """Hashes and rows of URLs that share their hash with one in `recent`."""
-        self._runs: dict[int, list[_Run]] = {}
+        self._head = head
+        self._rest = rest
+        self._width = head + rest
+        self._sift = sift
+        self._views: dict[int, list[Run]] = {}
+        self._turn = 0
+        """The partition that is looked at first when there is something to merge."""
 
-    def put(self, found: int, row: int) -> None:
-        self.slots[found & SLOT_MASK] = 1
-        if self.recent.setdefault(found, row) != row:
-            self._twins.append((found, row))
-
-    def rows(self, txn: lmdb.Transaction, wanted: int) -> Iterator[int]:
-        """Rows whose URL has this hash."""
-        recent = self.recent.get(wanted)
-        if recent is not None:
-            yield recent
-            yield from (row for found, row in self._twins if found == wanted)
-        for run in self._of(txn, wanted >> _SHIFT):
-            place = _place(run.hashes, wanted)
-            while place < len(run.hashes) and run.hashes[place] == wanted:
-                yield run.rows[place]
-                place += 1
-
-    def _of(self, txn: lmdb.Transaction, partition: int) -> list[_Run]:
-        found = self._runs.get(partition)
+    def of(self, txn: lmdb.Transaction, head: int) -> list[Run]:
+        """Runs in which records with this head may be, oldest first."""
+        partition = head % PARTITIONS
+        found = self._views.get(partition)
         if found is None:
-            found = self._runs[partition] = [_run(blob) for _, blob in self._blobs(txn, partition)]
+            found = self._views[partition] = list(self._runs(txn, partition))
         return found
 
-    def _blobs(self, txn: lmdb.Transaction, partition: int) -> list[tuple[bytes, memoryview]]:
-        """The partition's runs, oldest first, as they lie in the file: good until the transaction ends."""
-        blobs: list[tuple[bytes, memoryview]] = []
-        for number in range(1 << 8 * _NUMBER):
-            key = bytes([partition]) + number.to_bytes(_NUMBER, "big")
-            with_buffers = txn.get(key, db=self._table)
-            if with_buffers is None:
-                return blobs
-            blobs.append((key, memoryview(with_buffers)))
-        raise ValueError("more runs than can be numbered")
+    def all(self, txn: lmdb.Transaction) -> Iterator[Run]:
+        for partition in range(PARTITIONS):
+            yield from self.of(txn, partition)
 
     def forget_views(self) -> None:
         """The transaction has ended, and with it the right to look at its pages."""
-        self._runs.clear()
+        self._views.clear()
 
-    def load(self, txn: lmdb.Transaction) -> None:
-        """Mark all that the runs hold."""
-        slots = np.frombuffer(self.slots, dtype=np.uint8)
+    def _runs(self, txn: lmdb.Transaction, partition: int) -> Iterator[Run]:
+        cursor = txn.cursor(db=self._table)
+        more = cursor.set_range(_KEY.pack(partition, 0))
+        while more:
+            owner, serial = _KEY.unpack(cursor.key())
+            if owner != partition:
+                return
+            blob = memoryview(cursor.value())
+            end = len(blob) // self._width * self._head
+            heads = blob[:end].cast("Q") if self._head == _LONG_HEAD else blob[:end].cast("I")
+            yield Run(partition, serial, heads, blob[end:], self._rest)
+            more = cursor.next()
+
+    def append(self, txn: lmdb.Transaction, heads: Array, rests: Array) -> None:
+        """Add records, sorted or not: one more run for each partition that gets some, and some merging.
+
+        `rests` has a row of bytes for each head.
+        """
+        made = np.empty((len(heads), self._width), np.uint8)
+        made[:, : self._head] = heads.astype(f">u{self._head}").view(np.uint8).reshape(-1, self._head)
+        made[:, self._head :] = rests
+        partitions = (heads % PARTITIONS).astype(np.uint8)
+        order = np.argsort(partitions, kind="stable")
+        records = made[order].view(f"S{self._width}").ravel()
+        edges = np.searchsorted(partitions[order], np.arange(PARTITIONS + 1))
         for partition in range(PARTITIONS):
-            for _, blob in self._blobs(txn, partition):
-                hashes = np.frombuffer(blob, dtype=np.uint64, count=len(blob) // _ITEM)
-                slots[hashes & np.uint64(SLOT_MASK)] = 1
+            own = records[edges[partition] : edges[partition + 1]]
+            if len(own):
+                last = max((run.serial for run in self._runs(txn, partition)), default=-1)
+                self._write(txn, partition, last + 1, np.sort(own))
+        self._merge_some(txn, _MERGED_PER_NEW * len(heads))
+        self.forget_views()
 
-    def flush(self, begin: Callable[[], lmdb.Transaction], commit: Callable[[], None]) -> None:
-        """Move what is recent into runs, a few partitions a transaction; all of it stays findable at every moment."""
-        twins = np.array(self._twins, dtype=np.uint64).reshape(-1, 2)
-        hashes = np.concatenate([np.fromiter(self.recent, np.uint64, len(self.recent)), twins[:, 0]])
-        rows = np.fromiter(self.recent.values(), np.uint32, len(self.recent))
-        order = np.argsort(hashes)
-        all_hashes = hashes[order]
-        all_rows = np.concatenate([rows, twins[:, 1].astype(np.uint32)])[order]
-        written = 0
-        edges = np.searchsorted(all_hashes, np.arange(PARTITIONS, dtype=np.uint64) << np.uint64(_SHIFT))
-        for partition, (start, end) in enumerate(zip(edges, [*edges[1:], len(all_hashes)], strict=True)):
-            if start < end:
-                written += self._append(begin(), partition, all_hashes[start:end], all_rows[start:end])
-            if written >= _COMMIT_BYTES:
-                commit()
-                written = 0
-        commit()
-        self.recent.clear()
-        self._twins.clear()
+    def _write(self, txn: lmdb.Transaction, partition: int, serial: int, records: Array) -> None:
+        columns = records.view(np.uint8).reshape(-1, self._width)
+        heads = columns[:, : self._head].copy().view(f">u{self._head}").astype(f"=u{self._head}")
+        blob = heads.tobytes() + columns[:, self._head :].tobytes()
+        txn.put(_KEY.pack(partition, serial), blob, db=self._table)
 
-    def _append(self, txn: lmdb.Transaction, partition: int, hashes: Any, rows: Any) -> int:
-        """One more run for the partition, the last ones merged into it; the bytes that it takes."""
-        blobs = self._blobs(txn, partition)
-        parts, merged = [(hashes, rows)], []
-        total = len(hashes)
-        while blobs and len(blobs[-1][1]) // _ITEM < _MERGE_FACTOR * total:
-            key, blob = blobs.pop()
-            count = len(blob) // _ITEM
-            total += count
-            hashes_before = np.frombuffer(blob, np.uint64, count).copy()  # a view ends with the next change
-            parts.append((hashes_before, np.frombuffer(blob, np.uint32, count, offset=8 * count).copy()))
-            merged.append(key)
-        for key in merged:
-            txn.delete(key, db=self._table)
-        if merged:
-            hashes = np.concatenate([part[0] for part in parts])
-            rows = np.concatenate([part[1] for part in parts])
-            order = np.argsort(hashes)
-            hashes, rows = hashes[order], rows[order]
-        key = bytes([partition]) + len(blobs).to_bytes(_NUMBER, "big")
-        txn.put(key, hashes.tobytes() + rows.tobytes(), db=self._table)
-        return _ITEM * total
+    def _merge_some(self, txn: lmdb.Transaction, most: int) -> None:
+        for _ in range(PARTITIONS):
+            if most <= 0:
+                return
+            runs = _alike(list(self._runs(txn, self._turn)))
+            if len(runs) > 1:
+                most -= sum(len(run.heads) for run in runs)
+                self._merge(txn, runs)
+            self._turn = (self._turn + 1) % PARTITIONS
+
+    def _merge(self, txn: lmdb.Transaction, runs: list[Run]) -> None:
+        sift = self._sift or _all_of_them
+        copies = [sift(txn, run, run.records(self._width)) for run in runs]
+        merged = np.sort(np.concatenate(copies), kind="stable")  # which is quick where the parts are sorted
+        for run in runs:
+            txn.delete(_KEY.pack(run.partition, run.serial), db=self._table)
+        if len(merged):
+            self._write(txn, runs[0].partition, runs[0].serial, merged)
 
 
-def _run(blob: memoryview) -> _Run:
-    count = len(blob) // _ITEM
-    return _Run(blob[: 8 * count].cast("Q"), blob[8 * count :].cast("I"))
+def _all_of_them(_txn: lmdb.Transaction, _run: Run, records: Array) -> Array:
+    return records
 
 
-def _place(hashes: memoryview, wanted: int) -> int:
-    """Where the hash stands or would stand. Hashes are evenly spread, so the search begins near the right place."""
-    count = len(hashes)
-    guess = (wanted & ((1 << _SHIFT) - 1)) * count >> _SHIFT
-    reach = 64
-    while True:
-        low, high = max(0, guess - reach), min(count, guess + reach)
-        if (low == 0 or hashes[low - 1] < wanted) and (high == count or hashes[high] >= wanted):
-            return bisect_left(hashes, wanted, low, high)
-        reach *= 8
+def _alike(runs: list[Run]) -> list[Run]:
+    """The newest runs that are to become one."""
+    first = len(runs) - 1
+    total = len(runs[-1].heads) if runs else 0
+    while first > 0 and len(runs[first - 1].heads) < _MERGE_FACTOR * total:
+        first -= 1
+        total += len(runs[first].heads)
+    return runs[max(first, 0) :]

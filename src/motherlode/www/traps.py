@@ -57,28 +57,29 @@ def trap_reason(url: str, *, year_now: int) -> str:
     """
     if len(url) > MAX_LENGTH:
         return LONG
-    mark = url.find("?")
-    slashes = url.count("/") if mark == -1 else url.count("/", 0, mark)
-    if slashes - 2 >= _LEAST_REPEATING:
-        path = url if mark == -1 else url[:mark]
-        segments = path.split("/")[3:]
+    path, mark, query = url.partition("?")
+    segments = path.split("/")[3:]
+    if len(segments) >= _LEAST_REPEATING:
         if len(segments) - (not segments[-1]) > MAX_SEGMENTS:
             return DEEP
         if len(set(segments)) < len(segments) and repeats(segments):
             return REPEATED
-    if mark != -1:
-        reason = _query_reason(url, mark)
+    if mark:
+        reason = _query_reason(query)
         if reason:
             return reason
-    return CALENDAR if _is_far_date(url, mark, year_now) else ""
+    dated = _DATE_IN_PATH.search(path, 8)
+    if dated is None and not mark:  # so it is with most
+        return ""
+    return CALENDAR if _is_far_date(dated, mark + query, year_now) else ""
 
 
-def _query_reason(url: str, mark: int) -> str:
-    separators = url.count("&", mark)
+def _query_reason(query: str) -> str:
+    separators = query.count("&")
     if separators >= MAX_PARAMETERS:
         return MANY_PARAMETERS
     if separators >= MAX_SAME_PARAMETER:
-        names = Counter(parameter.partition("=")[0] for parameter in url[mark + 1 :].split("&"))
+        names = Counter(parameter.partition("=")[0] for parameter in query.split("&"))
         if max(names.values()) > MAX_SAME_PARAMETER:
             return SAME_PARAMETER
     return ""
@@ -109,15 +110,13 @@ def _has_circle(segments: list[str], size: int) -> bool:
     return False
 
 
-def _is_far_date(url: str, mark: int, year_now: int) -> bool:
-    dated = _DATE_IN_PATH.search(url, 8, mark if mark != -1 else len(url))
+def _is_far_date(dated: re.Match[str] | None, query: str, year_now: int) -> bool:
+    """Whether the date in a path, or else one in the query with its mark, is far from now."""
     if dated is not None and _is_far(int(dated[1]), year_now):
-        return _is_calendar(url, dated, year_now)
-    if mark == -1:
-        return False
-    found = _DATE_IN_QUERY.search(url, mark)
-    if found is None and _MONTH_IN_QUERY.search(url, mark):
-        found = _YEAR_IN_QUERY.search(url, mark)
+        return _is_calendar(dated, year_now)
+    found = _DATE_IN_QUERY.search(query)
+    if found is None and _MONTH_IN_QUERY.search(query):
+        found = _YEAR_IN_QUERY.search(query)
     return found is not None and _is_far(int(found[1]), year_now)
 
 
@@ -125,12 +124,12 @@ def _is_far(year: int, year_now: int) -> bool:
     return not year_now - YEARS_BACK <= year <= year_now + YEARS_AHEAD
 
 
-def _is_calendar(url: str, dated: re.Match[str], year_now: int) -> bool:
+def _is_calendar(dated: re.Match[str], year_now: int) -> bool:
     """Whether numbers in a path that look like a far date are one, and not an article and its revision.
 
     A word of calendars stands just before them, or they are a whole date that can hardly be anything else.
     """
-    before = url[: dated.start()].split("/")[3:][-2:]
+    before = dated.string[: dated.start()].split("/")[3:][-2:]
     if any(_CALENDAR_WORD.search(segment) for segment in before):
         return True
     if not dated[3]:

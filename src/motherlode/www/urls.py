@@ -103,6 +103,9 @@ def canonical(url: str) -> str | None:
     """
     if len(url) > MAX_URL_LENGTH:
         return None
+    plain = plain_url(url)
+    if plain is not None:
+        return plain
     try:
         href: str = ada_url.normalize_url(url)
     except ValueError:

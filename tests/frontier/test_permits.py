@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.frontier import Frontier, Ledger, Ticket, UrlState
-from motherlode.frontier.frontier import MAX_RULES_HOPS
+from motherlode.frontier.permits import MAX_RULES_HOPS
 from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS
 from motherlode.model import FailureKind, RequestKind
 

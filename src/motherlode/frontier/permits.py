@@ -1,0 +1,165 @@
+"""Leave for single requests: a host's address and its rules come before its pages, and every request by the clocks.
+
+What is asked for on behalf of a page that waits meanwhile: the page is *held*, and goes first afterwards. Rules that
+lie on another host are asked for there, by the clocks of that host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from motherlode.frontier.clocks import Clocks
+from motherlode.frontier.entries import Entry
+from motherlode.frontier.hosts import Host, RulesReader
+from motherlode.frontier.tickets import Ticket
+from motherlode.model import RequestKind
+from motherlode.www.urls import host_of, origin_of
+
+MAX_RULES_HOPS = 5
+"""Redirects of a robots.txt that are followed (RFC 9309, 2.3.1.2)."""
+
+
+class Permits:
+    """Makes tickets, and takes up what was found out about a host."""
+
+    def __init__(self, *, clocks: Clocks, read_rules: RulesReader | None, is_own: Callable[[str], bool] | None) -> None:
+        self._clocks = clocks
+        self._read_rules = read_rules
+        """None where there are no robots rules to ask for: simulations."""
+        self._is_own = is_own or (lambda host: False)
+        """Hosts of the user's own, whose robots.txt is not asked for."""
+        self.in_flight = 0
+
+    def for_page(self, host: Host, entry: Entry) -> Ticket | None:
+        """Leave for a page or for what must come before it; None where the host's rules forbid the page."""
+        if self._clocks.by_address and not host.record.address:
+            return self._resolve(host, entry, entry.url)
+        if self._asks_for_rules(host):
+            return self._ask_for_rules(host, entry, host.rules_url or origin_of(entry.url) + "/robots.txt")
+        if not self._allowed(host, entry.url):
+            return None
+        host.unaccounted += 1
+        return self._send(host, entry.url, RequestKind.PAGE, entry)
+
+    def for_errand(self, url: str, now: float, *, by_rules: bool) -> Ticket | float | None:
+        """As `Frontier.errand` says."""
+        host = self._clocks.host(host_of(url))
+        entry = Entry(url=url, arm="", score=0.0, sequence=0)
+        unknown = by_rules and self._asks_for_rules(host)
+        if by_rules and not unknown and not self._allowed(host, url):
+            return None
+        wanted = (host.rules_url or f"{origin_of(url)}/robots.txt") if unknown else url
+        asked = self._clocks.host(host_of(wanted))  # another one where its rules lie elsewhere
+        when = max(self._clocks.when(host, now), self._clocks.when(asked, now))
+        if when > now:
+            return when
+        if self._clocks.by_address and not asked.record.address:
+            return self._resolve(host, None, wanted)
+        if unknown:
+            return self._send_for_rules(host, asked, wanted, entry)
+        return self._send(host, url, RequestKind.ERRAND, entry)
+
+    def next_held(self, now: float) -> tuple[Host, Entry] | None:
+        """A page that was held and may go now, or whose next step may."""
+        while names := self._clocks.cleared.due(now, most=1):
+            host = self._clocks.hosts[names[0]]
+            if host.held is None or host.asking:
+                continue
+            asked = self._clocks.host(host_of(host.rules_url)) if host.rules_url else host
+            if self._clocks.may_go(asked, host.record.name, now):
+                entry, host.held = host.held, None
+                return host, entry
+        return None
+
+    def hold(self, host: Host, entry: Entry) -> None:
+        """The page is to be the host's next request."""
+        host.held = entry
+        self._clocks.rest(host)
+        self._clocks.cleared.push(host.record.ready_at, host.record.name)
+
+    # ── addresses ────────────────────────────────────────────────────────────────────────────────────
+
+    def _resolve(self, host: Host, held: Entry | None, url: str) -> Ticket:
+        """Ask for the address of the URL's host; no request is made, so no clock is touched."""
+        host.held = held
+        host.asking = True
+        self._clocks.rest(host)
+        self.in_flight += 1
+        entry = held or Entry(url=url, arm="", score=0.0, sequence=0)
+        return Ticket(url=url, host=host.record.name, kind=RequestKind.RESOLVE, entry=entry)
+
+    def resolved(self, ticket: Ticket, address: str) -> str:
+        """The address is known; what waited for it goes next. The name of the host that was found."""
+        self.in_flight -= 1
+        host, found = self._clocks.hosts[ticket.host], self._clocks.host(host_of(ticket.url))
+        host.asking = False
+        self._clocks.move(found, address)
+        if host.held is not None:
+            self._clocks.cleared.push(host.record.ready_at, ticket.host)
+        self._clocks.settle(host)
+        return found.record.name
+
+    # ── rules ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _ask_for_rules(self, host: Host, entry: Entry, url: str) -> Ticket:
+        other = self._clocks.host(host_of(url))
+        if self._clocks.by_address and not other.record.address:
+            return self._resolve(host, entry, url)
+        host.held = entry
+        return self._send_for_rules(host, other, url, entry)
+
+    def _send_for_rules(self, host: Host, other: Host, url: str, entry: Entry) -> Ticket:
+        """Ask for a host's rules, which lie on another host or on its own."""
+        host.asking = True
+        if other is host:
+            return self._send(host, url, RequestKind.ROBOTS, entry)
+        self.in_flight += 1
+        self._clocks.occupy(host, connects=False)
+        address = self._clocks.occupy(other)
+        return Ticket(url=url, host=host.record.name, kind=RequestKind.ROBOTS, entry=entry, address=address)
+
+    def _asks_for_rules(self, host: Host) -> bool:
+        """True while the host's rules must be known and are not."""
+        return self._read_rules is not None and host.record.robots is None and not self._is_own(host.record.name)
+
+    def _allowed(self, host: Host, url: str) -> bool:
+        if self._read_rules is None or host.record.robots is None or self._is_own(host.record.name):
+            return True
+        if host.rules is None:
+            host.rules = self._read_rules(host.record.robots)
+        return host.rules.allows(url)
+
+    def introduce(self, host: Host, robots: bytes, now: float) -> None:
+        """A host's robots.txt has been read; its held page goes next."""
+        if self._read_rules is None:
+            raise ValueError("this frontier asks for no rules")
+        host.stop_asking()
+        host.record.robots, host.record.robots_at = robots, now
+        host.rules = self._read_rules(robots)
+        if host.rules.delay is not None:
+            host.record.delay = host.rules.delay
+            host.record.ready_at = max(host.record.ready_at, now + host.rules.delay)
+        self._clocks.cleared.push(host.record.ready_at, host.record.name)
+        self._clocks.settle(host)
+
+    def reroute(self, host: Host, location: str) -> bool:
+        """A host's robots.txt is said to lie elsewhere: ask there once the clocks allow. False after too many hops."""
+        if host.rules_hops >= MAX_RULES_HOPS:
+            return False
+        host.rules_hops += 1
+        host.rules_url = location
+        host.asking = False
+        self._clocks.cleared.push(host.record.ready_at, host.record.name)
+        return True
+
+    def give_up(self, ticket: Ticket) -> None:
+        """The rules or the address that a ticket was for could not be had."""
+        self.in_flight -= ticket.kind is RequestKind.RESOLVE
+        self._clocks.hosts[ticket.host].stop_asking()
+
+    # ── requests ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _send(self, host: Host, url: str, kind: RequestKind, entry: Entry) -> Ticket:
+        self.in_flight += 1
+        address = self._clocks.occupy(host)
+        return Ticket(url=url, host=host.record.name, kind=kind, entry=entry, address=address)

@@ -1,0 +1,185 @@
+"""Who waits: the queue of every arm, as the ledger on disk keeps it.
+
+A queue's newest rows are in memory, as a heap once its arm is asked for. The others lie in sorted runs, the arm's
+number as the head and the row's place in the queue as the rest. What an arm has given away is the beginning of its part
+of a run; how much of it is used up stands in a table of its own, until a merge leaves it out. Nothing here lasts by
+itself: who opens the ledger anew pushes again what was in memory.
+"""
+
+from __future__ import annotations
+
+import heapq
+import struct
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import lmdb
+import msgspec
+import numpy as np
+
+from motherlode.frontier.arrivals import Arrivals
+from motherlode.frontier.keys import PLACE, descending, descending_all, score_of
+from motherlode.frontier.runs import PARTITIONS, Array, Run, SortedRuns
+
+_USED_KEY = struct.Struct(">BII")
+"""Partition, run and arm."""
+_USED_PREFIX = struct.Struct(">BI")
+_COUNT = struct.Struct(">I")
+
+
+class _First(msgspec.Struct, gc=False):
+    """The record of a run that is the next of its arm there."""
+
+    rest: bytes
+    run: Run
+    used: int
+    """How many records of the arm stood before it."""
+
+
+class Queues:
+    """The rows that wait, by the number of their arm: the best score first, then the lowest row."""
+
+    def __init__(self, runs: Any, used: Any) -> None:
+        self._runs = SortedRuns(runs, head=_COUNT.size, rest=PLACE.size, sift=self._unused)
+        self.forget_views = self._runs.forget_views
+        self._used_table = used
+        self._heaps: dict[int, list[tuple[float, int]]] = {}
+        """For each arm that was asked for, its rows that are in no run, behind their scores with the sign turned."""
+        self._arrivals = Arrivals()
+        """Rows that are in no run either, and whose arm was not asked for since they came."""
+        self.counts: list[int] = []
+        """How many rows wait in each arm."""
+        self._in_use = bytearray()
+        """Marks arms of which some run has given something away; for the others the table need not be asked."""
+
+    def load(self, txn: lmdb.Transaction, arms: int) -> None:
+        """Count what the runs hold for so many arms."""
+        counts = np.zeros(arms, np.int64)
+        for run in self._runs.all(txn):
+            own = counts[run.partition :: PARTITIONS]
+            own += np.bincount(np.frombuffer(run.heads, np.uint32) // PARTITIONS, minlength=len(own))
+        self._in_use = bytearray(arms)
+        for key, value in txn.cursor(db=self._used_table):
+            number = _USED_KEY.unpack(key)[2]
+            counts[number] -= _COUNT.unpack(value)[0]
+            self._in_use[number] = 1
+        self.counts = counts.tolist()
+
+    def new_arm(self) -> int:
+        """The number of an arm that has had none."""
+        self.counts.append(0)
+        self._in_use.append(0)
+        return len(self.counts) - 1
+
+    def push(self, number: int, score: float, row: int) -> None:
+        self.push_all([number], [score], row)
+
+    def push_all(self, numbers: Sequence[int], scores: Sequence[float], first_row: int) -> None:
+        """Rows that follow each other wait from now on, each in its arm and with its score."""
+        counts = self.counts
+        for number in numbers:
+            counts[number] += 1
+        self._arrivals.extend(numbers, scores, first_row)
+
+    def _heap(self, number: int) -> list[tuple[float, int]] | None:
+        """The arm's heap with all that has arrived; None where there is nothing."""
+        heap = self._heaps.get(number)
+        if number in self._arrivals:
+            heap = self._heaps.setdefault(number, [])
+            for item in self._arrivals.take(number):
+                heapq.heappush(heap, item)
+        return heap
+
+    # ── the first of an arm ──────────────────────────────────────────────────────────────────────────
+
+    def best(self, txn: lmdb.Transaction, number: int) -> float | None:
+        """The score of what `pop` would give."""
+        found, heap = self._first_in_runs(txn, number), self._heap(number)
+        if found is None:
+            return -heap[0][0] if heap else None
+        score = score_of(PLACE.unpack(found.rest)[0])
+        return max(score, -heap[0][0]) if heap else score
+
+    def pop(self, txn: lmdb.Transaction, number: int) -> int | None:
+        """The row that is the arm's first; it waits no longer."""
+        found, heap = self._first_in_runs(txn, number), self._heap(number)
+        if found is not None:
+            code, row = PLACE.unpack(found.rest)
+            if not heap or (-score_of(code), row) < heap[0]:
+                key = _USED_KEY.pack(found.run.partition, found.run.serial, number)
+                self.counts[number] -= 1
+                self._in_use[number] = 1
+                txn.put(key, _COUNT.pack(found.used + 1), db=self._used_table)
+                return int(row)
+        if not heap:
+            return None
+        self.counts[number] -= 1
+        row = heapq.heappop(heap)[1]
+        if not heap:
+            del self._heaps[number]
+        return row
+
+    def _first_in_runs(self, txn: lmdb.Transaction, number: int) -> _First | None:
+        first: _First | None = None
+        for run in self._runs.of(txn, number):
+            start = run.find(number)
+            if start is None:
+                continue
+            used = self._used(txn, run, number)
+            place = start + used
+            if place < len(run.heads) and run.heads[place] == number:
+                rest = run.rest(place)
+                if first is None or rest < first.rest:
+                    first = _First(rest, run, used)
+        return first
+
+    def _used(self, txn: lmdb.Transaction, run: Run, number: int) -> int:
+        if not self._in_use[number]:
+            return 0
+        value = txn.get(_USED_KEY.pack(run.partition, run.serial, number), db=self._used_table)
+        return 0 if value is None else int(_COUNT.unpack(value)[0])
+
+    def ahead(self, txn: lmdb.Transaction, number: int, score: float, row: int) -> int:
+        """How many rows of an arm would be popped before this one."""
+        count = sum(other < (-score, row) for other in self._heap(number) or ())
+        rest = PLACE.pack(descending(score), row)
+        for run in self._runs.of(txn, number):
+            start = run.find(number)
+            if start is not None:
+                unused = start + self._used(txn, run, number)
+                places = range(unused, bisect_left(run.heads, number + 1, start))
+                count += bisect_left(places, rest, key=run.rest)
+        return count
+
+    # ── what lasts ───────────────────────────────────────────────────────────────────────────────────
+
+    def flush(self, txn: lmdb.Transaction) -> None:
+        """Move what is in memory into runs."""
+        sizes = np.fromiter(map(len, self._heaps.values()), np.int64, len(self._heaps))
+        items = chain.from_iterable(chain.from_iterable(self._heaps.values()))
+        heaps = np.fromiter(items, np.float64, 2 * int(sizes.sum())).reshape(-1, 2)  # floats hold rows exactly, too
+        arms = np.repeat(np.fromiter(self._heaps, np.uint32, len(self._heaps)), sizes)
+        arrived = self._arrivals.left()
+        numbers = np.concatenate([arms, arrived[0]])
+        places = np.empty(len(numbers), [("score", ">u8"), ("row", ">u4")])
+        places["score"] = descending_all(np.concatenate([-heaps[:, 0], arrived[1]]))
+        places["row"] = np.concatenate([heaps[:, 1].astype(np.uint32), arrived[2]])
+        self._runs.append(txn, numbers, places.view(np.uint8).reshape(-1, PLACE.size))
+        self._heaps.clear()
+        self._arrivals = Arrivals()
+
+    def _unused(self, txn: lmdb.Transaction, run: Run, records: Array) -> Array:
+        """Of a run that is merged away, the records that were not given out."""
+        left = np.ones(len(records), bool)
+        prefix = _USED_PREFIX.pack(run.partition, run.serial)
+        cursor = txn.cursor(db=self._used_table)
+        cursor.set_range(prefix)
+        while bytes(cursor.key()).startswith(prefix):
+            number, used = _USED_KEY.unpack(cursor.key())[2], _COUNT.unpack(cursor.value())[0]
+            start = run.find(number)
+            if start is not None:
+                left[start : start + used] = False
+            cursor.delete()  # and it stands on the next one
+        return records[left]
