@@ -91,7 +91,7 @@ class DiskLedger(DiskRecords):
         return int(NUMBER_KEY.unpack(cursor.key())[0]) if cursor.last() else -1
 
     def _load(self) -> None:
-        """A writer does so at once, a reader when it is asked for a URL: that is rare among what it looks at."""
+        """A writer does so at once, a reader when it is asked for URLs: that is rare among what it looks at."""
         self._loaded = True
         lists = self._txn.cursor(db=self._names).iternext(keys=False)
         for number, name in enumerate(chain.from_iterable(map(decode_names, lists))):
@@ -262,6 +262,8 @@ class DiskLedger(DiskRecords):
         return 0 if row is None or number is None else self._queues.ahead(self._txn, number, entry.score, row)
 
     def waiting(self) -> Iterator[tuple[str, str, int]]:
+        if not self._loaded:
+            self._load()
         counts = self._queues.counts
         for arm, number in self._arm_numbers.items():
             if count := counts[number]:
