@@ -3,7 +3,8 @@
     python bench/frontier.py [--urls 10000000] [--hosts 10000 --hosts 100000 --hosts 1000000] [--picks 100000]
 
 A page of the invented web has 20 links: 14 new ones on its own host, 4 new ones on other hosts, 2 that are known.
-URLs are 60 to 100 bytes long, links carry an anchor and a tag path, breadth-first rates them. Every second of offers
+URLs are 60 to 100 bytes long, links carry an anchor and a tag path, breadth-first rates them, which costs next to
+nothing; the last row has the default policy instead, rating and picking included. Every second of offers
 ends with a commit, as in a crawl; commits count, making the links does not. Then the process ends without a word, as in
 a crash; another one opens the folder and picks, each pick answered at once. The first pick is what `next` does until it
 hands out a page. Every step has a process of its own.
@@ -25,10 +26,11 @@ from pathlib import Path
 
 from motherlode.frontier import DiskLedger, Frontier, Politeness
 from motherlode.model import Link, LinkSource
-from motherlode.policy import policy_from
+from motherlode.policy import DEFAULT_POLICY, policy_from
 from results import record, table
 
 OWN, ELSEWHERE, KNOWN = 14, 4, 2
+PLAIN = "bfs"
 COMMIT_SECONDS = 1.0
 BATCH = 500
 """Pages whose links are made at a time, so that making them can be left out of the figures."""
@@ -85,19 +87,21 @@ def memory() -> dict[str, float]:
     }
 
 
-def frontier_at(folder: Path) -> tuple[DiskLedger, Frontier]:
-    ledger = DiskLedger(folder)
+def frontier_at(folder: Path, policy: str) -> Frontier:
     politeness = Politeness(delay=1.0, wake_at_once=2000)
-    frontier = Frontier(
-        ledger=ledger, policy=policy_from("bfs"), scope=lambda url: "", read_rules=None, politeness=politeness
+    return Frontier(
+        ledger=DiskLedger(folder),
+        policy=policy_from(policy),
+        scope=lambda url: "",
+        read_rules=None,
+        politeness=politeness,
     )
-    return ledger, frontier
 
 
-def offer(folder: Path, *, urls: int, hosts: int) -> dict[str, float]:
+def offer(folder: Path, policy: str, *, urls: int, hosts: int) -> dict[str, float]:
     """Offer until so many are known; commits are part of the time, making the links is not."""
     web = InventedWeb(hosts)
-    _, frontier = frontier_at(folder)
+    frontier = frontier_at(folder, policy)
     spent, offered, committed, slowest, anonymous, worked = 0.0, 0, 0.0, 0.0, 0.0, 0.0
     while frontier.known_urls < urls:
         pages = [web.page() for _ in range(BATCH)]
@@ -128,10 +132,10 @@ def offer(folder: Path, *, urls: int, hosts: int) -> dict[str, float]:
     }
 
 
-def pick(folder: Path, *, picks: int) -> dict[str, float]:
+def pick(folder: Path, policy: str, *, picks: int) -> dict[str, float]:
     """Open what the other process left, and pick: each pick is answered at once, its host rests, time goes on."""
     began = time.perf_counter()
-    _, frontier = frontier_at(folder)
+    frontier = frontier_at(folder, policy)
     opened = time.perf_counter() - began
     now = 1e9
     times: list[float] = []
@@ -164,23 +168,23 @@ def pick(folder: Path, *, picks: int) -> dict[str, float]:
     }
 
 
-def in_process(step: str, folder: Path, **numbers: int) -> dict[str, float]:
+def in_process(step: str, folder: Path, policy: str, **numbers: int) -> dict[str, float]:
     arguments = [f"--{name}={value}" for name, value in numbers.items()]
-    command = [sys.executable, __file__, "--step", step, "--folder", str(folder), *arguments]
+    command = [sys.executable, __file__, "--step", step, "--folder", str(folder), "--policy", policy, *arguments]
     found: dict[str, float] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     return found
 
 
-def measure(urls: int, hosts: int, picks: int) -> list[object]:
+def measure(urls: int, hosts: int, picks: int, policy: str = PLAIN) -> list[object]:
     folder = Path(tempfile.mkdtemp(prefix="frontier-"))
     try:
-        offers = in_process("offer", folder / "f", urls=urls, hosts=hosts)
+        offers = in_process("offer", folder / "f", policy, urls=urls, hosts=hosts)
         size = sum(file.stat().st_blocks * 512 for file in (folder / "f").iterdir())
-        picked = in_process("pick", folder / "f", picks=picks)
+        picked = in_process("pick", folder / "f", policy, picks=picks)
     finally:
         shutil.rmtree(folder)
     return [
-        f"{hosts:,}",
+        f"{hosts:,}" if policy == PLAIN else f"{hosts:,}, `{policy}`",
         f"{offers['offers_a_second']:,.0f}",
         f"{offers['offers_a_cpu_second']:,.0f}",
         f"{offers['slowest_commit']:.2f}",
@@ -216,15 +220,19 @@ def main() -> None:
     parser.add_argument("--urls", type=int, default=10_000_000)
     parser.add_argument("--hosts", type=int, action="append")
     parser.add_argument("--picks", type=int, default=100_000)
+    parser.add_argument("--policy", default=PLAIN)
     parser.add_argument("--step", choices=("offer", "pick"))
     parser.add_argument("--folder", type=Path)
     options = parser.parse_args()
     if options.step == "offer":
-        print(json.dumps(offer(options.folder, urls=options.urls, hosts=options.hosts[0])))
+        print(json.dumps(offer(options.folder, options.policy, urls=options.urls, hosts=options.hosts[0])))
     elif options.step == "pick":
-        print(json.dumps(pick(options.folder, picks=options.picks)))
+        print(json.dumps(pick(options.folder, options.policy, picks=options.picks)))
     else:
-        rows = [measure(options.urls, hosts, options.picks) for hosts in options.hosts or (10_000, 100_000, 1_000_000)]
+        sizes = options.hosts or (10_000, 100_000, 1_000_000)
+        rows = [measure(options.urls, hosts, options.picks, options.policy) for hosts in sizes]
+        if options.policy != DEFAULT_POLICY:
+            rows.append(measure(options.urls, sizes[-1], options.picks, DEFAULT_POLICY))
         print(table(HEAD, rows))
         if options.urls == parser.get_default("urls"):
             story = __doc__.partition("\n\n    python")[0] + __doc__.partition("--picks 100000]")[2]
