@@ -3,22 +3,23 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from types import FrameType
 
 import pytest
 
-from motherlode.transform.bounds import Deadline, OutOfTime, time_limit
+from motherlode.transform.bounds import Deadline, OutOfTime, TimeLimit, alarm_ready
 
 
 def test_a_loop_is_stopped_in_time() -> None:
     started = time.monotonic()
-    with pytest.raises(OutOfTime), time_limit(0.05):
+    with pytest.raises(OutOfTime), TimeLimit(0.05):
         while True:
             pass
     assert time.monotonic() - started < 10
 
 
 def test_code_that_catches_exceptions_is_stopped_too() -> None:
-    with pytest.raises(OutOfTime), time_limit(0.05):
+    with pytest.raises(OutOfTime), TimeLimit(0.05):
         while True:
             try:
                 int("x")
@@ -28,7 +29,7 @@ def test_code_that_catches_exceptions_is_stopped_too() -> None:
 
 def test_an_alarm_that_is_lost_rings_again() -> None:
     lost = 0
-    with pytest.raises(OutOfTime), time_limit(0.02):
+    with pytest.raises(OutOfTime), TimeLimit(0.02):
         while True:
             try:
                 while True:
@@ -40,26 +41,58 @@ def test_an_alarm_that_is_lost_rings_again() -> None:
     assert lost == 2
 
 
-def test_work_that_ends_in_time_leaves_nothing_behind() -> None:
-    before = signal.getsignal(signal.SIGALRM)
-    with time_limit(5):
+def test_work_that_ends_in_time_gives_back_what_it_took() -> None:
+    def handler(_signal: int, _frame: FrameType | None) -> None:
         pass
-    assert signal.getsignal(signal.SIGALRM) is before
-    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        with TimeLimit(5):
+            pass
+        assert signal.getsignal(signal.SIGALRM) is handler
+        assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_ring_that_comes_too_late_does_nothing() -> None:
+    with TimeLimit(5):
+        pass
+    signal.raise_signal(signal.SIGALRM)
+
+
+def test_the_second_limit_is_as_long_as_the_first() -> None:
+    with alarm_ready():
+        with TimeLimit(0.1):
+            time.sleep(0.05)
+        started = time.monotonic()
+        with pytest.raises(OutOfTime), TimeLimit(0.3):
+            while True:
+                pass
+        assert time.monotonic() - started >= 0.3
+
+
+def test_a_longer_limit_holds_after_a_shorter_one_has_rung() -> None:
+    with alarm_ready():
+        with pytest.raises(OutOfTime), TimeLimit(0.02):
+            time.sleep(1)
+        with pytest.raises(OutOfTime), TimeLimit(0.6):
+            while True:
+                pass
 
 
 def test_an_alarm_around_it_still_rings() -> None:
-    with pytest.raises(OutOfTime), time_limit(0.1):
+    with pytest.raises(OutOfTime), TimeLimit(0.1):
         for _ in range(1000):
-            with time_limit(5):
+            with TimeLimit(5):
                 time.sleep(0.01)
 
 
 def test_the_inner_limit_may_be_the_shorter() -> None:
     inner = 0
-    with time_limit(5):
+    with TimeLimit(5):
         try:
-            with time_limit(0.02):
+            with TimeLimit(0.02):
                 time.sleep(1)
         except OutOfTime:
             inner += 1
@@ -71,7 +104,7 @@ def test_other_threads_ask_their_deadline() -> None:
 
     def work() -> None:
         try:
-            with time_limit(0.02) as deadline:
+            with TimeLimit(0.02) as deadline:
                 time.sleep(0.05)
                 outcomes.append("not interrupted")
                 deadline.check()

@@ -7,6 +7,7 @@ import random
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from motherlode.www.html_ancestry import Ancestry, languages
+from tests.www.pages import document
 
 
 def slowly(node: LexborNode | None) -> str:
@@ -23,7 +24,7 @@ def test_it_agrees_with_a_plain_walk_in_any_order() -> None:
     tags = [f"<div data-mark=m{i}>" if rng.random() < 0.3 else "<div>" for i in range(300)]
     markup = "".join(tag + ("</div>" if rng.random() < 0.6 else "") for tag in tags)
     tree = LexborHTMLParser(markup)
-    marked = [(node, node.attributes["data-mark"] or "") for node in tree.css("[data-mark]")]
+    marked = {node.mem_id: node.attributes["data-mark"] or "" for node in tree.css("[data-mark]")}
     ancestry = Ancestry(marked, default="")
     nodes = tree.css("div")
     rng.shuffle(nodes)
@@ -32,14 +33,25 @@ def test_it_agrees_with_a_plain_walk_in_any_order() -> None:
         assert ancestry.above(node) == slowly(node.parent)
 
 
-def test_an_empty_lang_takes_the_language_away() -> None:
-    tree = LexborHTMLParser("<html lang=en><div lang=''><p>x")
-    node = tree.css_first("p")
+def language(markup: str, selector: str = "p") -> str:
+    page = document(markup)
+    node = page.html.css_first(selector)
     assert node is not None
-    assert languages(default="de").at(node) == ""
+    return languages(page, default="de")(node)
+
+
+def test_the_nearest_language_holds() -> None:
+    assert language("<html lang=en><p>x") == "en"
+    assert language("<html lang=' en '><p>x<p lang=fr><i>y", "i") == "fr"
+    assert language("<section lang=fr><p>x") == "fr"
+
+
+def test_an_empty_lang_takes_the_language_away() -> None:
+    assert language("<html lang=en><div lang=''><p>x") == ""
+    assert language("<html lang=en><div lang><p>x") == ""
+    assert language('<html class="a"lang=en><div class="b"LANG><p>x') == ""
 
 
 def test_without_lang_the_default_holds() -> None:
-    node = LexborHTMLParser("<p>x").css_first("p")
-    assert node is not None
-    assert languages(default="de").at(node) == "de"
+    assert language("<p>x") == "de"
+    assert language("<svg xml:lang=en><p>x") == "de"

@@ -20,6 +20,12 @@ TRAPS = {
     "formatting before paragraphs": b"".join(b"<b a%d>" % i for i in range(3_000)) + b"<p>x</p>" * 20_000,
     "attributes": b"<a " + b" ".join(b"a%d=1" % i for i in range(200_000)) + b">",
     "attributes with brackets": b"<a " + b" ".join(b'a%d=">"' % i for i in range(100_000)) + b">",
+    "attributes after a long one": b'<a b="'
+    + b"x" * 20_000
+    + b'" '
+    + b" ".join(b"a%d=1" % i for i in range(200_000))
+    + b">",
+    "attributes around quotes": b"<a '" + b" ".join(b"a%d" % i for i in range(200_000)) + b"'>",
     "roots": b"".join(b"<html b%d=1>" % i for i in range(50_000)),
     "bodies": b"<body>" + b"".join(b"<body b%d=1>" % i for i in range(50_000)),
     "open quotes": b"<a b='" * 100_000,
@@ -71,6 +77,7 @@ HARMLESS = {
     "many icons": b"<svg><path d=''/><path d=''/></svg>" * 10_000,
     "a long script": b"<script>" + b"if (a < b && c > d) {}" * 5_000 + b"</script><p>x",
     "a long address": b"<img src='data:" + b"x" * 100_000 + b"'>",
+    "a long address in quotes with brackets": b'<img alt="a > b" src="data:' + b"x" * 100_000 + b'">',
     "a stray quote": b'<span content="a b="http://x/" lang="en">text</span>' + b"word " * 10_000,
     "items that leave elements open": b"<ul>" + b"<li><span><div>x" * 6_000 + b"</ul>",
     "paragraphs that leave elements open": b"<p><span>x" * 9_000,

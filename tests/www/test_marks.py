@@ -20,11 +20,13 @@ def test_every_root_of_microformats_is_marked(root: str, markup: str) -> None:
         ("<script type=application/ld+json>", Mark.JSON_LD),
         ("<script type='application&#47;ld+json'>", Mark.JSON_LD),
         ("<div ITEMSCOPE>", Mark.MICRODATA),
+        ("<div ItemProp-Reverse=x>", Mark.REVERSE_PROPERTIES),
+        ("<p lang=en>\n</p><p\tLANG>", Mark.LANGUAGES),
         ("<meta property=og:title>", Mark.PROPERTIES),
-        ("<p typeof = 'foaf:Person'>", Mark.RELATIONS),
-        ("<body vocab='http://schema.org/'>", Mark.RELATIONS),
+        ("<p typeof = 'foaf:Person'>", Mark.TYPES),
+        ("<body vocab='http://schema.org/'>", Mark.VOCABULARIES),
         ("<a rel='next License'>", Mark.RELATIONS),
-        ("<a rev=foaf:knows>", Mark.RELATIONS),
+        ("<a rev=foaf:knows>", Mark.REVERSE_RELATIONS),
         ("<link rel=describedby>", Mark.RELATIONS),
         ("<BASE href=x>", Mark.BASE),
         ("<meta name=robots\ncontent='all, NoIndex'>", Mark.CRAWLER_RULES),
@@ -38,7 +40,8 @@ def test_what_is_there_is_marked(markup: str, mark: Mark) -> None:
 
 def test_what_is_not_there_is_not() -> None:
     body = b"""<link rel="stylesheet"> <p class="geology vcards h- app-h-card"> vcard geo
-        <script>if (typeof x == "function") y.rel = none</script><meta charset=utf-8> noindex"""
+        <script>if (typeof x == "function") y.rel = none</script><meta charset=utf-8> noindex
+        <a lang=en hreflang=de>"""
     assert marks_in(body) == frozenset()
 
 

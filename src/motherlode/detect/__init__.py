@@ -7,9 +7,10 @@ costs some ten microseconds a page. Whatever the bytes are, the answer is a kind
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from motherlode.detect.charset import charset_of, unmistakable
-from motherlode.detect.sniff import sniff
+from motherlode.detect.sniff import is_plain_html, sniff
 from motherlode.model import ContentKind, Detected, Evidence
 from motherlode.www.media import MEDIA, by_extension, by_magic, by_media_type, essence
 
@@ -46,7 +47,9 @@ def detect(body: bytes, *, url: str, content_type: str) -> Detected:
 def _verdict(head: bytes, text: bytes, url: str, content_type: str) -> Verdict:
     if not head:
         return ContentKind.EMPTY, Evidence.CONTENT
-    declared = None if essence(content_type) in _VAGUE_TYPES else by_media_type(content_type)
+    declared = _declared(content_type)
+    if declared is ContentKind.HTML and is_plain_html(head):
+        return ContentKind.HTML, Evidence.CONTENT
     extension = by_extension(url)
     magic = None if head.startswith(b"<") else by_magic(text)
     if magic is not None:
@@ -58,6 +61,12 @@ def _verdict(head: bytes, text: bytes, url: str, content_type: str) -> Verdict:
     if found is not None:
         return found, Evidence.CONTENT
     return _by_claims(head, declared, extension)
+
+
+@lru_cache(maxsize=256)
+def _declared(content_type: str) -> ContentKind | None:
+    """What the header says, if anything. A crawl meets few different ones."""
+    return None if essence(content_type) in _VAGUE_TYPES else by_media_type(content_type)
 
 
 def _by_claims(head: bytes, declared: ContentKind | None, extension: ContentKind | None) -> Verdict:

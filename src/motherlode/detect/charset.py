@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 _SAMPLE = 1 << 14
@@ -15,6 +16,8 @@ _BEYOND_COINCIDENCE = 3
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _BARE_UTF16 = ((b"<\0?\0", "utf-16-le"), (b"\0<\0?", "utf-16-be"), (b"<\0!\0", "utf-16-le"), (b"\0<\0!", "utf-16-be"))
+_UNMISTAKABLE = (*_BOMS, *_BARE_UTF16)
+_UNMISTAKABLE_MARKS = tuple(mark for mark, _ in _UNMISTAKABLE)
 _HEADER = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
 _META = re.compile(rb"""<meta\s[^>]*?charset\s*=\s*["']?\s*([^\s"'/>;]+)""", re.IGNORECASE)
 _XML = re.compile(rb"""<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z0-9._:\-]+)["']""")
@@ -60,11 +63,13 @@ def codec_of(label: str) -> str | None:
 
 def unmistakable(body: bytes) -> str | None:
     """The codec that the first bytes leave no doubt about: a byte order mark, or XML in UTF-16 without one."""
-    return next((codec for mark, codec in (*_BOMS, *_BARE_UTF16) if body.startswith(mark)), None)
+    if not body.startswith(_UNMISTAKABLE_MARKS):
+        return None
+    return next((codec for mark, codec in _UNMISTAKABLE if body.startswith(mark)), None)
 
 
 def charset_of(body: bytes, head: bytes, content_type: str) -> str:
-    """The codec to read a body with. `head` is its beginning.
+    """The codec to read a body with that has no unmistakable mark. `head` is its beginning.
 
     The first claim counts (header, then `meta` or XML declaration), but bytes that are UTF-8 beyond coincidence are
     read as such, and bytes that cannot be UTF-8 are not.
@@ -74,21 +79,24 @@ def charset_of(body: bytes, head: bytes, content_type: str) -> str:
     >>> charset_of("é".encode("latin-1"), b"", "text/html; charset=utf-8")
     'cp1252'
     """
-    certain = unmistakable(body)
-    if certain is not None:
-        return certain
-    claims = [codec for codec in (_in_header(content_type), _in_document(head)) if codec is not None]
-    first = claims[0] if claims else "utf-8"
+    first = _in_header(content_type) or _in_document(head) or "utf-8"
     if first.startswith("utf-16"):
         return first if b"\0" in head else "utf-8"
     if body.isascii():
         return first if first == "iso2022_jp" else "utf-8"
     good, bad = _utf8_evidence(body)
     if first in ("utf-8", "cp1252"):
-        return "utf-8" if good > bad else next((codec for codec in claims if codec != "utf-8"), "cp1252")
+        return "utf-8" if good > bad else _other_than_utf8(head, content_type)
     return "utf-8" if good >= _BEYOND_COINCIDENCE and not bad else first
 
 
+def _other_than_utf8(head: bytes, content_type: str) -> str:
+    """The first claim that is not refuted for bytes that are not UTF-8."""
+    claims = (_in_header(content_type), _in_document(head))
+    return next((codec for codec in claims if codec not in (None, "utf-8")), None) or "cp1252"
+
+
+@lru_cache(maxsize=256)
 def _in_header(content_type: str) -> str | None:
     found = _HEADER.search(content_type)
     return codec_of(found[1]) if found else None
@@ -103,8 +111,10 @@ def _in_document(head: bytes) -> str | None:
 
 def _utf8_evidence(body: bytes) -> tuple[int, int]:
     """How many characters beyond ASCII are well-formed UTF-8, and how many are not, in a sample that has some."""
-    pieces = (body[start : start + _SAMPLE] for start in range(0, len(body), _SAMPLE))
-    sample = next(piece for piece in pieces if not piece.isascii())
+    sample = body[:_SAMPLE]
+    if sample.isascii():
+        pieces = (body[start : start + _SAMPLE] for start in range(_SAMPLE, len(body), _SAMPLE))
+        sample = next(piece for piece in pieces if not piece.isascii())
     try:
         text, used = codecs.utf_8_decode(sample, "strict", False)
     except UnicodeDecodeError:

@@ -42,16 +42,31 @@ def literal(value: str, *, language: str = "", datatype: str = "") -> str:
     >>> literal('say "hi"\n'), literal("chat", language="fr"), literal("1", datatype=XSD + "integer")
     ('"say \\"hi\\"\\n"', '"chat"@fr', '"1"^^<http://www.w3.org/2001/XMLSchema#integer>')
     """
-    for character, escaped in _ESCAPES:
-        if character in value:
+    if '"' in value or "\n" in value or "\\" in value or "\r" in value:
+        for character, escaped in _ESCAPES:
             value = value.replace(character, escaped)
     if not value.isascii():
-        value = _SURROGATES.sub("�", value)
+        value = _encodable(value)
     if language and (tag := _language_tag(language)):
         return f'"{value}"@{tag}'
-    if datatype and datatype != XSD + "string" and (term := iri(datatype)):
+    if datatype and (term := _datatype_term(datatype)):
         return f'"{value}"^^{term}'
     return f'"{value}"'
+
+
+def _encodable(value: str) -> str:
+    """Text without lone surrogates. Trying is faster than looking for them."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return _SURROGATES.sub("�", value)
+    return value
+
+
+@lru_cache(maxsize=1024)
+def _datatype_term(datatype: str) -> str:
+    """The term of a datatype that has to be told; "" for plain strings and what is no IRI."""
+    return "" if datatype == XSD + "string" else iri(datatype) or ""
 
 
 def page_iri(url: str) -> str:

@@ -9,7 +9,7 @@ What is guaranteed:
 
 - Extractors are isolated. An exception, a time-out, deep recursion in one becomes a problem of its syntax, and never
   costs another its result. Nothing is raised for what a page contains.
-- Extractors are bounded: in time by `bounds.time_limit`, in statements by the options. What was cut is on record.
+- Extractors are bounded: in time by `bounds.TimeLimit`, in statements by the options. What was cut is on record.
 - Nothing is fetched, read from disk or remembered between documents. The same document gives the same facts, blank
   nodes included, and no two pages or syntaxes share a blank node.
 
@@ -26,7 +26,7 @@ from functools import partial
 from motherlode.model import Extraction, Facts, Problem, Syntax
 from motherlode.transform import plugins
 from motherlode.transform.blank import BlankNames
-from motherlode.transform.bounds import OutOfTime, alarm_ready, time_limit
+from motherlode.transform.bounds import OutOfTime, TimeLimit, alarm_ready
 from motherlode.transform.options import TransformOptions
 from motherlode.transform.registry import EXTRACTORS, Extractor
 from motherlode.transform.unpack import member_url, members
@@ -50,7 +50,7 @@ def transform(
         for extractor in (*EXTRACTORS[document.kind], *_users(document, options, content_type)):
             if options.syntaxes is None or extractor.syntax in options.syntaxes:
                 extraction = _isolated(extractor, document, options)
-                if extraction.statements or extraction.problems or extraction.wanted:
+                if extraction and (extraction.statements or extraction.problems or extraction.wanted):
                     found.append(_bounded(extraction, options.statements))
     return Facts(extractions=tuple(found), problems=tuple(document.problems))
 
@@ -72,12 +72,13 @@ def _users(document: Document, options: TransformOptions, content_type: str) -> 
     return (Extractor(syntax=Syntax.OTHER, gate=lambda *_: True, extract=extract),)
 
 
-def _isolated(extractor: Extractor, document: Document, options: TransformOptions) -> Extraction:
+def _isolated(extractor: Extractor, document: Document, options: TransformOptions) -> Extraction | None:
+    """What an extractor gives, or what became of it; None where its gate is closed."""
     syntax = extractor.syntax
     try:
         if not extractor.gate(document, options):
-            return Extraction(syntax=syntax)
-        with time_limit(options.seconds):
+            return None
+        with TimeLimit(options.seconds):
             return extractor.extract(document, BlankNames(document.url, syntax), options)
     except OutOfTime:
         problem = Problem(syntax=syntax, message=f"took longer than {options.seconds:g} seconds and was stopped")

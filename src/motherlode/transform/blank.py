@@ -18,12 +18,16 @@ class BlankNames:
     """
 
     def __init__(self, page_url: str, syntax: Syntax) -> None:
-        self._prefix = f"_:{syntax.value}{xxhash.xxh3_64_hexdigest(page_url.encode())}n"
+        self._page_url = page_url
+        self._syntax = syntax
+        self._prefix = ""  # until the first is asked for: most pages have no blank node in most syntaxes
         self._count = 0
         self._named: dict[str, str] = {}
 
     def fresh(self) -> str:
         """A blank node that nothing else on the page shares."""
+        if not self._prefix:
+            self._prefix = f"_:{self._syntax.value}{xxhash.xxh3_64_hexdigest(self._page_url.encode())}n"
         self._count += 1
         return f"{self._prefix}{self._count}"
 

@@ -6,10 +6,11 @@ Python code is running. In other threads no signal can be had, so only code that
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -34,75 +35,110 @@ class Deadline:
 
 
 class _Alarm:
-    """The process's one interval timer, shared by limits inside limits."""
+    """The process's one interval timer, shared by limits after limits and inside limits.
+
+    Limits that end in time do not touch it: it is set for the first of them, and when it rings too early for the one
+    that is then in force, it is set again. Where nobody used the alarm before, our handler stays, and does nothing.
+    System calls for each limit cost a page as much as a small syntax.
+    """
 
     def __init__(self) -> None:
-        self.is_ready = False
         self.due: list[float] = []
         """When each limit that is in force ends, the outermost first; none later than the one around it."""
+        self._rings = math.inf
+        """When the timer will ring next, at the latest."""
+        self._is_taken = False
+        self._before: Callable[[int, FrameType | None], object] | int = signal.SIG_DFL
+        """Whose handler must come back, with the time that its own timer had, and when that was."""
+        self._waiting = self._interval = self._since = 0.0
+
+    def begin(self, ends: float) -> None:
+        """Puts a limit in force, inside those that are."""
+        if self.due and self.due[-1] < ends:
+            ends = self.due[-1]
+        self.due.append(ends)
+        if ends < self._rings:
+            self._set(ends)
 
     def ring(self, _signal: int, _frame: FrameType | None) -> None:
-        if self.due and time.monotonic() >= self.due[-1]:  # otherwise it was meant for a block that has just ended
+        now = time.monotonic()
+        if not self.due:  # it was meant for a block that has just ended
+            self._rings = now + _REPEAT_SECONDS
+        elif now < self.due[-1]:
+            self._set(self.due[-1])
+        else:
+            self._rings = now + _REPEAT_SECONDS
             raise OutOfTime
 
-    def set(self, seconds: float) -> None:
-        signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.0001), _REPEAT_SECONDS)
+    def _set(self, moment: float) -> None:
+        self._rings = moment
+        signal.setitimer(signal.ITIMER_REAL, max(moment - time.monotonic(), 0.0001), _REPEAT_SECONDS)
+
+    def take(self) -> bool:
+        """Puts the handler in its place; False where a limit around this one has done so."""
+        if self._is_taken:
+            return False
+        if signal.getsignal(signal.SIGALRM) != self.ring:
+            self._since = time.monotonic()
+            self._waiting, self._interval = signal.setitimer(signal.ITIMER_REAL, 0)
+            self._before = signal.signal(signal.SIGALRM, self.ring) or signal.SIG_DFL
+        self._is_taken = True
+        return True
+
+    def give_back(self) -> None:
+        """What was there before comes back, with the time that it still has."""
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        self._is_taken, self._rings = False, math.inf
+        if self._before == signal.SIG_DFL and not self._waiting:
+            return
+        signal.signal(signal.SIGALRM, self._before)
+        if self._waiting:
+            left = self._waiting - (time.monotonic() - self._since)
+            signal.setitimer(signal.ITIMER_REAL, max(left, 0.001), self._interval)
 
 
 _ALARM = _Alarm()
 
 
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
 @contextmanager
 def alarm_ready() -> Iterator[None]:
-    """Makes the limits inside the block cheap: the handler of the alarm is put in its place once for all of them.
-
-    What was there before comes back at the end, with the time that it still has.
-    """
-    if _ALARM.is_ready or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    started = time.monotonic()
-    waiting, interval = signal.setitimer(signal.ITIMER_REAL, 0)
-    before = signal.signal(signal.SIGALRM, _ALARM.ring)
-    _ALARM.is_ready = True
+    """Makes the limits inside the block cheap: the handler of the alarm is put in its place once for all of them."""
+    was_free = _is_main_thread() and _ALARM.take()
     try:
         yield
     finally:
-        _ALARM.is_ready = False
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before if before is not None else signal.SIG_DFL)
-        if waiting:
-            signal.setitimer(signal.ITIMER_REAL, max(waiting - (time.monotonic() - started), 0.001), interval)
+        if was_free:
+            _ALARM.give_back()
 
 
-@contextmanager
-def time_limit(seconds: float) -> Iterator[Deadline]:
+class TimeLimit(Deadline):
     """Raises OutOfTime inside the block after so many seconds, or when a limit that was set around it is due.
 
+    A page has several, hence a class: what `contextlib` makes of a generator costs three times as much.
+
     >>> try:
-    ...     with time_limit(0.01):
+    ...     with TimeLimit(0.01):
     ...         while True:
     ...             pass
     ... except OutOfTime:
     ...     print("stopped")
     stopped
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield Deadline(seconds)
-        return
-    if not _ALARM.is_ready:
-        with alarm_ready(), time_limit(seconds) as deadline:
-            yield deadline
-        return
-    due = _ALARM.due
-    ends = time.monotonic() + seconds
-    due.append(min(ends, due[-1]) if due else ends)
-    _ALARM.set(due[-1] + seconds - ends)
-    try:
-        yield Deadline(seconds)
-    finally:
-        due.pop()
-        if due:
-            _ALARM.set(due[-1] - time.monotonic())
-        else:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def __enter__(self) -> Deadline:
+        self._has_alarm = _is_main_thread()
+        if self._has_alarm:
+            self._was_free = _ALARM.take()
+            self._depth = len(_ALARM.due)
+            _ALARM.begin(self._at)
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        if self._has_alarm:
+            del _ALARM.due[self._depth :]
+            if self._was_free:
+                _ALARM.give_back()

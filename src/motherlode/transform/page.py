@@ -21,15 +21,17 @@ from motherlode.model import Extraction, Statement, Syntax
 from motherlode.model.terms import iri, literal
 from motherlode.transform.blank import BlankNames
 from motherlode.www.document import Document
-from motherlode.www.html_references import escaped, resolve_iri
+from motherlode.www.html_references import escaped, is_absolute, resolve_iri
 
 _TERMS = "http://purl.org/dc/terms/"
 _ELEMENTS = "http://purl.org/dc/elements/1.1/"
-_RELATION = "http://www.iana.org/assignments/relation/"
 _SCHEMAS = {"dc": _ELEMENTS, "dcterms": _TERMS}
 _TITLE, _LANGUAGE, _SUBJECT = f"<{_TERMS}title>", f"<{_TERMS}language>", f"<{_TERMS}subject>"
-_META = {"description": f"<{_TERMS}description>", "author": f"<{_TERMS}creator>"}
-_RELATIONS = frozenset({"canonical", "alternate", "license", "next", "prev", "author"})
+_META = {"description": f"<{_TERMS}description>", "author": f"<{_TERMS}creator>", "keywords": _SUBJECT}
+_RELATIONS = {
+    name: f"<http://www.iana.org/assignments/relation/{name}>"
+    for name in ("canonical", "alternate", "license", "next", "prev", "author")
+}
 _SELECTOR = "title, meta[name], link[rel]:not([rel=stylesheet], [rel=icon], [rel=preload], [rel=prefetch])"
 _MOST_KEYWORDS = 100
 _MOST_ELEMENTS = 1_000
@@ -61,7 +63,7 @@ class _Facts:
         self.statements: list[Statement] = []
         self._page = page
         self._document = document
-        self._schemas = dict(_SCHEMAS)
+        self._schemas = _SCHEMAS.copy()
         self._has_title = False
         root = document.html.root
         self.language = ((root.attributes.get("lang") if root is not None else "") or "").strip()
@@ -78,33 +80,32 @@ class _Facts:
             self.say(_TITLE, " ".join(text.split()), self.language)
 
     def read_meta(self, attributes: Mapping[str, str | None]) -> None:
-        name = (attributes.get("name") or "").strip()
-        lowered = name.lower()
-        predicate = _META.get(lowered) or (self._dublin_core(name) if "." in name else None)
-        if predicate is None and lowered != "keywords":
+        name = (attributes["name"] or "").strip()
+        predicate = _META.get(name.lower()) if "." not in name else self._dublin_core(name)
+        if predicate is None:
             return
         content = " ".join((attributes.get("content") or "").split())
         language = (attributes.get("lang") or attributes.get("xml:lang") or self.language).strip()
-        if predicate is not None:
-            self.say(predicate, content, language)
-        else:
-            for keyword in content.split(",")[:_MOST_KEYWORDS]:
-                self.say(_SUBJECT, keyword.strip(), language)
+        texts = content.split(",")[:_MOST_KEYWORDS] if name.lower() == "keywords" else [content]
+        for text in texts:
+            self.say(predicate, text.strip(), language)
 
     def read_link(self, attributes: Mapping[str, str | None], rel: str) -> None:
         href = (attributes.get("href") or "").strip()
         if not href:
             return
         for word in rel.split():
-            prefix, dot, name = word.partition(".")
-            if dot and prefix.lower() == "schema":
-                self._schemas[name.lower()] = href
-                continue
-            relation = word.lower()
-            predicate = f"<{_RELATION}{relation}>" if relation in _RELATIONS else self._dublin_core(word)
-            target = iri(resolve_iri(self._document.base, href)) if predicate else None
-            if predicate is not None and target is not None:
-                self.statements.append((self._page, predicate, target, ""))
+            predicate = _RELATIONS.get(word.lower()) if "." not in word else self._dotted_relation(word, href)
+            target = resolve_iri(self._document.base, href) if predicate is not None else ""
+            if predicate is not None and is_absolute(target):
+                self.statements.append((self._page, predicate, f"<{target}>", ""))
+
+    def _dotted_relation(self, word: str, href: str) -> str | None:
+        prefix, _, name = word.partition(".")
+        if prefix.lower() == "schema":
+            self._schemas[name.lower()] = href
+            return None
+        return self._dublin_core(word)
 
     def _dublin_core(self, name: str) -> str | None:
         """The property that a dotted name stands for; the last part of a longer one refines it.

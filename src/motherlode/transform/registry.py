@@ -36,11 +36,6 @@ def _if_marked(*marks: Mark) -> Gate:
     return lambda document, _options: not wanted.isdisjoint(document.marks)
 
 
-def _has_root_class(document: Document, _options: TransformOptions) -> bool:
-    """The names of many style sheets look like those of microformats; only where one does is it worth a closer look."""
-    return Mark.MICROFORMATS in document.marks and microformats.gate(document.searchable)
-
-
 def _without_options(extract: Callable[[Document, BlankNames], Extraction]) -> Extract:
     return lambda document, names, _options: extract(document, names)
 
@@ -57,11 +52,9 @@ _JSON_LD = Extractor(syntax=Syntax.JSON_LD, gate=_if_marked(Mark.JSON_LD), extra
 _MICRODATA = Extractor(
     syntax=Syntax.MICRODATA, gate=_if_marked(Mark.MICRODATA), extract=_without_options(microdata.extract)
 )
-_RDFA = Extractor(
-    syntax=Syntax.RDFA, gate=_if_marked(Mark.PROPERTIES, Mark.RELATIONS), extract=_without_options(rdfa.extract)
-)
+_RDFA = Extractor(syntax=Syntax.RDFA, gate=_if_marked(*rdfa.MARKS), extract=_without_options(rdfa.extract))
 _MICROFORMATS = Extractor(
-    syntax=Syntax.MICROFORMATS, gate=_has_root_class, extract=_without_options(microformats.extract)
+    syntax=Syntax.MICROFORMATS, gate=_if_marked(Mark.MICROFORMATS), extract=_without_options(microformats.extract)
 )
 _PAGE = Extractor(syntax=Syntax.PAGE, gate=_always, extract=_without_options(page.extract))
 _FEED = _by_stylesheet(Syntax.FEED)

@@ -37,17 +37,10 @@ class Document:
         return self.body.decode(self.charset, errors="replace")
 
     @cached_property
-    def searchable(self) -> bytes:
-        """The body in lower case, and in an encoding that agrees with ASCII: for searches, not to be read."""
-        if self.charset.startswith(("utf-16", "utf-32")):
-            return self.text.lower().encode(errors="replace")
-        return self.body.lower()
-
-    @cached_property
     def marks(self) -> frozenset[Mark]:
         """What a page of markup may have, by a look at its bytes."""
-        in_ascii = not self.charset.startswith(("utf-16", "utf-32"))
-        return marks_in(self.body if in_ascii else self.searchable)
+        agrees_with_ascii = not self.charset.startswith(("utf-16", "utf-32"))
+        return marks_in(self.body if agrees_with_ascii else self.text.encode(errors="replace"))
 
     @cached_property
     def html(self) -> LexborHTMLParser:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
 from selectolax.lexbor import LexborNode
+
+from motherlode.www.document import Document
+from motherlode.www.marks import Mark as PageMark
 
 Mark = TypeVar("Mark")
 
@@ -17,25 +20,18 @@ class Ancestry(Generic[Mark]):
 
     >>> from selectolax.lexbor import LexborHTMLParser
     >>> tree = LexborHTMLParser("<section id=s><div><p>x")
-    >>> ancestry = Ancestry([(tree.css_first("section"), "S")], default="")
+    >>> ancestry = Ancestry({tree.css_first("section").mem_id: "S"}, default="")
     >>> ancestry.above(tree.css_first("p")), ancestry.above(tree.css_first("section"))
     ('S', '')
     """
 
-    __slots__ = ("_default", "_known", "_mark_of")
+    __slots__ = ("_default", "_known")
 
-    def __init__(
-        self,
-        marked: Iterable[tuple[LexborNode, Mark]] = (),
-        *,
-        default: Mark,
-        mark_of: Callable[[LexborNode], Mark | None] | None = None,
-    ) -> None:
-        self._known: dict[int, Mark] = {node.mem_id: mark for node, mark in marked}
+    def __init__(self, marked: Mapping[int, Mark], *, default: Mark) -> None:
+        """The marks by the `mem_id` of their elements."""
+        self._known = {**marked}
         """The mark that holds below each element that was met."""
         self._default = default
-        self._mark_of = mark_of
-        """Tells the mark of an element that was not met before, if it has one."""
 
     def above(self, node: LexborNode) -> Mark:
         """The mark of the nearest proper ancestor that has one."""
@@ -44,39 +40,33 @@ class Ancestry(Generic[Mark]):
 
     def at(self, node: LexborNode) -> Mark:
         """The mark of the element itself, or else of its nearest ancestor."""
-        known, mark_of = self._known, self._mark_of
-        passed: list[int] = []
+        known = self._known
+        key = node.mem_id
+        if key in known:
+            return known[key]
+        passed = [key]
         mark = self._default
-        here: LexborNode | None = node
+        here = node.parent
         while here is not None:
             key = here.mem_id
             if key in known:
                 mark = known[key]
                 break
             passed.append(key)
-            own = mark_of(here) if mark_of is not None else None
-            if own is not None:
-                mark = own
-                break
             here = here.parent
         for key in passed:
             known[key] = mark
         return mark
 
 
-def languages(*, default: str) -> Ancestry[str]:
-    """The language of every element, by the nearest `lang` attribute (HTML, section 3.2.6.2).
-
-    >>> from selectolax.lexbor import LexborHTMLParser
-    >>> tree = LexborHTMLParser("<html lang=en><p>a<p lang='de'>b<i>c")
-    >>> [languages(default="").at(node) for node in tree.css("p, i")]
-    ['en', 'de', 'de']
-    """
-    return Ancestry(default=default, mark_of=_language)
-
-
-def _language(element: LexborNode) -> str | None:
-    attributes = element.attributes
-    if "lang" not in attributes:
-        return None
-    return (attributes["lang"] or "").strip()
+def languages(document: Document, *, default: str) -> Callable[[LexborNode], str]:
+    """Tells the language of every element, by the nearest `lang` attribute (HTML, section 3.2.6.2)."""
+    root = document.html.root
+    attributes = root.attributes if root is not None else {}
+    if "lang" in attributes and PageMark.LANGUAGES not in document.marks:
+        everywhere = (attributes["lang"] or "").strip()
+        return lambda _node: everywhere
+    marked = [(node.mem_id, node.attributes) for node in document.html.css("[lang]")]
+    # in SVG, the selector finds `xml:lang`, too
+    own = {key: (attributes["lang"] or "").strip() for key, attributes in marked if "lang" in attributes}
+    return Ancestry(own, default=default).at

@@ -31,7 +31,11 @@ _MANY_ATTRIBUTES = 2 * MAX_ATTRIBUTES
 """Bytes; with fewer, there cannot be too many."""
 _FAR = 64
 """So many levels up, an element that was left open is looked for."""
-_LESS_THAN = ord("<")
+_LESS_THAN, _SLASH = np.frombuffer(b"</", np.uint8)
+_SMALLEST = 3
+"""Bytes of the shortest tag."""
+_AT_ONCE = 1 << 16
+"""Bytes that are counted at a time: what numpy makes of them stays in the nearest cache."""
 _LONG_TAG = 16_384
 _CHUNK = 8_192
 
@@ -84,6 +88,12 @@ _TOKEN = re.compile(
 )
 """A comment, an element of raw text, or a tag with its slash, name and attributes; for markup in lower case."""
 _ATTRIBUTE = re.compile(rb"[^\s/>=]+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?", re.DOTALL)
+_BEARABLE_TAG = re.compile(
+    rb"!--"
+    rb"|[^\s/>]++[\s/]*+"
+    rb"(?:[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'][^\s>]*+)?+)?+[\s/]*+){0,%d}+>" % MAX_ATTRIBUTES
+)
+"""A comment or a tag, after its bracket, that has no more attributes than allowed, however long they are."""
 
 
 def guarded(markup: bytes) -> tuple[bytes, tuple[str, ...]]:
@@ -107,15 +117,41 @@ def guarded(markup: bytes) -> tuple[bytes, tuple[str, ...]]:
 
 
 def _is_suspect(markup: bytes) -> bool:
-    """Whether it could be too much work; the cheapest answers first, and each is an estimate from above."""
-    tags = int(np.count_nonzero(np.frombuffer(markup, np.uint8) == _LESS_THAN))  # four times as fast as bytes.count
-    if tags * tags > _MUCH_WORK:
-        opened = tags - markup.count(b"</")
-        if opened * opened > _MUCH_WORK:
-            opened -= sum(map(markup.count, _FREQUENT_VOID))
-            if opened * min(opened, _most_open(markup)) > _MUCH_WORK:
-                return True
-    return _has_long_tag(markup)
+    """Whether it could be too much work for the parser."""
+    return _may_be_deep(markup) or _has_long_tag(markup)
+
+
+def _may_be_deep(markup: bytes) -> bool:
+    """Whether too much may be open at once; the cheapest answers first, and each is an estimate from above."""
+    if (len(markup) // _SMALLEST) ** 2 <= _MUCH_WORK:
+        return False
+    tags = _tags(markup)
+    if tags * tags <= _MUCH_WORK:
+        return False
+    opened = tags - _end_tags(markup)
+    if opened * opened <= _MUCH_WORK:
+        return False
+    opened -= sum(map(markup.count, _FREQUENT_VOID))
+    return opened * min(opened, _most_open(markup)) > _MUCH_WORK
+
+
+def _tags(markup: bytes) -> int:
+    """As `markup.count(b"<")` has it, in a quarter of the time."""
+    codes = np.frombuffer(markup, np.uint8)
+    found = 0
+    for start in range(0, len(markup), _AT_ONCE):
+        found += int(np.count_nonzero(codes[start : start + _AT_ONCE] == _LESS_THAN))
+    return found
+
+
+def _end_tags(markup: bytes) -> int:
+    """As `markup.count(b"</")` has it, in a quarter of the time."""
+    codes = np.frombuffer(markup, np.uint8)
+    found = 0
+    for start in range(0, len(markup), _AT_ONCE):
+        part = codes[start : start + _AT_ONCE + 1]
+        found += int(np.count_nonzero((part[:-1] == _LESS_THAN) & (part[1:] == _SLASH)))
+    return found
 
 
 def _has_long_tag(markup: bytes) -> bool:
@@ -127,7 +163,8 @@ def _has_long_tag(markup: bytes) -> bool:
             place = last + 1
             continue
         end = markup.find(b">", place, place + _MANY_ATTRIBUTES)
-        if end == -1 or markup.count(b'"', place, end) % 2 or markup.count(b"'", place, end) % 2:
+        is_open = end == -1 or markup.count(b'"', place, end) % 2 or markup.count(b"'", place, end) % 2
+        if is_open and not _BEARABLE_TAG.match(markup, place):
             return True
         place = markup.find(b"<", place + _LONG_TAG) + 1 or len(markup)
     return False

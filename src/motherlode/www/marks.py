@@ -8,6 +8,7 @@ plain searches would; there would be a dozen.
 from __future__ import annotations
 
 from enum import Enum
+from functools import lru_cache
 
 import re2
 
@@ -21,12 +22,19 @@ class Mark(Enum):
     """A `meta` element that asks something of crawlers."""
     JSON_LD = "json-ld"
     MICRODATA = "microdata"
+    REVERSE_PROPERTIES = "reverse-properties"
+    """Microdata's `itemprop-reverse`."""
     PROPERTIES = "properties"
     """RDFa's most frequent attribute."""
+    TYPES = "types"
+    VOCABULARIES = "vocabularies"
     RELATIONS = "relations"
-    """The other attributes that make an RDFa statement, or a relation that is more than a word of HTML."""
+    """A relation that is more than a word of HTML."""
+    REVERSE_RELATIONS = "reverse-relations"
     MICROFORMATS = "microformats"
     """Something like the name of a root class in a class attribute."""
+    LANGUAGES = "languages"
+    """More than one `lang` attribute."""
     DATA_VIEW = "data-view"
     """GRDDL's profile or namespace."""
 
@@ -37,15 +45,23 @@ _ROOTS = (
     "hreview-aggregate",
 )
 _ROOT = rf"""(?:{"|".join(_ROOTS)})[\s"'/>]"""
+_TELLING = r"""\s*=\s*["']?[^"'<>:]*(?::|license|describedby|role)"""
+"""The value of an attribute that has a CURIE, an address or a term of RDFa's initial context in it."""
+_LANGUAGE = r"""[\s"'/]lang[\s=/>]"""
 _PATTERNS = {
     Mark.BASE: "<base",
     Mark.CRAWLER_RULES: r"<meta\s[^>]*no(?:index|follow|ne)",
     # template engines write the slash or the plus of an attribute as a character reference
     Mark.JSON_LD: r"application(?:/ld|&#)",
     Mark.MICRODATA: "itemscope",
+    Mark.REVERSE_PROPERTIES: "itemprop-reverse",
     Mark.PROPERTIES: "property",
-    Mark.RELATIONS: r"""(?:typeof|vocab)\s*=|re[lv]\s*=\s*["']?[^"'<>:]*(?::|license|describedby|role)""",
+    Mark.TYPES: r"typeof\s*=",
+    Mark.VOCABULARIES: r"vocab\s*=",
+    Mark.RELATIONS: rf"rel{_TELLING}",
+    Mark.REVERSE_RELATIONS: rf"rev{_TELLING}",
     Mark.MICROFORMATS: rf"""class\s*=\s*(?:"(?:[^"]*\s)?{_ROOT}|'(?:[^']*\s)?{_ROOT}|{_ROOT})""",
+    Mark.LANGUAGES: rf"(?s){_LANGUAGE}.*{_LANGUAGE}",
     Mark.DATA_VIEW: "http://www\\.w3\\.org/2003/g/data-view",
 }
 _MARKS = tuple(_PATTERNS)
@@ -76,4 +92,10 @@ def marks_in(body: bytes) -> frozenset[Mark]:
     >>> marks_in(b'<link rel="stylesheet" class="geology-h-card"> if (typeof x == "function") vcard')
     frozenset()
     """
-    return frozenset([_MARKS[place] for place in _AUTOMATON.Match(body) or ()])
+    return _named(tuple(_AUTOMATON.Match(body) or ()))
+
+
+@lru_cache(maxsize=1024)
+def _named(places: tuple[int, ...]) -> frozenset[Mark]:
+    """Pages have few different sets of marks, and an enumeration's members are slow to hash."""
+    return frozenset(_MARKS[place] for place in places)

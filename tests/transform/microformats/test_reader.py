@@ -20,5 +20,9 @@ def test_language_is_that_of_the_nearest_element_that_has_one() -> None:
     assert literals == {'"a"@de', '"b"@fr', '"c"@nl'}
 
 
+def test_the_language_of_a_drawing_is_not_taken_for_that_of_html() -> None:
+    assert ("_:1", "<mf:name>", '"x"') in facts('<svg xml:lang="en"></svg><p class="h-card">x</p>')
+
+
 def test_language_of_the_page_holds_everywhere() -> None:
     assert ("_:1", "<mf:name>", '"x"@pt-br') in facts('<html lang="pt-BR"><p class="h-card">x</p>')

@@ -31,7 +31,7 @@ class Values:
     def __init__(self, document: Document) -> None:
         self._base = document.base
         self.budget = TextBudget(len(document.body))
-        self._languages = languages(default=_default_language(document))
+        self._language_of = languages(document, default=_default_language(document))
 
     def term(self, node: LexborNode, attributes: Mapping[str, str | None]) -> str | None:
         """The term of an element that is not an item; None where nothing can be said."""
@@ -61,7 +61,7 @@ class Values:
     def _text(self, node: LexborNode, value: str | None) -> str | None:
         if value is None:
             return None
-        return literal(value, language=self._languages.at(node))
+        return literal(value, language=self._language_of(node))
 
     def _content(self, node: LexborNode) -> str | None:
         if self.budget.is_spent:

@@ -1,7 +1,7 @@
 """Microformats: microformats2 and the classic formats before it.
 
-A byte search tells whether a page can have any (`gate`). If so, one selector finds the root elements, each is walked
-once (`walk`), and what was found becomes RDF (`extract`) or the canonical JSON of the specification (`parse`). All
+A mark in its bytes tells whether a page can have any. If so, one selector finds the root elements, each is walked once
+(`walk`), and what was found becomes RDF (`extract`) or the canonical JSON of the specification (`parse`). All
 work is bounded: depth of items, characters in values, elements read again by includes. What was left out for a limit
 is on record as a problem. Links with a rel value alone make no statements.
 """
@@ -11,13 +11,12 @@ from __future__ import annotations
 from motherlode.model import Extraction, Problem, Syntax
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.microformats.canonical import parse
-from motherlode.transform.microformats.gate import gate
 from motherlode.transform.microformats.names import LAYOUT_NAMES
 from motherlode.transform.microformats.rdf import Writer
 from motherlode.transform.microformats.reader import read_items
 from motherlode.www.document import Document
 
-__all__ = ["extract", "gate", "parse"]
+__all__ = ["extract", "parse"]
 
 
 def extract(document: Document, names: BlankNames) -> Extraction:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import msgspec
 
 from motherlode.transform.microformats.classic import Classic
 from motherlode.transform.microformats.dates import date_in, time_in
@@ -11,8 +11,7 @@ from motherlode.transform.microformats.urls import resolve
 from motherlode.transform.microformats.values import Element, ValuePart, url_value
 
 
-@dataclass(slots=True, kw_only=True)
-class Slot:
+class Slot(msgspec.Struct, kw_only=True):
     """The place of a value that its open element will fill."""
 
     item: Item
@@ -22,8 +21,7 @@ class Slot:
     rel_tag: bool = False
 
 
-@dataclass(slots=True, kw_only=True)
-class Open:
+class Open(msgspec.Struct, kw_only=True):
     """An element between its start and its end."""
 
     key: int
@@ -31,10 +29,10 @@ class Open:
     start: int
     """Where its text begins among the pieces."""
     language: str
-    slots: list[Slot] = field(default_factory=list)
+    slots: list[Slot] = msgspec.field(default_factory=list)
     """Values of the item around it."""
     item: Item | None = None
-    own: list[Slot] = field(default_factory=list)
+    own: list[Slot] = msgspec.field(default_factory=list)
     """Values of the item that it opens itself: `class="item fn"` in a classic review."""
     part: ValuePart | None = None
     """What it contributes to the value of the property around it."""
@@ -44,14 +42,13 @@ class Open:
     """The innermost open element, from this one outwards, that is a property, a root or a part."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Context:
+class Context(msgspec.Struct, kw_only=True):
     """What holds inside the item that is being read."""
 
     item: Item
     classic: Classic | None
     depth: int
-    dates: list[tuple[Slot, Value]] = field(default_factory=list)
+    dates: list[tuple[Slot, Value]] = msgspec.field(default_factory=list)
     """The dt-* values in document order of their ends."""
 
 
@@ -105,4 +102,4 @@ def lend_dates(context: Context) -> None:
 
 def _lend(slot: Slot, value: Value, day: str) -> None:
     text = f"{day} {time_in(value.text)}"
-    slot.item.properties[slot.name][slot.position] = replace(value, text=text, item_value=text)
+    slot.item.properties[slot.name][slot.position] = msgspec.structs.replace(value, text=text, item_value=text)

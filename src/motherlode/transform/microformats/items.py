@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Value:
+class Value(msgspec.Struct, frozen=True, kw_only=True):
     """One value of one property."""
 
     prefix: str
@@ -28,8 +27,7 @@ class Value:
     """What the item comes to as plain value: a text, or the value of its own name or url."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Item:
+class Item(msgspec.Struct, kw_only=True):
     """One microformat. It is filled while its element is walked, hence not frozen."""
 
     key: int
@@ -37,11 +35,11 @@ class Item:
     types: tuple[str, ...]
     is_classic: bool
     id: str = ""
-    properties: dict[str, list[Value | None]] = field(default_factory=dict)
+    properties: dict[str, list[Value | None]] = msgspec.field(default_factory=dict)
     """None holds the place of a value whose element is still open."""
-    children: list[Item] = field(default_factory=list)
+    children: list[Item] = msgspec.field(default_factory=list)
     has_nested: bool = False
-    prefixes: set[str] = field(default_factory=set)
+    prefixes: set[str] = msgspec.field(default_factory=set)
     """Of the properties that were written out."""
 
     def add(self, name: str, value: Value) -> None:

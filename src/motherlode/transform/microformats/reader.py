@@ -27,15 +27,20 @@ class Found:
 
 def read_items(document: Document, *, ignored: frozenset[str] = frozenset()) -> Found:
     """The items of a page in document order; class names in `ignored` open none."""
+    roots = [node for node in document.html.css(_ROOTS) if _is_root(node, ignored)]
+    if not roots:
+        return Found(items=(), limits=())
     languages = _Languages(document)
     walk = Walk(base=base_of(document), ignored=ignored, by_id=_Ids(document).find)
-    for node in document.html.css(_ROOTS):
-        if node.mem_id in walk.seen:
-            continue
-        names = class_names(node.attributes.get("class") or "")
-        if names.classic_roots or not ignored.issuperset(names.roots):
+    for node in roots:
+        if node.mem_id not in walk.seen:
             walk.read(node, languages.of(node))
     return Found(items=tuple(walk.items), limits=tuple(sorted(walk.limits)))
+
+
+def _is_root(node: LexborNode, ignored: frozenset[str]) -> bool:
+    names = class_names(node.attributes.get("class") or "")
+    return bool(names.classic_roots) or not ignored.issuperset(names.roots)
 
 
 class _Ids:
@@ -57,7 +62,7 @@ class _Languages:
     """The language that holds around a root element. Every ancestor is asked once."""
 
     def __init__(self, document: Document) -> None:
-        marked = document.html.css("[lang]")
+        marked = [node for node in document.html.css("[lang]") if "lang" in node.attributes]  # not `xml:lang` in SVG
         self._known = {node.mem_id: node.attributes["lang"] or "" for node in marked}
         self._everywhere = not marked or (len(marked) == 1 and marked[0].tag == "html")
 

@@ -7,20 +7,24 @@ images differently from property to property, so an image stays an image until s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 HTML_SPACE = " \t\n\f\r"
 _TRIMMED = HTML_SPACE + "\x0b\xa0"
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(msgspec.Struct, frozen=True):
     """An img element in the middle of text."""
 
     alt: str | None
     src: str | None
     """Absolute."""
+
+    def __len__(self) -> int:
+        """What it counts as, of the text that may be taken out of a page."""
+        return 200
 
 
 Piece = str | Image
@@ -43,7 +47,8 @@ def join(pieces: Sequence[Piece], images: Images) -> str:
     >>> join([" see ", Image("a cat", "http://e.org/c"), Image(None, "http://e.org/d"), " "], Images.ALT_OR_SRC)
     'see a cat http://e.org/d'
     """
-    return "".join(piece if isinstance(piece, str) else _image(piece, images) for piece in pieces).strip(_TRIMMED)
+    spelt = [piece if isinstance(piece, str) else _image(piece, images) for piece in pieces]
+    return "".join(spelt).strip(_TRIMMED)
 
 
 def _image(image: Image, images: Images) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
+import msgspec
 from selectolax.lexbor import LexborNode
 
 from motherlode.transform.microformats.dates import piece_together
@@ -21,8 +21,7 @@ _WITH_URLS = ",".join(f"[{name}]" for name in _URL_ATTRIBUTES)
 _MAYBE_RELATIVE = re.compile(rf""" (?:{"|".join(_URL_ATTRIBUTES)})="(?!#|https?:)""")
 
 
-@dataclass(slots=True, kw_only=True)
-class ValuePart:
+class ValuePart(msgspec.Struct, kw_only=True):
     """One element of the value class pattern."""
 
     text: str = ""
@@ -31,8 +30,7 @@ class ValuePart:
     """As dt-* properties see it: the datetime attribute counts too."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Element:
+class Element(msgspec.Struct, kw_only=True):
     """An element that has been walked to its end: all that a value may be read from."""
 
     node: LexborNode
@@ -40,7 +38,7 @@ class Element:
     attributes: dict[str, str | None]
     base: str
     pieces: Sequence[Piece] = ()
-    parts: list[ValuePart] = field(default_factory=list)
+    parts: list[ValuePart] = msgspec.field(default_factory=list)
 
     def attribute(self, name: str) -> str | None:
         """The value of an attribute; None where there is none, "" where it has no value."""

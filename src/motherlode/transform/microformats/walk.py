@@ -83,40 +83,42 @@ class Walk:
         self._run(root)
 
     def _run(self, start: LexborNode) -> None:
-        first = start.mem_id
+        keep, opened = self._pieces.append, self._open
+        depth = 0
         node = start
-        keep = self._pieces.append
         while True:
             tag_id = node.tag_id
             if tag_id == _TEXT:
                 keep(node.text_content or "")
-            elif tag_id not in _SILENT and self._may_enter():
+            elif tag_id not in _SILENT and (not self._including or self._may_enter()):
                 attributes = node.attributes
                 if attributes:
                     self._element(node, attributes, is_image=tag_id == _IMG)
                 child = node.child
                 if child is not None:
                     node = child
+                    depth += 1
                     continue
-                self._leave(node.mem_id)
-            following = node.next if node.mem_id != first else None
+                if opened and opened[-1].key == node.mem_id:
+                    self._leave()
+            following = node.next if depth else None
             while following is None:
-                if node.mem_id == first:
-                    return
-                parent = node.parent
+                parent = node.parent if depth else None
                 if parent is None:
                     return
                 node = parent
-                self._leave(node.mem_id)
-                following = node.next if node.mem_id != first else None
+                depth -= 1
+                if opened and opened[-1].key == node.mem_id:
+                    self._leave()
+                following = node.next if depth else None
             node = following
 
     def _may_enter(self) -> bool:
-        if self._including:
-            self._included_left -= 1
-            if self._included_left < 0:
-                self.limits.add("included elements beyond the limit were left out")
-                return False
+        """Whether another element may be read for the sake of an include."""
+        self._included_left -= 1
+        if self._included_left < 0:
+            self.limits.add("included elements beyond the limit were left out")
+            return False
         return True
 
     def _element(self, node: LexborNode, attributes: dict[str, str | None], *, is_image: bool) -> None:
@@ -127,7 +129,8 @@ class Walk:
             self._pieces.append(Image(alt, None if src is None else resolve(self._base, src)))
         written = attributes.get("class")
         names = class_names(written) if written else NOTHING
-        if not self._matters(names) and "rel" not in attributes and "lang" not in attributes:
+        matters = names is not NOTHING and self._matters(names)
+        if not matters and "rel" not in attributes and "lang" not in attributes:
             return
         opened = Open(
             key=node.mem_id,
@@ -147,8 +150,6 @@ class Walk:
 
     def _matters(self, names: ClassNames) -> bool:
         """A quick look, for the many elements that are nothing to us."""
-        if names is NOTHING:
-            return False
         if names.is_cut:
             self.limits.add("class names beyond the limit were left out")
         if names.roots or names.classic_roots or names.is_value or names.is_value_title:
@@ -234,10 +235,8 @@ class Walk:
 
     # The end of an element -------------------------------------------------------------------------------------------
 
-    def _leave(self, key: int) -> None:
-        """Takes note of an element's end; `key` tells which."""
-        if not self._open or self._open[-1].key != key:
-            return
+    def _leave(self) -> None:
+        """Takes note of the end of the innermost open element."""
         opened = self._open[-1]
         if opened.includes:
             self._include(opened)
@@ -266,7 +265,7 @@ class Walk:
         if not wanted or self._text_left < 0:
             return ()
         pieces = self._pieces[opened.start :]
-        self._text_left -= (sum(map(_size, pieces)) + len(pieces)) * wanted
+        self._text_left -= (sum(map(len, pieces)) + len(pieces)) * wanted
         if self._text_left < 0:
             self.limits.add("text beyond the limit was left out")
             return ()
@@ -320,7 +319,3 @@ class Walk:
             self.limits.add("text beyond the limit was left out")
             return ""
         return html
-
-
-def _size(piece: Piece) -> int:
-    return len(piece) if isinstance(piece, str) else 200

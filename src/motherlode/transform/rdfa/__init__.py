@@ -12,7 +12,7 @@ from motherlode.model import ContentKind, Extraction, Problem, Statement, Syntax
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.rdfa.copying import copied
 from motherlode.transform.rdfa.expansion import expanded
-from motherlode.transform.rdfa.html_tree import html_tree
+from motherlode.transform.rdfa.html_tree import MARKS, html_tree
 from motherlode.transform.rdfa.report import Report, Trouble
 from motherlode.transform.rdfa.sequence import MOST_STATEMENTS, Processor
 from motherlode.transform.rdfa.tree import Tree
@@ -20,7 +20,7 @@ from motherlode.transform.rdfa.xml_tree import xml_tree
 from motherlode.www.document import Document
 from motherlode.www.html_budget import TextBudget
 
-__all__ = ["expanded", "extract", "processor_graph"]
+__all__ = ["MARKS", "expanded", "extract", "processor_graph"]
 
 
 def extract(document: Document, names: BlankNames, *, roles: bool = False) -> Extraction:

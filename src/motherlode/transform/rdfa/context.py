@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 
 class Lists:
@@ -19,8 +20,7 @@ class Lists:
         return self.items.setdefault(predicate, [])
 
 
-@dataclass(frozen=True, slots=True)
-class Incomplete:
+class Incomplete(msgspec.Struct, frozen=True):
     """A relation that waits for a resource. Just one of the fields is set."""
 
     forward: str = ""
@@ -28,8 +28,7 @@ class Incomplete:
     collection: list[str] | None = None
 
 
-@dataclass(slots=True, kw_only=True)
-class Context:
+class Context(msgspec.Struct, kw_only=True):
     """What an element inherits. Treated as frozen: copies are made where something changes."""
 
     base: str
@@ -42,7 +41,7 @@ class Context:
     language: str = ""
     vocabulary: str = ""
     incomplete: tuple[Incomplete, ...] = ()
-    tokens: dict[str, str] = field(default_factory=dict)
+    tokens: dict[str, str] = msgspec.field(default_factory=dict)
     """IRIs that terms and CURIEs were found to mean, as long as base, vocabulary and prefixes stay the same."""
-    declared: Mapping[str, str] = field(default_factory=dict)
+    declared: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Namespaces that the document itself declares, for XML literals."""

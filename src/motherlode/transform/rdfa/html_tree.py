@@ -2,14 +2,15 @@
 
 Only a few attributes can start a statement: one selector finds the elements that have them. All others can matter in
 two ways alone. As ancestors of such elements, so the way up is walked once from each; or as descendants of a relation
-that waits for its object, and only where there is one are all candidates looked at.
+that waits for its object, and only there are all candidates looked at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from html import escape
-from typing import cast
+from typing import Any
 
 from selectolax.lexbor import LexborNode
 
@@ -19,15 +20,21 @@ from motherlode.www.document import Document
 from motherlode.www.html_references import without_fragment
 from motherlode.www.marks import Mark
 
-_STARTING = frozenset({"property", "typeof", "rel", "rev", "vocab", "role"})
 # A plain list is faster than `:is()`, and finds an element once for each member that it fits.
+_STARTING = {
+    Mark.PROPERTIES: "[property]",
+    Mark.TYPES: "[typeof]",
+    Mark.VOCABULARIES: "[vocab]",
+    Mark.RELATIONS: '[rel]:is([rel*=":"], [rel*="license" i], [rel*="describedby" i], [rel~="role" i])',
+    Mark.REVERSE_RELATIONS: "[rev]",
+}
+"""What a page is searched for that bears the mark; every attribute more costs a tenth of the parse.
+
+Most relations are words of HTML such as `stylesheet`, which say nothing where no vocabulary is set."""
+MARKS = frozenset(_STARTING)
+"""A page without any of these has no RDFa."""
 _ANY_RELATION = "[property], [typeof], [rev], [vocab], [rel]"
 _WITH_ADDRESSES = f"{_ANY_RELATION}, [role], [about], [resource], [href], [src]"
-_TELLING = (
-    "[property], [typeof], [rev], [vocab], "
-    '[rel]:is([rel*=":"], [rel*="license" i], [rel*="describedby" i], [rel~="role" i])'
-)
-"""Most relations are words of HTML such as `stylesheet`, which say nothing where no vocabulary is set."""
 _NAMESPACES = {"svg": "http://www.w3.org/2000/svg", "math": "http://www.w3.org/1998/Math/MathML"}
 _XHTML = "http://www.w3.org/1999/xhtml"
 _NO_NAMESPACES: Mapping[str, str] = {}
@@ -38,27 +45,25 @@ def html_tree(document: Document, *, roles: bool) -> Tree | None:
     root = document.html.root
     if root is None:
         return None
-    found = _starting(document, roles=roles)
     builder = _Builder(root)
-    if any(_is_hanging(attributes) for _, attributes in found):
-        for node in document.html.css(_WITH_ADDRESSES):
-            builder.add_if_it_matters(node, node.attributes)
-    else:
-        for node, attributes in found:
-            builder.add(node, attributes)
+    for node in _starting(document, roles=roles):
+        builder.add(node)
     return Tree(host=HTML, reader=_READER, base=without_fragment(document.base), elements=builder.elements)
 
 
-def _starting(document: Document, *, roles: bool) -> list[tuple[LexborNode, dict[str, str | None]]]:
+def _starting(document: Document, *, roles: bool) -> list[LexborNode]:
     """The elements that may start a statement. Where a vocabulary is set, every word of a relation says something."""
-    tree = document.html
-    role = ", [role]" if roles else ""
-    if Mark.RELATIONS not in document.marks:  # two pages in three: OpenGraph alone
-        return [(node, node.attributes) for node in tree.css(f"[property]{role}")]
-    found = [(node, node.attributes) for node in tree.css(_TELLING + role)]
-    if any("vocab" in attributes for _, attributes in found):
-        found = [(node, node.attributes) for node in tree.css(_ANY_RELATION + role)]
-    return found
+    selector = _selector(document.marks)
+    if "[vocab]" in selector and document.html.css_first("[vocab]") is not None:
+        selector = _ANY_RELATION
+    if roles:
+        selector = f"{selector}, [role]" if selector else "[role]"
+    return document.html.css(selector) if selector else []
+
+
+@lru_cache(maxsize=256)
+def _selector(marks: frozenset[Mark]) -> str:
+    return ", ".join(selector for mark, selector in _STARTING.items() if mark in marks)
 
 
 def _is_hanging(attributes: Mapping[str, str | None]) -> bool:
@@ -73,67 +78,62 @@ class _Builder:
 
     def __init__(self, root: LexborNode) -> None:
         self.elements: list[Element] = []
-        self._in_hanging: list[bool] = []
-        """For every element in the list: whether it is, or is inside, a relation that waits for its object."""
         self._places: dict[int, int] = {}
         """For every element that was met: the place in the list of it, or of the nearest that is in the list."""
-        self._append(root, root.attributes, -1)
+        self._append(root, root.mem_id, root.attributes, -1)
+        if _is_hanging(root.attributes):
+            self._add_all_inside(root)
 
-    def add(self, node: LexborNode, attributes: dict[str, str | None]) -> None:
-        if node.mem_id not in self._places:
-            self._append(node, attributes, self._above(node))
-
-    def add_if_it_matters(self, node: LexborNode, attributes: dict[str, str | None]) -> None:
-        """An address that stands outside of waiting relations matters only to what is inside it, which will find it."""
-        if node.mem_id in self._places:
+    def add(self, node: LexborNode) -> None:
+        """An element that may start a statement, and if it starts a relation that waits, all that may end it."""
+        key = node.mem_id
+        if key in self._places:
             return
-        place = self._above(node)
-        if self._in_hanging[place] or not _STARTING.isdisjoint(attributes):
-            self._append(node, attributes, place)
+        attributes = node.attributes
+        self._append(node, key, attributes, self._above(node))
+        if _is_hanging(attributes):
+            self._add_all_inside(node)
+
+    def _add_all_inside(self, hanging: LexborNode) -> None:
+        for node in hanging.css(_WITH_ADDRESSES):
+            key = node.mem_id
+            if key not in self._places:
+                self._append(node, key, node.attributes, self._above(node))
 
     def _above(self, node: LexborNode) -> int:
         """The place of the nearest relevant ancestor; those not yet in the list are put into it, from the top down."""
-        waiting: list[LexborNode] = []
-        place = 0
         parent = node.parent
-        while parent is not None:
-            known = self._places.get(parent.mem_id)
-            if known is not None:
-                place = known
-                break
-            waiting.append(parent)
+        place = self._places.get(parent.mem_id) if parent is not None else 0
+        if place is not None:  # most stand beside one that was met
+            return place
+        waiting: list[tuple[LexborNode, int]] = []
+        while parent is not None and place is None:
+            waiting.append((parent, parent.mem_id))
             parent = parent.parent
-        for ancestor in reversed(waiting):
+            place = self._places.get(parent.mem_id) if parent is not None else 0
+        place = place or 0
+        for ancestor, key in reversed(waiting):
             attributes = ancestor.attributes
             for name in attributes:
                 if name in RELEVANT or (name[0] == "x" and name.startswith("xmlns:")):
-                    place = self._append(ancestor, attributes, place)
+                    place = self._append(ancestor, key, attributes, place)
                     break
             else:
-                self._places[ancestor.mem_id] = place
+                self._places[key] = place
         return place
 
-    def _append(self, node: LexborNode, attributes: dict[str, str | None], parent: int) -> int:
+    def _append(self, node: LexborNode, key: int, attributes: dict[str, Any], parent: int) -> int:
         place = len(self.elements)
-        self._places[node.mem_id] = place
-        in_hanging = parent != -1 and self._in_hanging[parent]
-        self._in_hanging.append(
-            in_hanging or (("rel" in attributes or "rev" in attributes) and _is_hanging(attributes))
-        )
+        self._places[key] = place
         namespaces = _NO_NAMESPACES
         for name in attributes:
             if name[0] == "x" and name.startswith("xmlns"):
                 namespaces = _declared(attributes)
                 break
-        self.elements.append(Element(node.tag or "", _without_none(attributes), namespaces, node, parent))
+        if None in attributes.values():  # attributes without a value have an empty one
+            attributes = {name: value or "" for name, value in attributes.items()}
+        self.elements.append(Element(node.tag or "", attributes, namespaces, node, parent))
         return place
-
-
-def _without_none(attributes: dict[str, str | None]) -> Mapping[str, str]:
-    """Attributes without a value have an empty one."""
-    if None in attributes.values():
-        return {name: value or "" for name, value in attributes.items()}
-    return cast("dict[str, str]", attributes)
 
 
 def _declared(attributes: Mapping[str, str | None]) -> Mapping[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from copy import copy
 
 from motherlode.model import Statement
 from motherlode.transform.rdfa.context import Context
@@ -13,7 +13,7 @@ from motherlode.transform.rdfa.report import Report, Trouble
 from motherlode.transform.rdfa.tree import SCOPING, Element
 from motherlode.www.html_references import resolve_iri, without_fragment
 
-_RENAMING = frozenset({"vocab", "prefix", "xml:base"})
+_REBASING = frozenset({"vocab", "xml:base"})
 _USES = "<http://www.w3.org/ns/rdfa#usesVocabulary>"
 _ONLY_A_HOST = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
 _MOST_PREFIXES = 1_000
@@ -25,8 +25,8 @@ def scoped(element: Element, context: Context, *, host: Host, report: Report) ->
     attributes = element.attributes
     if not element.namespaces and SCOPING.isdisjoint(attributes):
         return context, ()
-    context = replace(context)
-    if element.namespaces or not _RENAMING.isdisjoint(attributes):
+    context = copy(context)
+    if not _REBASING.isdisjoint(attributes):
         context.tokens = {}
     stated: tuple[Statement, ...] = ()
     if host.has_xml_base and "xml:base" in attributes:
@@ -57,7 +57,9 @@ def _add_prefixes(element: Element, context: Context, report: Report) -> None:
             report.add(Trouble.PREFIX_REDEFINITION, f"{prefix} is now {iri}")
         if len(prefixes) < _MOST_PREFIXES:
             prefixes[prefix] = declared[prefix] = _with_path(iri, report)
-    context.prefixes, context.declared = prefixes, declared
+    context.declared = declared
+    if prefixes != context.prefixes:  # many pages declare what is known anyway, and tokens mean what they meant
+        context.prefixes, context.tokens = prefixes, {}
 
 
 def _with_path(iri: str, report: Report) -> str:

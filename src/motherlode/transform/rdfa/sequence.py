@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from motherlode.model import Statement
 from motherlode.model.terms import RDF, RDF_TYPE
@@ -23,8 +24,7 @@ _WEIGHTY = (ACTIVE | SCOPING) - {"property"}
 _FIRST, _REST, _NIL = f"<{RDF}first>", f"<{RDF}rest>", f"<{RDF}nil>"
 
 
-@dataclass(slots=True)
-class _Local:
+class _Local(msgspec.Struct):
     """What the rules work out for one element before they state anything."""
 
     subject: str | None = None
@@ -50,6 +50,8 @@ class Processor:
         self.statements: list[Statement] = []
         self._has_lists = any("inlist" in element.attributes for element in tree.elements)
         self._lists: list[Lists] = []
+        self._parents = frozenset([element.parent for element in tree.elements])
+        """The places of elements that have others inside."""
 
     @property
     def full(self) -> bool:
@@ -65,30 +67,29 @@ class Processor:
             prefixes=PREFIXES,
             tokens=INITIAL_TOKENS if self._host.terms is TERMS else {},
         )
-        parents = {element.parent for element in self._tree.elements}
         contexts: list[Context] = []
         for place, element in enumerate(self._tree.elements):
             context = contexts[element.parent] if contexts else first
-            contexts.append(self._element(element, context, has_children=place in parents))
-            if self.full:
+            if _WEIGHTY.isdisjoint(element.attributes) and self._is_plain(element, context):
+                self._plain_property(element, context)
+            else:
+                context = self._element(place, element, context)
+            contexts.append(context)
+            if len(self.statements) >= MOST_STATEMENTS:
                 break
         for lists in self._lists:
             for predicate, items in lists.items.items():
                 self._collection(lists.owner, predicate, items)
 
-    def _element(self, element: Element, context: Context, *, has_children: bool) -> Context:
-        """States what the element says; gives the context of what is inside, if anything is."""
+    def _element(self, place: int, element: Element, context: Context) -> Context:
+        """States what the element at a place says; gives the context of what is inside, if anything is."""
         inherited = context
-        if _WEIGHTY.isdisjoint(element.attributes) and self._is_plain(element, context):
-            if "property" in element.attributes:
-                self._plain_property(element, context)
-            return context
         context, stated = scoped(element, context, host=self._host, report=self._report)
         self.statements.extend(stated)
         attributes = element.attributes
         if self._roles and "role" in attributes:
             self._role(element, context)
-        if element.parent != -1 and ACTIVE.isdisjoint(attributes):
+        if ACTIVE.isdisjoint(attributes) and (element.parent != -1 or context.base is inherited.base):
             return context
         rel, rev = self._relations(element, context)
         local = _Local()
@@ -108,7 +109,9 @@ class Processor:
             self._properties(element, context, local, lists, related=related)
         if not local.skip and local.subject is not None:
             self._complete(inherited, local.subject)
-        return self._inside(context, local, lists, incomplete) if has_children and not local.skip else context
+        if local.skip or place not in self._parents:
+            return context
+        return self._inside(context, local, lists, incomplete)
 
     def _is_plain(self, element: Element, context: Context) -> bool:
         """Most elements are so: a property of the resource at hand, and nothing that the rules must weigh."""
@@ -121,7 +124,8 @@ class Processor:
         )
 
     def _plain_property(self, element: Element, context: Context) -> None:
-        predicates = self._resolver.predicates(element.attributes["property"], context)
+        written = element.attributes.get("property")
+        predicates = self._resolver.predicates(written, context) if written else ()
         value = self.values.plain(element, context) if predicates else None
         if value is None:
             return
@@ -260,7 +264,7 @@ class Processor:
         )
 
     def _new_lists(self, owner: str) -> Lists:
-        if self._has_lists or not self._lists:
+        if not self._lists or self._has_lists:
             self._lists.append(Lists(owner))
         return self._lists[-1]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+import msgspec
 
 from motherlode.transform.rdfa.hosts import Host
 
@@ -27,26 +28,20 @@ class Reader(Protocol):
     def html(self, node: Any) -> str: ...
 
 
-class Element:
+class Element(msgspec.Struct):
     """An element of the sparse tree."""
 
-    __slots__ = ("attributes", "namespaces", "node", "parent", "tag")
-
-    def __init__(
-        self, tag: str, attributes: Mapping[str, str], namespaces: Mapping[str, str], node: Any, parent: int
-    ) -> None:
-        self.tag = tag
-        self.attributes = attributes
-        self.namespaces = namespaces
-        """Those that the element itself declares, by prefix; "" is the default one."""
-        self.node = node
-        """The element itself, for the tree's reader."""
-        self.parent = parent
-        """The place of the nearest element above, in the list of all; -1 for the root."""
+    tag: str
+    attributes: Mapping[str, str]
+    namespaces: Mapping[str, str]
+    """Those that the element itself declares, by prefix; "" is the default one."""
+    node: Any
+    """The element itself, for the tree's reader."""
+    parent: int
+    """The place of the nearest element above, in the list of all; -1 for the root."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tree:
+class Tree(msgspec.Struct, frozen=True, kw_only=True):
     """A document as the processing rules see it. Parents stand before their children, siblings in document order."""
 
     host: Host

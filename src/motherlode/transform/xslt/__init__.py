@@ -64,9 +64,9 @@ def wants(document: Document, options: TransformOptions) -> bool:
     """Whether some stylesheet may fit the document; costs at most a byte search."""
     if document.kind in FEEDS:
         return True
-    if not (MEDIA[document.kind].is_html or MEDIA[document.kind].is_xml):
+    if not options.stylesheets and not options.transformations and Mark.DATA_VIEW not in document.marks:
         return False
-    return bool(options.stylesheets or options.transformations) or Mark.DATA_VIEW in document.marks
+    return MEDIA[document.kind].is_html or MEDIA[document.kind].is_xml
 
 
 def extract(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
