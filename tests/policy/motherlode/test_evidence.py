@@ -30,19 +30,29 @@ def test_without_forgetting_it_is_the_mean() -> None:
 def test_a_long_crawl_does_not_overflow() -> None:
     record = ArmRecord()
     for _ in range(20_000):
-        record.count(reward=0.0, keep=0.8)
+        record.count(reward=1.0, keep=0.8)
         record.note({"item": 3})
     assert record.links_a_page(cautious=0.0)["item"] == pytest.approx(3.0)
+    assert record.chance(1.0, tries=1.0) == pytest.approx(1.0)
+
+
+def test_an_arm_that_has_dried_up_is_soon_known_as_such() -> None:
+    record = ArmRecord()
+    for reward in (1.0,) * 200 + (0.0,) * 20:
+        record.count(reward=reward, keep=0.9)
+    assert record.chance(0.5, tries=1.0) < 0.2
+    assert record.finds == 200
 
 
 def test_records_with_other_scales_add_up() -> None:
     old, young = ArmRecord(), ArmRecord()
     for record, pages in ((old, 50), (young, 1)):
         for _ in range(pages):
-            record.count(reward=0.0, keep=0.9)
+            record.count(reward=0.5, keep=0.9)
             record.note({"item": 2})
     old.add(young)
     assert old.tries == 51
+    assert old.chance(0.5, tries=1.0) == pytest.approx(0.5)
     assert old.links_a_page(cautious=0.0)["item"] == pytest.approx(2.0)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import pytest
 
 from motherlode.policy import policy_from, target_from
@@ -12,6 +14,8 @@ from motherlode.sim.synthetic import SyntheticSimWeb
 from motherlode.sim.webs import SimulatedWeb
 
 PAGES = 3000
+SEEDS = (501, 502, 503, 504, 505)
+"""On one of these webs a few hosts hold everything, and the order in which they are tried is worth 0.15 of focus."""
 SHARE = 0.12
 
 
@@ -20,11 +24,17 @@ def finds(web: SimulatedWeb, policy: object) -> int:
     return Simulation(web, policy, scope=lambda url: "").run(web.home_pages(), pages=pages).relevant  # type: ignore[arg-type]
 
 
+@lru_cache(maxsize=len(SEEDS))
+def opened(target: str, seed: int) -> tuple[SimulatedWeb, int, int]:
+    """A web, with what breadth-first and the oracle find on it."""
+    web = SyntheticSimWeb(pages=PAGES, seed=seed, target=target_from(target))
+    return web, finds(web, policy_from("bfs")), finds(web, OraclePolicy(LinkGraph(web)))
+
+
 def mean_focus(policy: str, target: str) -> float:
     scores = []
-    for seed in (501, 502, 503):
-        web = SyntheticSimWeb(pages=PAGES, seed=seed, target=target_from(target))
-        plain, full = finds(web, policy_from("bfs")), finds(web, OraclePolicy(LinkGraph(web)))
+    for seed in SEEDS:
+        web, plain, full = opened(target, seed)
         scores.append(focus(finds(web, policy_from(policy, seed)), plain, full) or 0.0)
     return sum(scores) / len(scores)
 

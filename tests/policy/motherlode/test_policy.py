@@ -81,6 +81,44 @@ def test_links_that_lead_nowhere_are_left_for_last() -> None:
     assert policy.chance(abroad[6]) < policy.chance(fresh)
 
 
+def test_when_ways_out_fail_others_are_thought_dead_too() -> None:
+    policy = started()
+    home = page("http://a.example/", arm_of(policy, link("http://a.example/")))
+    abroad = [arm_of(policy, link(f"http://gone{number}.example/"), home) for number in range(31)]
+    before = policy.chance(abroad[30])
+    for arm in abroad[:30]:
+        policy.learn(outcome(arm, relevant=False, failure=FailureKind.NOT_FOUND))
+    assert policy.chance(abroad[30]) < before / 10
+
+
+def test_a_host_that_never_answered_is_left_alone_and_one_that_redirects_is_not() -> None:
+    policy = started()
+    silent, moved = (arm_of(policy, link(f"http://{host}.example/item/1.html")) for host in ("silent", "moved"))
+    policy.learn(outcome(silent, relevant=False, failure=FailureKind.NOT_FOUND))
+    policy.learn(outcome(moved, relevant=False, failure=FailureKind.REDIRECT))
+    others = [arm_of(policy, link(f"http://{host}.example/other/1.html")) for host in ("silent", "moved")]
+    assert policy.chance(others[0]) < policy.chance(others[1]) / 3
+
+
+def test_seeds_inside_a_host_stay_worth_a_try_when_others_held_nothing() -> None:
+    policy = Motherlode()
+    named = [Link(url=f"http://a.example/part/{number}.html", source=LinkSource.SEED) for number in range(5)]
+    seeds = policy.rate(named, None)[0].arm
+    for _ in range(3):
+        policy.learn(outcome(seeds, relevant=False))
+    plain = arm_of(policy, link("http://a.example/about/1.html"))
+    policy.learn(outcome(plain, relevant=False))
+    assert policy.value(seeds) > policy.value(plain)
+
+
+def test_in_an_arm_what_is_nearer_to_a_seed_comes_first() -> None:
+    policy = started()
+    deep = Parent(url="http://a.example/x", host="a.example", depth=3, relevant=False)
+    far, near = (policy.rate([link("http://a.example/item/1.html")], parent)[0] for parent in (deep, None))
+    later = policy.rate([link("http://a.example/item/2.html")], None)[0]
+    assert near.score > later.score > far.score
+
+
 def test_what_was_learned_survives_and_adds_up() -> None:
     first, second = Motherlode(), Motherlode()
     arm = arm_of(first, link("http://a.example/item/1.html"))

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from math import exp, sqrt
 
 from motherlode.policy.motherlode.evidence import ANSWERS, IS_FIND, Evidence
-from motherlode.policy.motherlode.features import GENERAL
+from motherlode.policy.motherlode.features import GENERAL, Features
 from motherlode.policy.motherlode.settings import Settings
 
 _FURTHEST = 30.0
@@ -44,33 +44,37 @@ class Chances:
         rate = self._settings.general_rate if general else self._settings.own_rate
         return first - sums[question] * rate / (self._settings.beta + sqrt(sums[question + 1]))
 
-    def log_odds(self, evidence: Evidence, features: Sequence[str], question: int) -> float:
+    def log_odds(self, evidence: Evidence, features: Features, question: int) -> float:
         settings, known, prior = self._settings, evidence.features, self._prior
         beta = settings.beta
         rate = settings.general_rate
         total = settings.answers_bias if question == ANSWERS else settings.find_bias
-        for place, feature in enumerate(features):
+        doubts = len(
+            features.find
+        )  # what follows is about strangers, who may be doubted, but not trusted more than others
+        for place, feature in enumerate(features[question // 2]):
             if place == GENERAL:
                 rate = settings.own_rate
             sums = known.get(feature)
             if sums is not None:
-                total -= sums[question] * rate / (beta + sqrt(sums[question + 1]))
+                weight = -sums[question] * rate / (beta + sqrt(sums[question + 1]))
+                total += weight if place < doubts else min(0.0, weight)
             if prior and place < GENERAL and feature in prior:
                 total += prior[feature][question // 2]
         return total
 
-    def chance(self, evidence: Evidence, features: Sequence[str]) -> float:
+    def chance(self, evidence: Evidence, features: Features) -> float:
         """The probability that a request gives a page that is a find."""
         answers = logistic(self.log_odds(evidence, features, ANSWERS))
         return answers * logistic(self.log_odds(evidence, features, IS_FIND))
 
-    def learn(self, books: Sequence[Evidence], features: Sequence[str], question: int, *, came_true: float) -> None:
+    def learn(self, books: Sequence[Evidence], features: Features, question: int, *, came_true: float) -> None:
         """One outcome. The first book is what is known; all of them get the same additions."""
         known = books[0]
         gradient = logistic(self.log_odds(known, features, question)) - came_true
         beta = self._settings.beta
         rate = self._settings.general_rate
-        for place, feature in enumerate(features):
+        for place, feature in enumerate(features[question // 2]):
             if place == GENERAL:
                 rate = self._settings.own_rate
             sums = known.sums(feature)

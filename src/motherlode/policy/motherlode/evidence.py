@@ -1,6 +1,7 @@
 """What was learned: sums over outcomes, and nothing else, so that what two crawls have learned can be added up.
 
-For each arm that was tried: how often, how often with success, and which arms its new links went to. For each feature:
+For each arm that was tried: how often, how often with success, and which arms its new links went to, the latest tries
+counting most. For each feature:
 the two sums of FTRL-Proximal (McMahan et al. 2013, Algorithm 1) for each of the two questions that are asked of a link:
 does it give a page, and is the page a find.
 """
@@ -29,10 +30,14 @@ class ArmRecord(msgspec.Struct, gc=False):
     tries: int = 0
     finds: float = 0
     """Rewards: whole numbers, unless the user wants them graded."""
+    answers: int = 0
+    """Requests that were answered with a page or a redirect; counted for hosts alone."""
     led_to: dict[str, float] = msgspec.field(default_factory=dict)
     """New links by their arm, each times the weight of its page."""
     pages: float = 0.0
     """The weights of all tries."""
+    won: float = 0.0
+    """Rewards, each times the weight of its try."""
     weight: float = 1.0
     """Of the last try. It grows, so that what came first counts less and less: on a site that is nearly known, pages
     have few new links, however many the first ones had."""
@@ -43,13 +48,26 @@ class ArmRecord(msgspec.Struct, gc=False):
         self.finds += reward
         self.weight /= keep
         self.pages += self.weight
+        self.won += reward * self.weight
         if self.weight > _HEAVIEST:
             self._scale(1.0 / self.weight)
 
     def _scale(self, by: float) -> None:
         self.weight *= by
         self.pages *= by
+        self.won *= by
         self.led_to = {arm: links * by for arm, links in self.led_to.items()}
+
+    def chance(self, expected: float, *, tries: float) -> float:
+        """That the next try is a find, as if before the first one `tries` had given what was expected.
+
+        >>> record = ArmRecord()
+        >>> for reward in (1.0, 0.0):
+        ...     record.count(reward=reward, keep=0.5)
+        >>> record.chance(0.5, tries=1.0)
+        0.4
+        """
+        return (self.won / self.weight + tries * expected) / (self.pages / self.weight + tries)
 
     def links_a_page(self, *, cautious: float) -> dict[str, float]:
         """New links by their arm that the next page may have, as if `cautious` pages had had none.
@@ -75,9 +93,11 @@ class ArmRecord(msgspec.Struct, gc=False):
     def add(self, other: ArmRecord) -> None:
         self.tries += other.tries
         self.finds += other.finds
+        self.answers += other.answers
         other._scale(1.0 / other.weight)
         self._scale(1.0 / self.weight)
         self.pages += other.pages
+        self.won += other.won
         self.note(other.led_to)
 
 

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 _SAYS = (
     "The arm with the highest rate of finds per request goes next, what lies behind its pages and what a find would "
-    "teach included; in it, the link that was found first. A chance is that of an answer times that of a find in it, "
-    "both by the weights of features, and more and more by the arm's own record."
+    "teach included; in it, the link that is nearest to a seed, and of those the one that was found first. A chance is "
+    "that of an answer times that of a find in it, both by the weights of features, and more and more by the arm's own "
+    "record, the latest tries first."
 )
 _QUESTIONS = ((ANSWERS, "answers"), (IS_FIND, "is a find"))
 _MOST_LED_TO = 5
@@ -47,7 +48,7 @@ def explain(policy: Motherlode, arm: str) -> Explanation:
             about=about,
         )
         for question, about in _QUESTIONS
-        for place, feature in enumerate(features)
+        for place, feature in enumerate(features[question // 2])
     ]
     record = evidence.arms.get(arm)
     own = arm.partition(TAB)[0] + TAB
@@ -107,7 +108,7 @@ def lessons(policy: Motherlode, most: int) -> Sequence[Lesson]:
 
 
 def _strongest(policy: Motherlode, question: int, about: str, most: int) -> Lesson:
-    general = {feature for arm in policy.evidence.arms for feature in features_of(arm)[:GENERAL]}
+    general = {feature for arm in policy.evidence.arms for feature in features_of(arm).find[:GENERAL]}
     weights = [
         (feature, policy.chances.weight(policy.evidence.features.get(feature), feature, question, general=True))
         for feature in general

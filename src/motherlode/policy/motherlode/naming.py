@@ -28,6 +28,8 @@ _MOST_UNTRIED = 8
 _LONGEST_EXTENSION = 7
 _LONGEST_PLACE = 40
 _DEEPEST = 4
+_BY_SEED = f"{TAB}{LinkSource.SEED.value}{TAB}"
+"""The end of the names of seeds, which have no place in a page."""
 
 _WORD = re.compile(r"[a-z][a-z_-]{0,14}", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
@@ -56,6 +58,11 @@ class ArmName(NamedTuple):
         """The host of the page that links here, where that is another one."""
         return self.manner.partition("@")[2]
 
+    @property
+    def is_stranger(self) -> bool:
+        """Whether the link came from another host when nothing was known of its own."""
+        return bool(self.abroad) and not self.place and self.depth == "0" and self.pattern in (ANY, HOME)
+
 
 def parsed(name: str) -> ArmName:
     """The parts of a name that `Namer` gave.
@@ -64,6 +71,15 @@ def parsed(name: str) -> ArmName:
     '.html'
     """
     return ArmName(*name.split(TAB))
+
+
+def is_inner_seed(name: str) -> bool:
+    """Whether the crawl began with the arm's links, and they are not home pages.
+
+    >>> is_inner_seed("example.org\\t*\\t0\\t.html\\tseed\\t"), is_inner_seed("example.org\\t^\\t0\\t/\\tseed\\t")
+    (True, False)
+    """
+    return name.endswith(_BY_SEED) and parsed(name).pattern != HOME
 
 
 class Namer:

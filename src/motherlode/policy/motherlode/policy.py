@@ -13,8 +13,8 @@ from motherlode.policy.arms import AwakeArms
 from motherlode.policy.motherlode.chances import Chances, Prior
 from motherlode.policy.motherlode.evidence import ANSWERS, IS_FIND, ArmRecord, Evidence
 from motherlode.policy.motherlode.explaining import explain, lessons
-from motherlode.policy.motherlode.features import family_of, features_of
-from motherlode.policy.motherlode.naming import TAB, Namer
+from motherlode.policy.motherlode.features import Features, family_of, features_of
+from motherlode.policy.motherlode.naming import TAB, Namer, is_inner_seed
 from motherlode.policy.motherlode.settings import Settings
 from motherlode.policy.motherlode.worth import Plan, behind, follow_up, plan
 
@@ -34,6 +34,8 @@ _STRANGERS_FOR = 1.005
 """What is thought of hosts that were not tried changes less and less: it holds until there are so many times as many
 outcomes."""
 _MOST_CACHED = 1 << 14
+_LINK = 1e-10
+"""How much a link that was found later is behind, in steps from a seed: a crawl of a billion links stays below one."""
 
 
 class Stranger(NamedTuple):
@@ -62,7 +64,7 @@ class Motherlode:
         """Links of each arm that were picked and have not come back."""
         self._plans: dict[str, Plan] = {}
         """As last computed, for arms of hosts that were tried."""
-        self._features: dict[str, tuple[str, ...]] = {}
+        self._features: dict[str, Features] = {}
         self._strangers: dict[str, Stranger] = {}
         """Arms of hosts that were not tried, by all of their name but the host: there may be a million such hosts, and
         nothing tells them apart."""
@@ -77,7 +79,8 @@ class Motherlode:
         self._count = count + len(links)
         if parent is not None and parent.arm:
             self._note_links(parent.arm, arms)
-        return [Rating(arm=arm, score=-place) for place, arm in enumerate(arms, count + 1)]
+        depth = parent.depth if parent is not None else 0
+        return [Rating(arm=arm, score=-depth - place * _LINK) for place, arm in enumerate(arms, count + 1)]
 
     def _note_links(self, arm: str, led_to: Sequence[str]) -> None:
         found, family = Counter(led_to), family_of(arm)
@@ -96,6 +99,7 @@ class Motherlode:
             for record in (book.arm(arm), book.family(family)):
                 record.count(reward=feedback.reward, keep=self.settings.keep)
             of_host = book.host(host)
+            of_host.answers += feedback.failure in (None, FailureKind.REDIRECT)
             if feedback.failure is not FailureKind.REDIRECT:  # which shows nothing of the host yet
                 of_host.count(reward=feedback.reward, keep=1.0)
         if self.settings.learns_features:
@@ -153,12 +157,15 @@ class Motherlode:
 
     def chance(self, arm: str) -> float:
         """That the arm's next link is a find: the learner's word, and more and more the arm's own record."""
+        settings = self.settings
         expected = self.chances.chance(self.evidence, self._features_of(arm))
+        host = self.evidence.hosts.get(arm.partition(TAB)[0])
+        if host is not None and not host.answers:
+            expected *= settings.silent_tries / (settings.silent_tries + host.tries)
         record = self.evidence.arms.get(arm)
         if record is None:
             return expected
-        weight = self.settings.prior_tries
-        return (record.finds + weight * expected) / (record.tries + weight)
+        return record.chance(expected, tries=settings.seed_tries if is_inner_seed(arm) else settings.prior_tries)
 
     def plan(self, arm: str, chance: float | None = None) -> Plan:
         """The arm's next link, and then what lies behind it. The chance is that of the arm, where it is known."""
@@ -222,14 +229,16 @@ class Motherlode:
         """How much is known about an arm, in tries, and how many more links like its next there are."""
         settings = self.settings
         record = self.evidence.arms.get(arm)
+        tries = self._pending.get(arm, 0) + (record.tries if record is not None else 0) + 1.0
+        if settings.seeds_are_doors and is_inner_seed(arm):  # named, because no way may lead there from the home page
+            return tries, settings.horizon
         host = self.evidence.hosts.get(arm.partition(TAB)[0])
         host_tries = host.tries if host is not None else 0
-        tries = (record.tries if record is not None else 0) + 1.0 + min(host_tries, settings.host_tries)
         unseen = settings.horizon / (1.0 + host_tries) if host_tries <= settings.unseen else 0.0
         more = min(max(self._waiting.get(arm, 1) - 1, unseen), settings.horizon)
-        return tries + self._pending.get(arm, 0), more
+        return tries + min(host_tries, settings.host_tries), more
 
-    def _features_of(self, arm: str) -> tuple[str, ...]:
+    def _features_of(self, arm: str) -> Features:
         features = self._features.get(arm)
         if features is None:
             if len(self._features) >= _MOST_CACHED:

@@ -16,6 +16,10 @@ class Settings:
     more than a door."""
     prior_tries: float = 1.0
     """Tries that the learner's word about an arm counts for."""
+    seed_tries: float = 3.0
+    """The same for seeds inside a host: they have less in common than links that look alike."""
+    silent_tries: float = 0.2
+    """The same for a host that never answered: what others did says little for it."""
     host_tries: float = 3.0
     """At most so many tries of a host count as tries of each of its arms, when it is asked how open an arm still is."""
     discount: float = 0.6
@@ -23,7 +27,7 @@ class Settings:
     borrowed_pages: float = 1.0
     """Pages of its family that an arm's expectation of new links starts from."""
     keep: float = 0.9
-    """What an arm's pages led to counts for this much less with every page that follows."""
+    """What an arm's pages were and led to counts for this much less with every page that follows."""
     most_new: float = 50.0
     """New links a page, at most, that are counted on."""
     general_rate: float = 0.07
@@ -35,6 +39,7 @@ class Settings:
     """Log-odds before anything is known."""
     places: int = 2
     """Steps of the tag path in an arm's name."""
+    seeds_are_doors: bool = True
     looks_ahead: bool = True
     looks_behind: bool = True
     learns_features: bool = True
