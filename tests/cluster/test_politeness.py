@@ -109,6 +109,6 @@ def test_hosts_and_addresses_rest_whoever_asks(nodes: Nodes, tmp_path: Path) -> 
             assert after.at - before.at >= ADDRESS_DELAY, (before, after)
         askers = [owner_of_host(line.host, SHARDS) for line in lines if line.path != "/rules.txt"]
         assert set(askers) == set(range(SHARDS)), "both shards have hosts at every address"
-        assert sum(one != other for one, other in pairwise(askers)) >= 3, "and they take turns"
+        assert sum(one != other for one, other in pairwise(askers)) >= 2, "and they take turns"
     assert any(line.path == "/rules.txt" for line in servers.log)
     assert len(servers.log) > 100
