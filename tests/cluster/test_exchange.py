@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -10,7 +11,7 @@ from motherlode.cluster import exchange as exchange_module
 from motherlode.cluster.exchange import Exchange
 from motherlode.cluster.hashing import owner_of
 from motherlode.cluster.parcels import Letter, unpack
-from motherlode.frontier import MemoryLedger
+from motherlode.frontier import DiskLedger, MemoryLedger
 from motherlode.model import Link, LinkSource
 
 SHARDS, OWN = 4, 0
@@ -171,6 +172,19 @@ async def test_few_letters_are_under_way_at_a_time(monkeypatch: pytest.MonkeyPat
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert most == exchange_module.IN_FLIGHT * (SHARDS - 1)
+
+
+async def test_a_ledger_that_is_closed_is_left_alone(tmp_path: Path) -> None:
+    ledger, others = DiskLedger(tmp_path / "frontier"), Others()
+    exchange = Exchange(ledger, own=OWN, shards=SHARDS, reason=lambda url: "")
+    exchange.keep_own(links(50), None, None)
+    exchange.seal()
+    task = asyncio.create_task(exchange.run(others.take))
+    exchange.close()
+    ledger.close()
+    async with asyncio.timeout(5):
+        await task
+    assert not others.arrived
 
 
 async def test_an_error_while_sending_ends_the_exchange_and_is_not_silent() -> None:

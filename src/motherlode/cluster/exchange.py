@@ -71,7 +71,7 @@ class Exchange:
         self._commits: list[asyncio.Future[None]] = []
         self.letters = self.links_sent = self.bytes_sent = self.suppressed = 0
         self._open_letters = 0
-        self._closed = False
+        self.closed = False
         self._broken: BaseException | None = None
         for number, data in ledger.letters():
             letter = _decode(data)
@@ -163,15 +163,15 @@ class Exchange:
         await future
 
     def close(self) -> None:
-        """The ledger is closed: leave it alone, whatever is still acknowledged."""
-        self._closed = True
+        """The ledger is about to be closed: leave it alone, whatever is still to be sent or acknowledged."""
+        self.closed = True
 
     # ── sending ──────────────────────────────────────────────────────────────────────────────────────
 
     async def run(self, send: Send, *, idle: Callable[[], bool] = lambda: True) -> None:
-        """Send until cancelled. A shard that is `idle` has nothing to fill its letters with, and sends them."""
+        """Send until closed or cancelled. A shard that is `idle` has nothing to fill its letters with: it sends them."""
         try:
-            while True:
+            while not self.closed:
                 if self._broken is not None:
                     raise self._broken
                 now = time.monotonic()
@@ -210,7 +210,7 @@ class Exchange:
                 if await send(owner, batch):
                     break
                 await asyncio.sleep(_RETRY_SECONDS)
-            if not self._closed:
+            if not self.closed:
                 self._ledger.drop_letter(number)
                 self._open_letters -= 1
         finally:

@@ -106,7 +106,7 @@ class Shard:
 
     async def deliver(self, batch: bytes) -> bool:
         """Take links that others have found; True once they are lasting, False where they must be sent again."""
-        if self._assembled is None or self._exchange is None or self._over.is_set():
+        if self._assembled is None or self._exchange is None or self._exchange.closed:
             return False
         for parcel in unpack(batch):
             entry = None if parcel.found_on is None else parcel.found_on.entry()

@@ -386,6 +386,8 @@ class Crawl:
         finally:
             if self._parts.journal is not None:
                 self._parts.journal.close()
+            if self._parts.neighbours is not None:
+                self._parts.neighbours.close()
             self._parts.ledger.close()
             if self._parts.sinks is not None:
                 await asyncio.to_thread(self._parts.sinks.close)  # may wait a while for an endpoint

@@ -24,6 +24,10 @@ class Neighbours(Protocol):
         """All that came before is lasting."""
         ...
 
+    def close(self) -> None:
+        """The ledger is about to be closed: leave it alone from now on."""
+        ...
+
 
 Join = Callable[[Ledger, Callable[[str], str]], Neighbours]
 """Makes a crawl a shard: given its ledger, and why a link stays out whoever owns it (or "")."""
