@@ -169,7 +169,7 @@ class Exchange:
     # ── sending ──────────────────────────────────────────────────────────────────────────────────────
 
     async def run(self, send: Send, *, idle: Callable[[], bool] = lambda: True) -> None:
-        """Send until closed or cancelled. A shard that is `idle` has nothing to fill its letters with: it sends them."""
+        """Send until closed or cancelled. An `idle` shard has nothing to fill its letters with, and sends them."""
         try:
             while not self.closed:
                 if self._broken is not None:
