@@ -49,9 +49,7 @@ class Chances:
         beta = settings.beta
         rate = settings.general_rate
         total = settings.answers_bias if question == ANSWERS else settings.find_bias
-        doubts = len(
-            features.find
-        )  # what follows is about strangers, who may be doubted, but not trusted more than others
+        doubts = len(features.find)  # what follows is about strangers, who are not trusted more than others
         for place, feature in enumerate(features[question // 2]):
             if place == GENERAL:
                 rate = settings.own_rate

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from motherlode.model import Explanation, Lesson, Reason
 from motherlode.policy.motherlode.evidence import ANSWERS, IS_FIND, ArmRecord
-from motherlode.policy.motherlode.features import GENERAL, features_of
+from motherlode.policy.motherlode.features import GENERAL, Features, features_of
 from motherlode.policy.motherlode.naming import TAB, ArmName, parsed
 
 if TYPE_CHECKING:
@@ -42,13 +42,9 @@ def explain(policy: Motherlode, arm: str) -> Explanation:
     evidence, chances = policy.evidence, policy.chances
     features = features_of(arm)
     reasons = [
-        Reason(
-            name=feature,
-            weight=chances.weight(evidence.features.get(feature), feature, question, general=place < GENERAL),
-            about=about,
-        )
+        Reason(name=feature, weight=weight, about=about)
         for question, about in _QUESTIONS
-        for place, feature in enumerate(features[question // 2])
+        for feature, weight in _weights(policy, features, question)
     ]
     record = evidence.arms.get(arm)
     own = arm.partition(TAB)[0] + TAB
@@ -67,6 +63,14 @@ def explain(policy: Motherlode, arm: str) -> Explanation:
         },
         notes=tuple(_notes(policy, record)),
     )
+
+
+def _weights(policy: Motherlode, features: Features, question: int) -> Iterable[tuple[str, float]]:
+    """What each feature adds to the log-odds of a question; what is said of strangers only takes away."""
+    known = policy.evidence.features
+    for place, feature in enumerate(features[question // 2]):
+        weight = policy.chances.weight(known.get(feature), feature, question, general=place < GENERAL)
+        yield feature, weight if place < len(features.find) else min(0.0, weight)
 
 
 def _notes(policy: Motherlode, record: ArmRecord | None) -> Iterable[str]:
