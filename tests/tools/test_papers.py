@@ -105,3 +105,8 @@ def test_only_what_draws_is_repeated() -> None:
 @pytest.mark.parametrize("module", [writing, anthelion_curves])
 def test_examples_in_docstrings(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
+
+
+def test_every_table_has_its_paragraph() -> None:
+    for path in writing.NOTES.glob("*.md"):
+        assert len(path.read_text(encoding="utf-8").split()) > 40, f"{path.name} says nothing"
