@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 from math import inf
 from random import Random
+from typing import Any
 
 _YOUNG = 512
 """Entries in the heap."""
@@ -39,8 +40,8 @@ class AwakeArms:
         self._young: list[Entry] = []
         self._levels: list[list[list[Entry]]] = []
         """Runs by level, each from its worst entry to its best."""
-        self._tops: list[tuple[Entry, list[Entry]]] = []
-        """A heap: the best entry of each run, with the run."""
+        self._tops: list[tuple[float, int, Any]] = []
+        """A heap: value and stamp of the best entry of each run, then the run. Flat, because it is compared a lot."""
         self._in_runs = 0
         """Entries in runs when they were made; more than there are now."""
         self._names: list[str] = []
@@ -76,20 +77,21 @@ class AwakeArms:
     def best(self) -> str | None:
         young, tops, current = self._young, self._tops, self._current
         while young or tops:
-            if not tops or (young and young[0] < tops[0][0]):
+            if not tops or (young and young[0] < tops[0]):
                 entry = young[0]
                 if current.get(entry[2]) is entry:
                     return entry[2]
                 heapq.heappop(young)
+                continue
+            run: list[Entry] = tops[0][2]
+            entry = run[-1]
+            if current.get(entry[2]) is entry:
+                return entry[2]
+            run.pop()
+            if run:
+                heapq.heapreplace(tops, (run[-1][0], run[-1][1], run))
             else:
-                entry, run = tops[0]
-                if current.get(entry[2]) is entry:
-                    return entry[2]
-                run.pop()
-                if run:
-                    heapq.heapreplace(tops, (run[-1], run))
-                else:
-                    heapq.heappop(tops)
+                heapq.heappop(tops)
         return None
 
     def value(self, arm: str) -> float | None:
@@ -117,7 +119,7 @@ class AwakeArms:
             fresh.sort(reverse=True)
             self._levels[level] = []
             level += 1
-        self._tops = [(run[-1], run) for runs in self._levels for run in runs if run]
+        self._tops = [(run[-1][0], run[-1][1], run) for runs in self._levels for run in runs if run]
         heapq.heapify(self._tops)
 
     def random(self, random: Random) -> str | None:
