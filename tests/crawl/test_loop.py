@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.crawl.small_web import HOME, crawled, small_web
 
 from motherlode.crawl import CrawlFolder, Job, read_visits
 from motherlode.crawl.assemble import assemble
+from motherlode.frontier import Entry, Ledger
 from motherlode.index import PROVENANCE, QuadStore
-from motherlode.model import FailureKind, Visit
+from motherlode.model import FailureKind, Link, Parent, Visit
 from motherlode.model.terms import page_iri
 
 
@@ -37,6 +39,40 @@ async def _run(folder: CrawlFolder, job: Job, stop_after: int | None) -> list[Vi
             assembled.crawl.stop()
     assert assembled.crawl.totals.fetched >= len(visits)
     return visits
+
+
+class Recorder:
+    """Neighbours that own nothing, and look at the ledger when they are told to leave it alone."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self.closed_with: bytes | None = None
+
+    def keep_own(self, links: Sequence[Link], parent: Parent | None, entry: Entry | None) -> Sequence[Link]:
+        return links
+
+    def seal(self) -> None: ...
+
+    def committed(self) -> None: ...
+
+    def close(self) -> None:
+        self.closed_with = self._ledger.note("totals")
+
+
+async def test_neighbours_are_told_before_the_ledger_closes(tmp_path: Path) -> None:
+    job = Job(seeds=(HOME,), web=str(small_web(tmp_path / "web.warc.gz")), delay=0.0, workers=1, words=False)
+    folder, joined = CrawlFolder(tmp_path / "crawl"), list[Recorder]()
+    folder.create(job)
+
+    def join(ledger: Ledger, _reason: Callable[[str], str]) -> Recorder:
+        joined.append(Recorder(ledger))
+        return joined[0]
+
+    assembled = assemble(job, folder, join=join)
+    async for _ in assembled.crawl.visits(assembled.seeds):
+        assembled.crawl.stop()
+    folder.unlock()
+    assert joined[0].closed_with, "the ledger could still be read, and held the last commit"
 
 
 def test_visits_are_numbered_as_they_end_and_are_those_on_record(tmp_path: Path) -> None:

@@ -133,19 +133,22 @@ def assemble(
     sinks = open_sinks(job.sink_settings(), folder.path, environment=os.environ)
     instructions = _instructions(job)
     workers = job.workers or max(1, len(os.sched_getaffinity(0)) - 1)
+    fetch_contexts = job.contexts == "fetch"
+    errands = Errands(
+        frontier,
+        fetcher,
+        services=instructions.services,
+        fetch_contexts=fetch_contexts,
+        resolve=resolve,
+        journal=journal,
+    )
+    searchable = _searchable(store, folder.words) if job.words else store
     parts = Parts(
         ledger=ledger,
         frontier=frontier,
         policy=policy,
         fetcher=fetcher,
-        errands=Errands(
-            frontier,
-            fetcher,
-            services=instructions.services,
-            fetch_contexts=job.contexts == "fetch",
-            resolve=resolve,
-            journal=journal,
-        ),
+        errands=errands,
         journal=journal,
         lost_pages=lost,
         readers=ReaderLanes(instructions, workers=workers, seconds=_SECONDS_A_PAGE),
@@ -154,10 +157,7 @@ def assemble(
         usual_sitemaps=job.sitemaps == "usual",
         prober=None if job.probe == "never" else Prober(Probing(job.probe)),
         revisits=revisits,
-        writer=Writer(
-            sinks.beside(_searchable(store, folder.words) if job.words else store),
-            at_end=lambda: store.finish(time.time()),
-        ),
+        writer=Writer(sinks.beside(searchable), at_end=lambda: store.finish(time.time())),
         spelling=recorded.spelling if recorded is not None else None,
         resolve=resolve,
         traps=traps,
@@ -166,10 +166,12 @@ def assemble(
         neighbours=neighbours,
         reward=reward_from(job.reward),
     )
-    budget = Budget(
-        pages=job.pages, seconds=job.time, bytes=job.bytes, dry_after=job.dry_after, dry_below=job.dry_below
-    )
-    return Assembled(Crawl(parts, budget=budget, concurrency=job.concurrency), frontier, seeds, ledger, store, policy)
+    crawl = Crawl(parts, budget=_budget(job), concurrency=job.concurrency)
+    return Assembled(crawl, frontier, seeds, ledger, store, policy)
+
+
+def _budget(job: Job) -> Budget:
+    return Budget(pages=job.pages, seconds=job.time, bytes=job.bytes, dry_after=job.dry_after, dry_below=job.dry_below)
 
 
 def _run(job: Job) -> RunRecord:
