@@ -195,16 +195,30 @@ async def test_a_truncated_file_gives_what_is_whole(tmp_path: Path, share: float
     await web.close()
 
 
-async def test_garbage_in_the_middle_costs_only_what_comes_after(tmp_path: Path) -> None:
+async def test_garbage_anywhere_costs_only_what_it_covers(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc.gz", *SITE)
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 7):
+        data = bytearray(whole)
+        data[place : place + 300] = b"\xff" * len(data[place : place + 300])
+        path.write_bytes(data)
+        web = RecordedWeb(path)
+        assert (len(web) >= 4, web.broken_records) == (True, 1), f"garbage at {place}"
+        answers = [web.answer(url) for url in web.urls()]
+        assert all(isinstance(answer, Page | Failure) for answer in answers)
+        await web.close()
+
+
+async def test_garbage_in_a_plain_file_costs_only_what_it_covers(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.warc", *SITE, packed=False)
     data = bytearray(path.read_bytes())
-    middle = len(data) // 2
-    data[middle : middle + 300] = b"\xff" * 300
+    third = data.index(b"WARC/1.", data.index(b"https://a.example/data"))
+    data[third : third + 100] = b"\xff" * 100
     path.write_bytes(data)
     web = RecordedWeb(path)
     assert page(web, "http://a.example/").body == b"<p>home"
-    assert web.broken_records >= 1
-    assert all(isinstance(web.answer(url), Page | Failure) for url in web.urls())
+    assert isinstance(web.answer("http://a.example/gone"), Failure)
+    assert len(web) >= 4
     await web.close()
 
 

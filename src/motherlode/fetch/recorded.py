@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import mmap
+import os
+import re
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -15,6 +20,11 @@ from motherlode.www.urls import canonical
 
 _HEAD = 512
 """Bytes that `is_useless` looks at."""
+
+_GZIP = b"\x1f\x8b"
+_STEP = 1 << 20
+_BEGINNING = re.compile(rb"\x1f\x8b\x08[\x00-\x1f]|(?<=\r\n\r\n)WARC/1\.")
+"""A record of its own, packed with gzip or plain."""
 
 
 class RecordedWeb:
@@ -33,23 +43,41 @@ class RecordedWeb:
         self._earlier: dict[str, list[tuple[int, str]]] = {}
         """The records before the last, of URLs that have several."""
         self.broken_records = 0
-        """Records that could not be read, or have no URL that we know; behind a broken one the rest may be lost."""
+        """Records that could not be read, or have no URL that we know; reading goes on behind them."""
         self._index()
         if not self._places:
             self._file.close()
             raise ValueError(f"{path} holds no HTTP responses: is it a WARC file?")
 
     def _index(self) -> None:
-        records = ArchiveIterator(self._file, record_types=WarcRecordType.response, parse_http=False)
-        try:
-            for record in records:
-                url = canonical((record.headers.get("WARC-Target-URI") or "").strip("<>"))
-                if url is None:
+        """Reads from record to record; what is garbled is stepped over to the next place where a record begins."""
+        if not os.fstat(self._file.fileno()).st_size:
+            return
+        with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            start = 0
+            while start >= 0:
+                last = self._index_from(start)
+                if start == 0 if last is None else not _ends_whole(data, last):
                     self.broken_records += 1
-                else:
-                    self._remember(_schemeless(url), (record.stream_pos, url))
-        except OSError:  # fastwarc's word for a stream that is cut or garbled; what came before it is good
+                start = _next_beginning(data, (start if last is None else last) + 1)
+
+    def _index_from(self, start: int) -> int | None:
+        """Where the last readable record begins; its body may be garbled, or the head of the next."""
+        self._file.seek(start)
+        last = None
+        with contextlib.suppress(OSError):  # fastwarc's word for a stream that is cut or garbled, if it says a word
+            for record in ArchiveIterator(self._file, parse_http=False):
+                last = record.stream_pos
+                if record.record_type == WarcRecordType.response:
+                    self._index_response(record)
+        return last
+
+    def _index_response(self, record: WarcRecord) -> None:
+        url = canonical((record.headers.get("WARC-Target-URI") or "").strip("<>"))
+        if url is None:
             self.broken_records += 1
+        else:
+            self._remember(_schemeless(url), (record.stream_pos, url))
 
     def _remember(self, key: str, place: tuple[int, str]) -> None:
         if key in self._places:
@@ -97,6 +125,26 @@ class RecordedWeb:
 
     async def close(self) -> None:
         self._file.close()
+
+
+def _ends_whole(data: mmap.mmap, start: int) -> bool:
+    """Whether the file ends with the record that begins here, and that is whole. Plain ones are taken to be."""
+    if data[start : start + 2] != _GZIP:
+        return True
+    member = zlib.decompressobj(wbits=31)
+    try:
+        while not member.eof and start < len(data):
+            member.decompress(data[start : start + _STEP])
+            start += _STEP
+    except zlib.error:
+        return False
+    return member.eof and not member.unused_data and start >= len(data)
+
+
+def _next_beginning(data: mmap.mmap, start: int) -> int:
+    """The next place where a record may begin, or -1."""
+    match = _BEGINNING.search(data, start)
+    return match.start() if match else -1
 
 
 def _without_body(answer: Fetched) -> Fetched:
