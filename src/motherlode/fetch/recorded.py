@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import mmap
-import os
-import re
-import zlib
+import shutil
+import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
-from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
+from fastwarc.warc import ArchiveIterator
 
-from motherlode.fetch.answers import failure_from_status, is_useless
-from motherlode.fetch.unpack import UNPACK_ERRORS, unpacker_for
+from motherlode.fetch.answers import is_useless
+from motherlode.fetch.warc_records import ResponseRecords, answer_in, target_of, unpacked
 from motherlode.model import Failure, FailureKind, Fetched, Page, Request, RequestKind
-from motherlode.www.urls import canonical
-
-_HEAD = 512
-"""Bytes that `is_useless` looks at."""
-
-_GZIP = b"\x1f\x8b"
-_STEP = 1 << 20
-_BEGINNING = re.compile(rb"\x1f\x8b\x08[\x00-\x1f]|(?<=\r\n\r\n)WARC/1\.")
-"""A record of its own, packed with gzip or plain."""
 
 
 class RecordedWeb:
@@ -50,34 +38,26 @@ class RecordedWeb:
             raise ValueError(f"{path} holds no HTTP responses: is it a WARC file?")
 
     def _index(self) -> None:
-        """Reads from record to record; what is garbled is stepped over to the next place where a record begins."""
-        if not os.fstat(self._file.fileno()).st_size:
-            return
-        with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            start = 0
-            while start >= 0:
-                last = self._index_from(start)
-                if start == 0 if last is None else not _ends_whole(data, last):
-                    self.broken_records += 1
-                start = _next_beginning(data, (start if last is None else last) + 1)
+        records = ResponseRecords(self._file)
+        for record in records:
+            url = target_of(record)
+            if url is None:
+                records.count_as_broken(record)
+            else:
+                self._remember(_schemeless(url), (record.stream_pos, url))
+        self.broken_records = records.broken
+        if records.packed_as_one:
+            self._unpack()
 
-    def _index_from(self, start: int) -> int | None:
-        """Where the last readable record begins; its body may be garbled, or the head of the next."""
-        self._file.seek(start)
-        last = None
-        with contextlib.suppress(OSError):  # fastwarc's word for a stream that is cut or garbled, if it says a word
-            for record in ArchiveIterator(self._file, parse_http=False):
-                last = record.stream_pos
-                if record.record_type == WarcRecordType.response:
-                    self._index_response(record)
-        return last
-
-    def _index_response(self, record: WarcRecord) -> None:
-        url = canonical((record.headers.get("WARC-Target-URI") or "").strip("<>"))
-        if url is None:
-            self.broken_records += 1
-        else:
-            self._remember(_schemeless(url), (record.stream_pos, url))
+    def _unpack(self) -> None:
+        """Records that are packed together cannot be sought out: they are unpacked once, to a file without a name."""
+        packed, self._file = self._file, cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115
+        with packed:
+            shutil.copyfileobj(unpacked(packed), self._file)
+        self._file.flush()
+        self._places.clear()
+        self._earlier.clear()
+        self._index()
 
     def _remember(self, key: str, place: tuple[int, str]) -> None:
         if key in self._places:
@@ -115,36 +95,12 @@ class RecordedWeb:
 
     def _answer(self, url: str, place: tuple[int, str], *, robots: bool) -> Fetched:
         self._file.seek(place[0])
-        try:
-            record = next(iter(ArchiveIterator(self._file, parse_http=True, auto_decode="transfer")), None)
-            if record is None or record.http_headers is None or record.http_headers.status_code is None:
-                return Failure(url=url, kind=FailureKind.PROTOCOL, detail="the record holds no HTTP answer")
-            return _read(url, record, limit=self._limit, robots=robots)
-        except (OSError, *UNPACK_ERRORS) as error:
-            return Failure(url=url, kind=FailureKind.PROTOCOL, detail=f"the record cannot be read: {error}")
+        record = next(iter(ArchiveIterator(self._file, parse_http=False)), None)
+        answer = None if record is None else answer_in(record, url, limit=self._limit, robots=robots)
+        return answer or Failure(url=url, kind=FailureKind.PROTOCOL, detail="the record cannot be read")
 
     async def close(self) -> None:
         self._file.close()
-
-
-def _ends_whole(data: mmap.mmap, start: int) -> bool:
-    """Whether the file ends with the record that begins here, and that is whole. Plain ones are taken to be."""
-    if data[start : start + 2] != _GZIP:
-        return True
-    member = zlib.decompressobj(wbits=31)
-    try:
-        while not member.eof and start < len(data):
-            member.decompress(data[start : start + _STEP])
-            start += _STEP
-    except zlib.error:
-        return False
-    return member.eof and not member.unused_data and start >= len(data)
-
-
-def _next_beginning(data: mmap.mmap, start: int) -> int:
-    """The next place where a record may begin, or -1."""
-    match = _BEGINNING.search(data, start)
-    return match.start() if match else -1
 
 
 def _without_body(answer: Fetched) -> Fetched:
@@ -168,32 +124,4 @@ def _leads_back(answer: Fetched) -> bool:
     to_itself = answer.kind is FailureKind.REDIRECT_BROKEN and bool(answer.headers.get("location"))
     return to_itself or (
         answer.kind is FailureKind.REDIRECT and _schemeless(answer.location) == _schemeless(answer.url)
-    )
-
-
-def _read(url: str, record: WarcRecord, *, limit: int, robots: bool) -> Fetched:
-    status = int(record.http_headers.status_code or 0)
-    headers: dict[str, str] = {}
-    for name, value in record.http_headers:
-        key = name.lower()
-        headers[key] = f"{headers[key]}, {value}" if key in headers else value
-    failure = failure_from_status(url, status, headers)
-    if failure is not None:
-        return failure
-    packed = record.reader.read()
-    unpacker = unpacker_for(headers.get("content-encoding", ""))
-    if unpacker is None:
-        detail = f"unknown Content-Encoding {headers['content-encoding']!r}"
-        return Failure(url=url, kind=FailureKind.PROTOCOL, detail=detail, status=status, wire_bytes=len(packed))
-    body = unpacker.feed(packed, limit + 1)
-    if not robots and is_useless(headers.get("content-type", ""), body[:_HEAD]):
-        detail = f"nothing can come of {headers.get('content-type', '')}"
-        return Failure(url=url, kind=FailureKind.USELESS, detail=detail, status=status, wire_bytes=len(packed))
-    return Page(
-        url=url,
-        status=status,
-        headers=headers,
-        body=body[:limit],
-        truncated=len(body) > limit,
-        wire_bytes=len(packed),
     )

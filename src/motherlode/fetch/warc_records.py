@@ -1,0 +1,170 @@
+"""The responses in a WARC file, whoever wrote it and whatever has happened to it since.
+
+fastwarc reads records and stops at the first that is garbled, sometimes without a word. Here the reading goes on at the
+next place where a record begins, and every gap is counted. What a response means is told by the rules of a live crawl.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import mmap
+import os
+import re
+import zlib
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+from typing import BinaryIO, cast
+
+import zstandard
+from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
+
+from motherlode.fetch.answers import failure_from_status, is_useless
+from motherlode.fetch.unpack import UNPACK_ERRORS, unpacker_for
+from motherlode.model import Failure, FailureKind, Fetched, Page
+from motherlode.www.urls import canonical
+
+_HEAD = 512
+"""Bytes that `is_useless` looks at."""
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_BEGINNING = re.compile(rb"\x1f\x8b\x08[\x00-\x1f]|(?<=\r\n\r\n)WARC/1\.[01]\r\n")
+"""A record, packed on its own with gzip or plain."""
+_CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
+_STEP = 1 << 20
+
+
+class ResponseRecords:
+    """Iterate once. A record can be read until the next one is asked for."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.position = 0
+        """Bytes of the file that have been read."""
+        self.broken = 0
+        """Records that could not be read or used; of several side by side, one."""
+        self.packed_as_one = False
+        """Records are packed together, so that they can only be read one after the other."""
+        self._counted: int | None = None
+        """The place of the record that was counted as broken last."""
+
+    def __iter__(self) -> Iterator[WarcRecord]:
+        if not os.fstat(self._file.fileno()).st_size:
+            return
+        with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            start = 0
+            while start >= 0:
+                last = yield from self._from(start, data)
+                if last is None:
+                    self.broken += start == 0  # other places may have only looked like a record
+                elif last != self._counted and not _ends_whole(data, last):
+                    self.broken += 1
+                start = _next_beginning(data, (start if last is None else last) + 1)
+
+    def _from(self, start: int, data: mmap.mmap) -> Generator[WarcRecord, None, int | None]:
+        """Returns where the last readable record begins; its body may be garbled, or the head of the next."""
+        self._file.seek(start)
+        is_packed = data[:4].startswith((_GZIP, _ZSTD))
+        last = None
+        with contextlib.suppress(OSError):  # fastwarc's word for a stream that is cut or garbled, if it says a word
+            for record in ArchiveIterator(self._file, parse_http=False):
+                last = record.stream_pos
+                self.packed_as_one |= is_packed and data[last : last + 2] != data[:2]
+                self.position = self._file.tell()
+                if record.record_type == WarcRecordType.response:
+                    yield record
+        return last
+
+    def count_as_broken(self, record: WarcRecord) -> None:
+        self.broken += 1
+        self._counted = record.stream_pos
+
+
+def unpacked(file: BinaryIO) -> BinaryIO:
+    """What a file holds that is packed with gzip or zstd, read from its beginning."""
+    file.seek(0)
+    is_gzip = file.read(2) == _GZIP
+    file.seek(0)
+    if is_gzip:
+        return cast("BinaryIO", gzip.GzipFile(fileobj=file))
+    return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+
+
+def target_of(record: WarcRecord) -> str | None:
+    """The address that a response came from, in its canonical form."""
+    return canonical((record.headers.get("WARC-Target-URI") or "").strip("<>"))
+
+
+def answer_in(record: WarcRecord, url: str, *, limit: int, robots: bool = False) -> Fetched | None:
+    """The page or failure that a response is, with so many bytes of its body; None where the record is unusable."""
+    try:
+        record.parse_http()
+        packed = record.reader.read(limit + 1)
+    except OSError:
+        return None
+    http = record.http_headers
+    if http is None or http.status_code is None:
+        return None
+    headers: dict[str, str] = {}
+    for name, value in http:
+        key = name.lower()
+        headers[key] = f"{headers[key]}, {value}" if key in headers else value
+    if len(packed) < min(record.content_length, limit):
+        return None  # the file ends in the middle of the record
+    if "chunked" in headers.get("transfer-encoding", "").lower():
+        packed = _without_chunks(packed)
+    return failure_from_status(url, int(http.status_code), headers) or _page(
+        Page(url=url, status=int(http.status_code), headers=headers, body=packed, wire_bytes=len(packed)),
+        limit=limit,
+        robots=robots,
+    )
+
+
+def _without_chunks(body: bytes) -> bytes:
+    """What a chunked body says; the body itself where it is not chunked: many archives have undone it.
+
+    >>> _without_chunks(b"5\\r\\nhello\\r\\n0\\r\\n\\r\\n"), _without_chunks(b"hello")
+    (b'hello', b'hello')
+    """
+    found, at = [], 0
+    while (size := _CHUNK_SIZE.match(body, at)) and int(size[1], 16):
+        at = size.end() + int(size[1], 16)
+        found.append(body[size.end() : at])
+        at += len(b"\r\n")
+    return b"".join(found) if size or found else body
+
+
+def _page(packed: Page, *, limit: int, robots: bool) -> Fetched:
+    """A page as it came, with its body unpacked and looked at."""
+    encoding = packed.headers.get("content-encoding", "")
+    try:
+        unpacker = unpacker_for(encoding)
+        body = None if unpacker is None else unpacker.feed(packed.body, limit + 1)
+    except UNPACK_ERRORS:  # many archives keep the header of an encoding that they have undone
+        body = packed.body
+    failure = Failure(url=packed.url, kind=FailureKind.PROTOCOL, status=packed.status, wire_bytes=packed.wire_bytes)
+    if body is None:
+        return replace(failure, detail=f"unknown Content-Encoding {encoding!r}")
+    if not robots and is_useless(packed.content_type, body[:_HEAD]):
+        return replace(failure, kind=FailureKind.USELESS, detail=f"nothing can come of {packed.content_type}")
+    return replace(packed, body=body[:limit], truncated=len(body) > limit)
+
+
+def _ends_whole(data: mmap.mmap, start: int) -> bool:
+    """Whether the file ends with the record that begins here, and that is whole. Plain ones are taken to be."""
+    if data[start : start + 2] != _GZIP:
+        return True
+    member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        while not member.eof and start < len(data):
+            member.decompress(data[start : start + _STEP])
+            start += _STEP
+    except zlib.error:
+        return False
+    return member.eof and not member.unused_data and start >= len(data)
+
+
+def _next_beginning(data: mmap.mmap, start: int) -> int:
+    """The next place where a record may begin, or -1."""
+    match = _BEGINNING.search(data, start)
+    return match.start() if match else -1
