@@ -85,6 +85,7 @@ def test_wrong_use_says_what_to_do(crawled: Path, tmp_path: Path) -> None:
     cases = [
         (["crawl", "-o", new], "no seeds: name URLs"),
         (["crawl", "--seeds", "none.txt", "-o", new], "none.txt cannot be read: No such file"),
+        (["crawl", "--seeds", "http://a/", "-o", new], "a URL is given without --seeds"),
         (["crawl", "ftp://a/", "-o", new], "not an http or https URL"),
         (["crawl", "http://a/", "-o", new, "--policy", "bsf"], "did you mean bfs?"),
         (["crawl", "http://a/", "-o", new, "--target", "microdta"], "did you mean microdata?"),

@@ -240,7 +240,8 @@ def read_seeds(path: Path) -> tuple[str, ...]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
-        raise JobError(f"the file of seeds {path} cannot be read: {error.strerror}") from error
+        hint = "; a URL is given without --seeds" if path.parts[0] in {"http:", "https:"} else ""
+        raise JobError(f"the file of seeds {path} cannot be read: {error.strerror}{hint}") from error
     except UnicodeDecodeError as error:
         raise JobError(f"the file of seeds {path} is not UTF-8 text: {error}") from error
     return tuple(line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#"))
