@@ -7,7 +7,7 @@ from types import FrameType
 
 import pytest
 
-from motherlode.transform.bounds import Deadline, OutOfTime, TimeLimit, alarm_ready
+from motherlode.transform.bounds import Deadline, OutOfTime, TimeLimit, alarm_ready, time_is_up
 
 
 def test_a_loop_is_stopped_in_time() -> None:
@@ -39,6 +39,29 @@ def test_an_alarm_that_is_lost_rings_again() -> None:
                 if lost > 1:
                     raise
     assert lost == 2
+
+
+def test_who_keeps_what_there_is_is_not_disturbed() -> None:
+    with TimeLimit(0.02):
+        try:
+            while True:
+                pass
+        except OutOfTime:
+            time_is_up()
+        ends = time.monotonic() + 0.6  # twice as long as the alarm takes to ring again
+        while time.monotonic() < ends:
+            pass
+
+
+def test_the_limit_around_it_holds_for_who_keeps_what_there_is() -> None:
+    with pytest.raises(OutOfTime), TimeLimit(0.3), TimeLimit(0.02):
+        try:
+            while True:
+                pass
+        except OutOfTime:
+            time_is_up()
+        while True:
+            pass
 
 
 def test_work_that_ends_in_time_gives_back_what_it_took() -> None:

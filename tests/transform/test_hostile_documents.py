@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import pytest
 
-SECONDS = 1.0
+SECONDS = 3.0
 MEGABYTES = 900
 
 RUNNER = """

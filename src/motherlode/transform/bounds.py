@@ -16,6 +16,8 @@ from types import FrameType
 
 _REPEAT_SECONDS = 0.25
 """The alarm rings again: the first may be lost where Python cannot raise, in a finaliser for one."""
+_REST_SECONDS = 60.0
+"""For who keeps what there is once the time is up."""
 
 
 class OutOfTime(BaseException):
@@ -74,6 +76,11 @@ class _Alarm:
         self._rings = moment
         signal.setitimer(signal.ITIMER_REAL, max(moment - time.monotonic(), 0.0001), _REPEAT_SECONDS)
 
+    def rest(self) -> None:
+        """Lets the innermost limit be: its end is that of the one around it, or a while from now."""
+        if self.due:
+            self.due[-1] = self.due[-2] if len(self.due) > 1 else time.monotonic() + _REST_SECONDS
+
     def take(self) -> bool:
         """Puts the handler in its place; False where a limit around this one has done so."""
         if self._is_taken:
@@ -102,6 +109,12 @@ _ALARM = _Alarm()
 
 def _is_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
+
+
+def time_is_up() -> None:
+    """OutOfTime was caught: while its catcher keeps what there is, the alarm must not ring again for the same limit."""
+    if _is_main_thread():
+        _ALARM.rest()
 
 
 @contextmanager

@@ -18,7 +18,7 @@ import pyoxigraph as ox
 
 from motherlode.model import Extraction, Problem, Statement, Syntax
 from motherlode.transform.blank import BlankNames
-from motherlode.transform.bounds import Deadline, OutOfTime
+from motherlode.transform.bounds import Deadline, OutOfTime, time_is_up
 from motherlode.transform.documents.lines import read_lines
 from motherlode.transform.documents.n3 import read_n3
 from motherlode.transform.documents.rdfxml import read_rdfxml
@@ -105,6 +105,7 @@ def extract(document: Document, names: BlankNames, options: TransformOptions) ->
             if len(statements) > options.statements:
                 break
     except OutOfTime:
+        time_is_up()
         message = f"took longer than {options.seconds:g} seconds; the rest was left out"
         problems.append(Problem(syntax=syntax, message=message))
     return Extraction(syntax=syntax, statements=tuple(statements), problems=tuple(problems))
