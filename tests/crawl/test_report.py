@@ -17,7 +17,6 @@ from motherlode.crawl.report import (
     HostRow,
     Report,
     SyntaxRow,
-    size,
     write_report,
 )
 
@@ -210,10 +209,3 @@ class TestContent:
         host = HostRow(name="h", fetched=0, relevant=0, quads=0, bytes=0)
         page = LexborHTMLParser(written(tmp_path, Report(title="t", hosts=(host,))))
         assert [node.attributes["style"] for node in page.css(".bar i")] == ["width:0.0%"]
-
-
-@pytest.mark.parametrize(
-    ("count", "text"), [(999, "999 B"), (1000, "1.0 kB"), (999_949, "999.9 kB"), (10**6, "1.0 MB")]
-)
-def test_size(count: int, text: str) -> None:
-    assert size(count) == text

@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from motherlode.cli.output import FAILED, print_json, print_table, size, stop
+from motherlode.cli.output import FAILED, print_json, print_table, stop
 from motherlode.crawl import CrawlFolder, JobError
+from motherlode.crawl.amounts import size
 from motherlode.crawl.explaining import UNKNOWN, Told
 from motherlode.crawl.explaining import explain as explained
 from motherlode.crawl.outcomes import Outcome

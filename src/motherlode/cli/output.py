@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from motherlode.crawl.amounts import size
+
 if TYPE_CHECKING:  # `query` and `search` need not wait for the frontier
     from motherlode.crawl import CrawlStats, Totals
 
@@ -100,16 +102,3 @@ def _by_pages(syntaxes: dict[str, list[int]]) -> list[tuple[str, list[int]]]:
 
 def _counted(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items(), key=lambda item: -item[1]))
-
-
-def size(count: float) -> str:
-    """Bytes for people.
-
-    >>> size(1_500_000)
-    '1.5 MB'
-    """
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} TB"

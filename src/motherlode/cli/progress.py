@@ -10,8 +10,9 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from motherlode.cli.output import size, terminal
+from motherlode.cli.output import terminal
 from motherlode.crawl import Job, Totals
+from motherlode.crawl.amounts import size
 
 _LOG_SECONDS = 10.0
 

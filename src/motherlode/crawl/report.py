@@ -11,6 +11,7 @@ from heapq import nsmallest
 from itertools import pairwise
 from pathlib import Path
 
+from motherlode.crawl.amounts import size
 from motherlode.crawl.plot import (
     CHART_STYLE,
     COLOURS,
@@ -98,21 +99,6 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 def write_report(path: Path, report: Report) -> None:
     """Write the report as one self-contained HTML file."""
     path.write_text(_page(report), encoding="utf-8")
-
-
-def size(count: float) -> str:
-    """Bytes for people.
-
-    >>> size(0), size(1_500_000), size(999_999), size(10**21)
-    ('0 B', '1.5 MB', '1.0 MB', '1,000.0 EB')
-    """
-    if count < 1000:
-        return f"{count:.0f} B"
-    for unit in ("kB", "MB", "GB", "TB", "PB"):
-        count /= 1000
-        if count < 999.95:
-            return f"{count:.1f} {unit}"
-    return f"{count / 1000:,.1f} EB"
 
 
 def _page(report: Report) -> str:

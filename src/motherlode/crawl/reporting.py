@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from motherlode import __version__
+from motherlode.crawl.amounts import size
 from motherlode.crawl.job import Job
 from motherlode.crawl.plot import Curve, compact, percent
-from motherlode.crawl.report import Count, Figure, HostRow, Report, SyntaxRow, size
+from motherlode.crawl.report import Count, Figure, HostRow, Report, SyntaxRow
 from motherlode.crawl.stats import CrawlStats
 from motherlode.crawl.totals import Totals
 from motherlode.frontier.scope import OUT_OF_SCOPE

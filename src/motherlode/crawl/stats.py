@@ -69,7 +69,9 @@ def read_stats(folder: CrawlFolder) -> CrawlStats:
         refused=dict(refused),
         disk=whole.disk,
         store_bytes=sum(part.store_bytes for part in parts),
+        sinks=whole.sinks,
         left=left,
+        dried_out=all(part.dried_out for part in parts),
     )
 
 

@@ -108,11 +108,17 @@ class Totals(msgspec.Struct, kw_only=True):
         }
 
 
+_COUNTERS = (
+    *("fetched", "relevant", "quads", "bytes", "requests", "heads", "redirects", "duplicates", "links"),
+    *("refreshed", "unchanged", "changed", "gone"),
+)
+
+
 def sum_of(parts: Sequence[Totals]) -> Totals:
     """The account of a crawl from those of its shards. Shards run side by side: their seconds are not added up."""
     whole = Totals(seconds=max((part.seconds for part in parts), default=0.0))
     for part in parts:
-        for name in ("fetched", "relevant", "quads", "bytes", "requests", "redirects", "duplicates", "links"):
+        for name in _COUNTERS:
             setattr(whole, name, getattr(whole, name) + getattr(part, name))
         for kind, count in part.failures.items():
             whole.failures[kind] = whole.failures.get(kind, 0) + count

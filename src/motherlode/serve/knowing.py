@@ -25,7 +25,7 @@ from motherlode.serve.html import (
     table,
 )
 from motherlode.serve.pool import AnswerPool
-from motherlode.serve.results import Row, grouped, select, shown
+from motherlode.serve.results import Row, Term, grouped, select, shown
 
 _MOST, _MOST_INCOMING, _MOST_ON_PAGE = 2_000, 200, 3_000
 _MOST_VALUES = 50
@@ -140,9 +140,9 @@ def _facts(rows: Sequence[Row], sources: _Sources) -> Markup:
     ordered = sorted(by_predicate, key=lambda name: (name != RDF + "type", _RANKS.get(local_name(name), 99), name))
     lines = []
     for predicate in ordered:
-        values: dict[tuple[str, str], list[Row]] = {}
+        values: dict[Term, list[Row]] = {}
         for row in by_predicate[predicate]:
-            values.setdefault((row["o"].value, row["o"].language), []).append(row)
+            values.setdefault(row["o"], []).append(row)
         cells = [
             element("li", shown(group[0]["o"], page=_graph(group[0])), sources.mark(group))
             for group in list(values.values())[:_MOST_VALUES]

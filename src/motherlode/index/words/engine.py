@@ -61,7 +61,8 @@ def analyser() -> tantivy.TextAnalyzer:
     import tantivy
 
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    filters = (tantivy.Filter.remove_long(_LONGEST_WORD), tantivy.Filter.lowercase(), tantivy.Filter.ascii_fold())
+    # accents go before case: folding may leave a capital (ǧ), and İ in lower case is an i with a dot that no fold takes
+    filters = (tantivy.Filter.remove_long(_LONGEST_WORD), tantivy.Filter.ascii_fold(), tantivy.Filter.lowercase())
     for step in filters:
         builder = builder.filter(step)
     return builder.build()

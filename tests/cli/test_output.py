@@ -1,0 +1,126 @@
+"""How things look on a terminal: no text of the web is markup, results go to stdout, words for people to stderr."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import typer
+
+from motherlode.cli.output import FAILED, left_to_find, print_json, print_summary, print_table, stop
+from motherlode.crawl import CrawlStats
+from motherlode.crawl.estimating import Estimate
+from motherlode.crawl.totals import Totals
+from motherlode.frontier import HostRecord
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines are folded at the width of the terminal, which is the user's."""
+    monkeypatch.setenv("COLUMNS", "160")
+
+
+def stats(totals: Totals | None = None, **more: object) -> CrawlStats:
+    told: dict[str, object] = {
+        "hosts": (HostRecord(name="a.example"),),
+        "known_urls": 1_234,
+        "refused": {},
+        "disk": 2_000,
+    }
+    return CrawlStats(totals=totals or Totals(), **{**told, **more})  # type: ignore[arg-type]
+
+
+def summary(capsys: pytest.CaptureFixture[str], shown: CrawlStats) -> dict[str, str]:
+    """The lines of the summary, folded ones joined."""
+    print_summary(shown)
+    lines: dict[str, str] = {}
+    name = ""
+    for line in capsys.readouterr().out.splitlines():
+        cells = [cell.strip() for cell in line.split("│")]
+        if len(cells) == 4:
+            name = cells[1] or name
+            lines[name] = f"{lines.get(name, '')} {cells[2]}".strip()
+    return lines
+
+
+def test_an_error_goes_to_stderr_with_its_code_and_is_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit) as caught:
+        stop("the folder [red]out[/] is [/nonsense", code=FAILED)
+    assert caught.value.exit_code == FAILED
+    found = capsys.readouterr()
+    assert found.out == ""
+    assert "error: the folder [red]out[/] is [/nonsense" in found.err
+    with pytest.raises(typer.Exit) as caught:
+        stop("wrong usage")
+    assert caught.value.exit_code == 2
+
+
+def test_json_is_one_line_that_programs_can_read(capsys: pytest.CaptureFixture[str]) -> None:
+    value = {"name": "Zürich\n", "none": None, "list": [1, 2.5]}
+    print_json(value)
+    out = capsys.readouterr().out
+    assert out.count("\n") == 1
+    assert "Zürich" in out
+    assert json.loads(out) == value
+
+
+def test_cells_of_a_table_are_text_and_long_ones_are_folded(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(("[bold]a[/]", "b"), [("[link=http://evil.example]x[/link]", "y" * 300)])
+    out = capsys.readouterr().out
+    assert "[bold]a[/]" in out
+    assert "[link=http://evil.example]x[/link]" in "".join(out.split())
+    assert out.count("y") == 300, "nothing is cut off"
+    print_table(("a",), [])
+    assert "a" in capsys.readouterr().out
+
+
+def test_the_summary_of_a_crawl_that_has_done_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = summary(capsys, stats())
+    assert lines["fetched"] == "0 pages in 0.0 s (0 a second)"
+    assert (lines["failures"], lines["refused"], lines["known URLs"], lines["on disk"]) == (
+        "none",
+        "none",
+        "1,234",
+        "2.0 kB",
+    )
+    assert not {"heads", "refreshed", "sinks", "left to find"} & set(lines), "what did not happen is not told"
+
+
+def test_the_summary_of_a_crawl_in_which_everything_has_happened(capsys: pytest.CaptureFixture[str]) -> None:
+    totals = Totals(
+        fetched=2_000,
+        relevant=500,
+        seconds=10.0,
+        heads=3,
+        refreshed=1_000,
+        unchanged=7,
+        changed=2,
+        gone=1,
+        failures={"dns": 1, "timeout": 1_000},
+        syntaxes={"rdfa": [1, 9], "jsonld": [20, 90]},
+    )
+    sink = {"kind": "update", "to": "http://127.0.0.1/", "waiting": 3, "refused": 0}
+    lines = summary(capsys, stats(totals, sinks=(sink,), left=Estimate(urls=7), refused={"robots.txt": 2}))
+    assert lines["fetched"] == "2,000 pages in 10.0 s (200 a second)"
+    assert lines["relevant"] == "500 (harvest rate 0.500)"
+    assert lines["refreshed"] == "1,000 known pages: 7 unchanged, 2 changed, 1 gone"
+    assert lines["failures"] == "timeout 1,000, dns 1", "the most frequent first"
+    assert lines["syntaxes"] == "jsonld on 20 pages, rdfa on 1 pages"
+    assert lines["sinks"] == "update http://127.0.0.1/: 3 waiting, 0 refused"
+    assert lines["left to find"].startswith("about 0 (0 to 0) among 7 waiting URLs")
+    assert lines["heads"] == "3"
+
+
+@pytest.mark.parametrize(
+    ("left", "dried_out", "said"),
+    [
+        (None, False, ""),
+        (Estimate(finds=1_000.4, urls=5_000, growth=2.0), False, "no end of new links in sight"),
+        (Estimate(finds=10.0, urls=5_000, growth=0.5), False, "about 20 with pages that no link has led to yet"),
+        (Estimate(finds=10.0, urls=5_000), True, "; the crawl dried out"),
+    ],
+)
+def test_what_is_left_in_words(left: Estimate | None, said: str, *, dried_out: bool) -> None:
+    words = left_to_find(stats(left=left, dried_out=dried_out))
+    assert words.endswith(said)
+    assert ("dried out" in words) is dried_out

@@ -1,0 +1,145 @@
+"""One page through detect, transform, extract and the target, without a process around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+import pytest
+
+from motherlode.crawl.reading import MAX_PROBLEMS, Body, Instructions, Reader, Reading, syntaxes
+from motherlode.crawl.refreshing import content_hash
+from motherlode.crawl.understanding import Supplies
+from motherlode.transform.options import Service
+
+URL = "http://ex.org/a/page"
+HTML = '<title>T</title><a href="/next">n</a><p itemscope itemtype="http://schema.org/Person"><b itemprop=name>Ann</b>'
+TURTLE = "<#it> <http://schema.org/name> 'Ann' ; <http://schema.org/url> <http://ex.org/next> ."
+CONTEXT = "http://contexts.example/c.jsonld"
+NEEDS_CONTEXT = f'<script type="application/ld+json">{{"@context": "{CONTEXT}", "name": "Ann"}}</script>'
+
+
+def read(
+    text: str,
+    content_type: str = "text/html",
+    *,
+    instructions: Instructions | None = None,
+    headers: Mapping[str, str] | None = None,
+    supplies: Supplies | None = None,
+) -> Reading:
+    reader = Reader(instructions or Instructions(target="any"))
+    return reader.read(
+        Body(
+            url=URL,
+            content_type=content_type,
+            body=text.encode(),
+            headers=dict(headers or {}),
+            supplies=supplies or Supplies(),
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "content_type", "kind", "syntax"),
+    [(HTML, "text/html", "html", "microdata"), (TURTLE, "text/turtle", "turtle", "turtle")],
+)
+def test_a_page_is_known_told_and_followed(text: str, content_type: str, kind: str, syntax: str) -> None:
+    reading = read(text, content_type)
+    assert (reading.kind, reading.relevant) == (kind, True)
+    assert reading.counts[syntax] == 2
+    assert reading.quads == sum(reading.counts.values())
+    assert reading.lines.count(b"\n") == 2 * reading.quads, "each in the page's graph and in the union"
+    assert "http://ex.org/next" in [link.url for link in reading.links]
+    assert syntaxes(reading) == (syntax,), "plain page facts are no syntax of their own"
+
+
+def test_a_page_without_data_is_no_find_but_its_links_count() -> None:
+    reading = read('<title>T</title><a href="/next">n</a>')
+    assert not reading.relevant
+    assert syntaxes(reading) == ()
+    assert [link.url for link in reading.links] == ["http://ex.org/next"]
+
+
+@pytest.mark.parametrize("body", ["", "\x00\x01\x02", "<", "{", "�" * 10])
+def test_nothing_worth_reading_is_a_reading_all_the_same(body: str) -> None:
+    reading = read(body, "")
+    assert (reading.relevant, reading.links) == (False, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "content_type", "headers", "kept", "followed"),
+    [
+        (HTML, "text/html", {}, True, True),
+        (f'<meta name="robots" content="none">{HTML}', "text/html", {}, False, False),
+        (f'<meta name="robots" content="noindex, nofollow">{HTML}', "text/html", {}, False, False),
+        (f'<meta name="robots" content="nofollow">{HTML}', "text/html", {"x-robots-tag": "noindex"}, False, False),
+        (TURTLE, "text/turtle", {"x-robots-tag": "noindex"}, False, True),
+        (TURTLE, "text/turtle", {"x-robots-tag": "nofollow"}, True, False),
+        (TURTLE, "text/turtle", {"x-robots-tag": "noarchive"}, True, True),
+    ],
+)
+def test_what_a_page_asks_of_crawlers_is_done(
+    text: str, content_type: str, headers: dict[str, str], *, kept: bool, followed: bool
+) -> None:
+    reading = read(text, content_type, headers=headers)
+    assert (reading.relevant, bool(reading.quads), bool(reading.lines)) == (kept, kept, kept)
+    assert bool(reading.links) == followed
+    assert bool(reading.not_followed) != followed
+    assert any("noindex" in problem.message for problem in reading.problems) != kept, "what was left out is told"
+
+
+def test_links_in_headers_are_followed_and_a_page_may_forbid_that_too() -> None:
+    headers = {"link": '<data.ttl>; rel="alternate"; type="text/turtle"'}
+    assert "http://ex.org/a/data.ttl" in [link.url for link in read(HTML, headers=headers).links]
+    assert read(HTML, headers={**headers, "x-robots-tag": "nofollow"}).not_followed == 2
+
+
+def test_problems_are_listed_up_to_a_limit_and_the_rest_is_counted() -> None:
+    broken = '<script type="application/ld+json"></script>'
+    few, many = read(broken * MAX_PROBLEMS), read(broken * (MAX_PROBLEMS + 7))
+    assert len(few.problems) == MAX_PROBLEMS
+    assert len(many.problems) == MAX_PROBLEMS + 1
+    assert many.problems[:-1] == few.problems
+    assert many.problems[-1].message == "7 further problems are not listed"
+
+
+def test_the_hash_is_of_the_body_and_that_by_which_a_refresh_compares() -> None:
+    assert read(HTML).content_hash == content_hash(HTML.encode())
+    assert read(HTML, "text/plain").content_hash == read(HTML).content_hash != read(HTML + " ").content_hash
+
+
+def test_statements_are_given_twice_only_where_that_is_asked_for() -> None:
+    plain = read(HTML)
+    assert (plain.ntriples, plain.hashes) == (b"", b"")
+    more = read(HTML, instructions=Instructions(target="any", keep_ntriples=True, keep_hashes=True))
+    assert b"Ann" in more.ntriples
+    assert b"<title>" not in more.ntriples
+    assert len(more.hashes) == 8 * 2
+
+
+def test_a_context_that_is_missing_is_wanted_and_read_when_it_is_supplied() -> None:
+    without = read(NEEDS_CONTEXT * 2)
+    assert without.wanted == (CONTEXT,)
+    assert "jsonld" not in without.counts
+    context = b'{"@context": {"name": "http://vocab.example/name"}}'
+    supplied = read(NEEDS_CONTEXT, supplies=Supplies(contexts={CONTEXT: context}))
+    assert supplied.wanted == ()
+    assert b"<http://vocab.example/name>" in supplied.lines
+
+
+def test_files_that_a_service_wants_are_links() -> None:
+    service = Service(media_type="application/pdf", url="http://s.example/")
+    page = '<a href="/paper.pdf">p</a>'
+    assert read(page).links == []
+    wanted = read(page, instructions=Instructions(target="any", services=(service,)))
+    assert [link.url for link in wanted.links] == ["http://ex.org/paper.pdf"]
+
+
+def test_a_reading_survives_its_way_between_processes() -> None:
+    reading = read(HTML + NEEDS_CONTEXT, headers={"link": "</x>; rel=next"})
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(reading), type=Reading) == reading
+
+
+def test_a_target_that_means_nothing_is_refused_before_the_first_page() -> None:
+    with pytest.raises(ValueError, match="nonsense"):
+        Reader(Instructions(target="nonsense"))

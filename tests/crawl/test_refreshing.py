@@ -1,0 +1,240 @@
+"""The records of known pages and what a look at one leads to; `test_refresh` has the arithmetic and whole crawls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.frontier.fakes import frontier_on, take
+
+from motherlode.crawl.refreshing import (
+    DAY,
+    LATEST,
+    Outcome,
+    PageMemory,
+    RefreshFirst,
+    Revisits,
+    content_hash,
+    is_revisit,
+)
+from motherlode.frontier import DiskLedger, Frontier, Ledger, MemoryLedger, Ticket
+from motherlode.model import Failure, FailureKind, Feedback, Fetched, Link, LinkSource, Page, Visit
+from motherlode.policy import policy_from
+
+A, B = "http://a.example/1", "http://b.example/1"
+
+
+class Crawl:
+    """A crawl that has visited some pages at time 0, and may look at them again."""
+
+    def __init__(self, ledger: Ledger | None = None) -> None:
+        self.ledger = MemoryLedger() if ledger is None else ledger
+        self.policy = RefreshFirst(policy_from("bfs", 0))
+        self.frontier: Frontier = frontier_on(self.ledger, policy=self.policy, delay=0.0)
+        self.revisits = Revisits(self.ledger, self.frontier, self.policy)
+
+    def offer(self, *urls: str) -> None:
+        self.frontier.offer([Link(url=url, source=LinkSource.ANCHOR) for url in urls], parent=None, entry=None)
+
+    def visited(self, *urls: str, **more: object) -> None:
+        """The first visits, as the loop writes them."""
+        self.offer(*urls)
+        for number in range(len(urls)):
+            ticket = self.next(0.0)
+            self.frontier.done(ticket)
+            entry = ticket.entry
+            visit = Visit(number=number + 1, url=ticket.url, host=ticket.host, arm=entry.arm, score=entry.score, **more)  # type: ignore[arg-type]
+            self.ledger.append_visit(number + 1, msgspec.msgpack.encode(visit))
+
+    def next(self, now: float) -> Ticket:
+        ticket = take(self.frontier, now)
+        self.frontier.answered(ticket, now)
+        return ticket
+
+    def looked(self, outcome: Outcome, now: float, *, url: str = A, headers: dict[str, str] | None = None) -> Visit:
+        visit = Visit(number=9, url=url, host="a.example", at=now, relevant=True, quads=7, content_hash="new")
+        return self.revisits.settle(outcome, visit, lambda name: (headers or {}).get(name, ""))
+
+    def memory(self, url: str = A) -> PageMemory:
+        found = self.revisits.memory(url)
+        assert found is not None
+        return found
+
+
+def test_pages_that_were_visited_wait_again_and_failures_do_not() -> None:
+    crawl = Crawl()
+    crawl.visited(A, B, etag='"1"', quads=3, relevant=True)
+    gone = Visit(number=3, url="http://a.example/none", host="a.example", failure=FailureKind.NOT_FOUND)
+    crawl.ledger.append_visit(3, msgspec.msgpack.encode(gone))
+    assert crawl.revisits.begin(DAY, due_only=False) == 2
+    assert crawl.frontier.revisits_left == 2
+    assert crawl.revisits.memory("http://a.example/none") is None
+    assert (crawl.memory().etag, crawl.memory().quads, crawl.memory().relevant) == ('"1"', 3, True)
+
+
+def test_what_waits_already_is_not_queued_twice() -> None:
+    crawl = Crawl()
+    crawl.visited(A, B)
+    assert [crawl.revisits.begin(DAY, due_only=False) for _ in range(2)] == [2, 0]
+
+
+def test_only_what_is_due_where_that_is_asked_for_and_what_is_gone_only_when_it_is_due() -> None:
+    crawl = Crawl()
+    crawl.visited(A, B)
+    assert crawl.revisits.begin(DAY, due_only=True) == 0
+    due = crawl.memory().due_at
+    crawl.looked(Outcome.GONE, 0.0, url=B)
+    assert crawl.revisits.begin(due, due_only=True) == 1, "the other is gone and not due for long"
+    crawl = Crawl()
+    crawl.visited(A, B)
+    crawl.revisits.begin(0.0, due_only=True)
+    crawl.looked(Outcome.GONE, 0.0, url=B)
+    assert crawl.revisits.begin(DAY, due_only=False) == 1
+    assert crawl.revisits.begin(LATEST, due_only=False) == 1
+
+
+def test_each_visit_is_taken_up_once_also_after_the_ledger_was_closed(tmp_path: Path) -> None:
+    ledger = DiskLedger(tmp_path)
+    crawl = Crawl(ledger)
+    crawl.visited(A)
+    crawl.revisits.begin(DAY, due_only=True)
+    crawl.looked(Outcome.CHANGED, DAY)
+    crawl.frontier.commit()
+    ledger.close()
+    again = Crawl(DiskLedger(tmp_path))
+    again.revisits.begin(2 * DAY, due_only=True)
+    assert (again.memory().visits, again.memory().changes) == (2, 1), "the first visit did not take its place again"
+    again.ledger.close()
+
+
+def test_a_crawl_that_was_cut_short_ends_when_the_known_pages_have_been_looked_at() -> None:
+    crawl = Crawl()
+    crawl.visited(A)
+    crawl.offer("http://c.example/new")
+    crawl.revisits.begin(DAY, due_only=False)
+    assert not crawl.revisits.over()
+    ticket = crawl.next(DAY)
+    assert is_revisit(ticket)
+    crawl.frontier.done(crawl.revisits.close(ticket))
+    assert crawl.revisits.over()
+    assert crawl.frontier.next(DAY) is None, "the new page waits for a crawl"
+
+
+def test_a_crawl_that_was_over_goes_on_with_what_it_finds() -> None:
+    crawl = Crawl()
+    crawl.visited(A)
+    crawl.revisits.begin(DAY, due_only=False)
+    crawl.frontier.done(crawl.revisits.close(crawl.next(DAY)))
+    crawl.offer("http://c.example/new")
+    assert not crawl.revisits.over()
+    assert crawl.next(DAY).url == "http://c.example/new"
+
+
+def revisit(**more: object) -> tuple[Crawl, Ticket]:
+    crawl = Crawl()
+    crawl.visited(A, **more)
+    crawl.revisits.begin(DAY, due_only=False)
+    return crawl, crawl.next(DAY)
+
+
+@pytest.mark.parametrize(
+    ("etag", "sent"), [('W/"1"', 'W/"1"'), ("", ""), ('"é"', ""), ('"a\r\nX-Evil: 1"', ""), ('"\x00"', "")]
+)
+def test_requests_are_conditional_with_validators_that_a_header_can_hold(etag: str, sent: str) -> None:
+    crawl, ticket = revisit(etag=etag, last_modified=etag)
+    request = crawl.revisits.request(ticket)
+    assert (request.url, request.etag, request.last_modified) == (A, sent, sent)
+
+
+def test_requests_for_new_pages_and_for_what_was_gone_are_plain() -> None:
+    crawl, ticket = revisit(etag='"1"')
+    crawl.looked(Outcome.GONE, DAY, headers={"etag": '"of the error page"'})
+    assert crawl.revisits.request(ticket).etag == ""
+    crawl = Crawl()
+    crawl.offer(A)
+    assert crawl.revisits.request(crawl.next(0.0)).etag == ""
+
+
+def test_the_same_content_is_no_page_but_the_news_that_nothing_has_changed() -> None:
+    crawl, ticket = revisit(content_hash=content_hash(b"same"))
+    same = Page(url=A, status=200, body=b"same", headers={"etag": '"2"'}, wire_bytes=4, fetched_at=5.0)
+    judged = crawl.revisits.judged(ticket, same)
+    assert isinstance(judged, Failure)
+    assert (judged.kind, judged.status, judged.wire_bytes) == (FailureKind.NOT_MODIFIED, 200, 4)
+    assert (judged.headers, judged.fetched_at) == ({"etag": '"2"'}, 5.0)
+    other = Page(url=A, status=200, body=b"other")
+    assert crawl.revisits.judged(ticket, other) is other
+    failure = Failure(url=A, kind=FailureKind.TIMEOUT)
+    assert crawl.revisits.judged(ticket, failure) is failure
+
+
+@pytest.mark.parametrize(
+    ("fetched", "outcome"),
+    [
+        (Page(url=A, status=200), Outcome.CHANGED),
+        (Failure(url=A, kind=FailureKind.NOT_MODIFIED), Outcome.UNCHANGED),
+        (Failure(url=A, kind=FailureKind.NOT_FOUND), Outcome.GONE),
+        (Failure(url=A, kind=FailureKind.REDIRECT), Outcome.GONE),
+        (Failure(url=A, kind=FailureKind.TIMEOUT), None),
+        (Failure(url=A, kind=FailureKind.ROBOTS), None),
+        (Failure(url=A, kind=FailureKind.SERVER_ERROR), None),
+    ],
+)
+def test_what_a_look_has_found(fetched: Fetched, outcome: Outcome | None) -> None:
+    crawl, ticket = revisit()
+    assert crawl.revisits.outcome(ticket, fetched) is outcome
+    crawl.offer("http://new.example/")
+    crawl.frontier.done(crawl.revisits.close(ticket))
+    assert crawl.revisits.outcome(crawl.next(DAY), fetched) is None, "a first visit"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "kept", "account"),
+    [
+        (Outcome.UNCHANGED, ("old", 3, False), (True, 3)),
+        (Outcome.CHANGED, ("new", 7, False), (True, 7)),
+        (Outcome.GONE, ("", 0, True), (False, 0)),
+    ],
+)
+def test_what_is_remembered_and_what_the_account_is_told(
+    outcome: Outcome, kept: tuple[str, int, bool], account: tuple[bool, int]
+) -> None:
+    crawl, _ = revisit(content_hash="old", quads=3, relevant=True, etag='"1"')
+    visit = crawl.looked(outcome, DAY)
+    memory = crawl.memory()
+    assert (memory.content_hash, memory.quads, memory.gone) == kept
+    assert memory.etag == ('"1"' if outcome is Outcome.UNCHANGED else "")
+    assert (visit.refresh, visit.relevant, visit.quads) == (outcome.value, *account)
+    assert (visit.relevant_before, visit.quads_before) == (True, 3)
+    assert (memory.visits, memory.changes) == (2, int(outcome is not Outcome.UNCHANGED))
+    crawl.looked(Outcome.CHANGED, 2 * DAY, headers={"etag": '"2"'})
+    assert (crawl.memory().etag, crawl.memory().gone) == ('"2"', False), "what is back is back"
+
+
+def test_a_revisit_leaves_the_page_in_the_arm_it_was_found_in() -> None:
+    crawl, ticket = revisit()
+    crawl.frontier.done(crawl.revisits.close(ticket))
+    found = crawl.ledger.find(A)
+    assert found is not None
+    assert found[0].arm == crawl.memory().arm
+    assert (found[0].score, found[0].arm.startswith("revisit")) == (crawl.memory().score, False)
+
+
+def test_time_that_runs_backwards_is_no_error() -> None:
+    page = PageMemory(url=A, visited_at=100.0)
+    assert page.change_expected(50.0) == 0.0
+    assert page.looked_at(50.0, changed=True).observed == 0.0
+
+
+def test_the_job_s_policy_learns_nothing_from_revisits() -> None:
+    told: list[str] = []
+
+    class Inner(RefreshFirst):
+        def learn(self, feedback: Feedback) -> None:
+            told.append(feedback.arm)
+
+    policy = RefreshFirst(Inner(policy_from("bfs", 0)))
+    for arm in ("revisit a.example", "a.example"):
+        policy.learn(Feedback(url=A, host="a.example", arm=arm, memo=b"", score=0.0, reward=1.0, relevant=True))
+    assert told == ["a.example"]
