@@ -47,6 +47,7 @@ async def run(job: Job, folder: CrawlFolder) -> dict[str, Any]:
     folder.unlock()
     return {
         "kinds": kinds,
+        "refused": assembled.frontier.refused,
         "crawl_mb": _peak_mb(),
         "reader_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024,
         "replaced": assembled.crawl.totals.problems,

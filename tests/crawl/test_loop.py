@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.crawl.small_web import HOME, crawled, small_web
+from tests.support import write_warc
 
-from motherlode.crawl import CrawlFolder, Job, read_visits
+from motherlode.crawl import CrawlFolder, Job, read_stats, read_visits
 from motherlode.crawl.assemble import assemble
 from motherlode.frontier import Entry, Ledger
 from motherlode.index import PROVENANCE, QuadStore
@@ -110,3 +111,33 @@ def test_every_page_that_is_done_is_in_the_store_with_its_provenance(tmp_path: P
     assert known == stored
     assert totals.fetched == len(visits) > len(stored), "one page is gone"
     store.close()
+
+
+def test_what_the_address_guard_refuses_costs_no_budget(tmp_path: Path) -> None:
+    seeds = ("http://10.0.0.1/", "http://10.0.0.2/", "http://192.168.0.1/a")
+    job = Job(seeds=seeds, delay=0.0, workers=1, words=False, pages=2, policy="bfs")
+    folder = CrawlFolder(tmp_path / "crawl")
+    assert run(folder, job) == []
+    found = read_stats(folder)
+    assert found.refused == {"address-guard": 3}
+    assert (found.totals.fetched, found.totals.requests, found.totals.failures) == (0, 0, {})
+
+
+def test_a_body_that_was_cut_leaves_a_problem(tmp_path: Path) -> None:
+    web = write_warc(tmp_path / "web.warc.gz", [(HOME, 200, {"content-type": "text/html"}, b"<p>" + b"long " * 500)])
+    job = Job(seeds=(HOME,), web=str(web), delay=0.0, workers=1, words=False, max_body=1000)
+    (visit,) = run(CrawlFolder(tmp_path / "crawl"), job)
+    assert [problem.message for problem in visit.problems] == ["the body was cut after 1000 bytes; see max_body"]
+
+
+def test_a_recorded_web_without_rules_ends_at_once(tmp_path: Path) -> None:
+    web = write_warc(
+        tmp_path / "web.warc.gz",
+        [
+            (HOME + "robots.txt", 503, {"retry-after": "3600"}, b""),
+            (HOME, 200, {"content-type": "text/html"}, b"<p>home"),
+        ],
+    )
+    folder = CrawlFolder(tmp_path / "crawl")
+    assert run(folder, Job(seeds=(HOME,), web=str(web), delay=0.0, workers=1, words=False)) == []
+    assert sum(read_stats(folder).refused.values()) == 1

@@ -81,6 +81,8 @@ async def test_known_pages_are_looked_at_again_and_only_what_changed_is_read(tmp
     store = QuadStore(out / "store", read_only=True)
     own = [quad for quad in store.quads() if quad.graph_name.value != PROVENANCE]
     assert second["quads"] == len(own), "the account follows what is there"
+    assert second["syntaxes"]["rdfa"]["pages"] == len(_names(out))
+    assert second["syntaxes"]["rdfa"]["statements"] == 3 * len(_names(out))
     status = f"SELECT ?s {{ GRAPH <{PROVENANCE}> {{ <{site.root}/dies> ml:status ?s }} }}"
     assert [row["s"].value for row in store.query(status)] == ["404"], "that it is gone is on record"  # type: ignore[union-attr, index]
 
@@ -129,6 +131,8 @@ async def test_a_page_that_only_has_trouble_stays(tmp_path: Path) -> None:
         found = stats(out)
         assert found["failures"] == {"server-error": 3}
         assert found["gone"] == 0
+        assert found["harvest_rate"] == 1.0, "what is known and does not come is no miss"
+        assert found["syntaxes"]["rdfa"]["pages"] == len(before)
         assert _names(out) == before
         site.pages["/tag"] = _page("tag", ETag='"v1"')
         await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")

@@ -40,3 +40,13 @@ def test_two_accounts_do_not_share_their_counts() -> None:
     first, second = Totals(), Totals()
     first.add(_visit(1, failure=FailureKind.DNS))
     assert second.failures == {}
+
+
+def test_what_a_known_page_gave_before_is_taken_off_the_account() -> None:
+    totals = Totals()
+    totals.add(_visit(1, relevant=True, quads=3, counts={"rdfa": 3}))
+    before = {"relevant_before": True, "quads_before": 3, "counts_before": {"rdfa": 3}}
+    totals.add(_visit(2, relevant=True, quads=2, counts={"jsonld": 2}, refresh="changed", **before))
+    totals.add(_visit(3, failure=FailureKind.SERVER_ERROR, refresh="failed"))
+    assert (totals.quads, totals.relevant, totals.harvest_rate) == (2, 1, 1.0)
+    assert totals.syntaxes == {"rdfa": [0, 0], "jsonld": [1, 2]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
@@ -87,3 +88,51 @@ def then_reset(start: bytes) -> Script:
         writer.transport.abort()
 
     return send
+
+
+@dataclass
+class LastingServer:
+    """Answers one request after the other on a connection, as it is told."""
+
+    reply: Callable[[str, int, asyncio.StreamWriter], Awaitable[None]]
+    """Called for each request: its path, how many came before it on the same connection, and where the answer goes."""
+    connections: int = 0
+    heads: list[str] = field(default_factory=list)
+    port: int = 0
+    tls: ssl.SSLContext | None = None
+    _server: asyncio.Server | None = None
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def __aenter__(self) -> LastingServer:
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self.tls)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server is not None
+        self._server.close()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._server.wait_closed()
+
+    def url(self, path: str) -> str:
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}{path}"
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        self.connections += 1
+        before = 0
+        # RuntimeError is what uvloop says of a connection that is closed already.
+        with contextlib.suppress(ConnectionError, RuntimeError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            while not writer.is_closing():
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+                self.heads.append(head)
+                await self.reply(head.split()[1], before, writer)
+                before += 1
+        self._tasks.discard(task)
+        writer.close()
+        with contextlib.suppress(ConnectionError, TimeoutError):
+            await writer.wait_closed()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,17 @@ def test_a_file_that_was_cut_gives_all_but_its_last_record(tmp_path: Path) -> No
     assert isinstance(web.answer("http://ex.org/0"), Page)
     assert isinstance(web.answer("http://ex.org/1"), Page)
     web._file.close()
+
+
+async def test_a_page_that_was_cut_is_told_to_be_and_stays_so(tmp_path: Path) -> None:
+    archive = Archive(tmp_path)
+    cut = replace(PAGE, url="http://ex.org/cut", truncated=True)
+    await archive.add(cut)
+    archive.close()
+    (path,) = tmp_path.glob("*.warc.gz")  # noqa: ASYNC240 - nothing else is running
+    assert b"WARC-Truncated: length\r\n" in gzip.decompress(path.read_bytes())
+    web = RecordedWeb(path)
+    found = web.answer(cut.url)
+    assert isinstance(found, Page)
+    assert (found.truncated, found.body) == (True, PAGE.body)
+    await web.close()

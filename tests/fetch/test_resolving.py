@@ -10,7 +10,9 @@ import pytest
 
 from motherlode.fetch import AddressGuard, HttpFetcher, HttpOptions
 from motherlode.fetch.guard import GuardedResolver
-from motherlode.model import Failure, FailureKind
+from motherlode.model import Failure, FailureKind, Page, Request
+
+from .servers import LastingServer, answer
 
 
 class Names:
@@ -38,16 +40,12 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Any:
     return give
 
 
-async def addresses(resolver: GuardedResolver, port: int) -> list[str]:
-    return [found["host"] for found in await resolver.resolve("a.example", port)]
-
-
 async def test_an_address_stays_whatever_dns_says_next_and_whatever_the_port(use: Any) -> None:
     names = await use(["93.184.215.14", "93.184.215.15"], ["93.184.215.99"])
     resolver = GuardedResolver(AddressGuard())
-    assert await addresses(resolver, 80) == ["93.184.215.14"]
-    assert await addresses(resolver, 443) == ["93.184.215.14"]
-    assert (await resolver.resolve("a.example", 443))[0]["port"] == 443
+    assert resolver.known("a.example", 80) is None
+    assert await resolver.resolve("a.example", 80) == ("93.184.215.14", 80)
+    assert await resolver.resolve("a.example", 443) == resolver.known("a.example", 443) == ("93.184.215.14", 443)
     assert names.asked == 1
 
 
@@ -56,7 +54,7 @@ async def test_looking_again_moves_on_to_the_next_address(use: Any) -> None:
     resolver = GuardedResolver(AddressGuard())
     found = [await resolver.renew("a.example") for _ in range(3)]
     assert found == ["93.184.215.14", "93.184.215.15", "93.184.215.14"]
-    assert await addresses(resolver, 80) == [found[-1]]
+    assert resolver.known("a.example", 80) == (found[-1], 80)
 
 
 async def test_private_addresses_among_several_are_never_kept(use: Any) -> None:
@@ -85,3 +83,23 @@ async def test_addresses_written_as_such_and_names_of_the_table_need_no_dns(use:
     assert await fetcher.resolve("http://b.example/") == "127.0.0.9"
     await fetcher.close()
     assert names.asked == 0
+
+
+async def test_a_connection_to_an_address_that_the_host_has_left_is_not_used_again(use: Any) -> None:
+    async def hello(path: str, before: int, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer(b"hello"))
+
+    await use(["127.0.0.1"], ["127.0.0.2"], ["10.0.0.1"])
+    fetcher = HttpFetcher(HttpOptions(user_agent="test", allow=("127.0.0.0/8",)))
+    async with LastingServer(hello) as server:
+        request = Request(url=f"http://a.example:{server.port}/")
+        assert isinstance(await fetcher.fetch(request), Page)
+        assert await fetcher.resolve(request.url) == "127.0.0.2"
+        moved = await fetcher.fetch(request)
+        assert isinstance(moved, Failure)
+        assert moved.kind is FailureKind.CONNECT, "nobody listens there"
+        inside = await fetcher.resolve(request.url)
+        assert isinstance(inside, Failure)
+        assert inside.kind is FailureKind.GUARD
+        await fetcher.close()
+        assert (server.connections, len(server.heads)) == (1, 1)

@@ -67,13 +67,14 @@ def frontier_on(
     per_host: int = 4,
     retry_wait: float = 10.0,
     robots: bool = False,
+    retries: bool = True,
 ) -> Frontier:
     return Frontier(
         ledger=MemoryLedger() if ledger is None else ledger,
         policy=BestOf() if policy is None else policy,
         scope=lambda url: "out of scope" if "//outside" in url else "",
         read_rules=FakeRules if robots else None,
-        politeness=Politeness(delay=delay, per_host=per_host, retry_wait=retry_wait),
+        politeness=Politeness(delay=delay, per_host=per_host, retry_wait=retry_wait, retries=retries),
     )
 
 

@@ -98,6 +98,16 @@ def test_a_reader_beside_the_writer_sees_the_last_commit(tmp_path: Path) -> None
     reader.close()
 
 
+def test_a_reader_that_is_asked_for_many_urls_at_once_knows_them(tmp_path: Path) -> None:
+    ledger = DiskLedger(tmp_path / "f")
+    ledger.add(entry("http://a.example/"))
+    ledger.commit()
+    ledger.close()
+    reader = DiskLedger(tmp_path / "f", read_only=True)
+    assert reader.known_of(["http://a.example/", "http://b.example/"]) == [True, False]
+    reader.close()
+
+
 @pytest.mark.parametrize("read_only", [True, False])
 def test_what_cannot_be_opened_is_an_error_that_names_the_place(tmp_path: Path, *, read_only: bool) -> None:
     if not read_only:

@@ -186,6 +186,32 @@ def test_a_final_failure_at_the_rules_does_not_strand_the_other_pages(*, look_be
     assert ended(frontier)
 
 
+def test_where_answers_never_change_a_host_without_rules_is_given_up_at_once() -> None:
+    frontier = frontier_on(robots=True, delay=0.0, retries=False)
+    offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1")
+    asked = ask(frontier, 0.0)
+    frontier.answered(asked, 0.0)
+    frontier.defer(asked, 0.0, retry_after=3600.0)
+    introduce(frontier, b"", 0.0)
+    assert fetch(frontier, 0.0) == f"{B}/1"
+    assert frontier.next(0.0) is None
+    assert ended(frontier)
+    assert sum(frontier.refused.values()) == 2
+
+
+@pytest.mark.parametrize("robots", [True, False])
+def test_a_ticket_that_cannot_be_used_ends_its_page_alone(*, robots: bool) -> None:
+    frontier = frontier_on(robots=robots, delay=0.0)
+    offer(frontier, f"{A}/1", f"{A}/2")
+    for _ in range(2):
+        ticket = take(frontier, 0.0)
+        frontier.answered(ticket, 0.0)
+        frontier.refuse(ticket, "address-guard")
+    assert ended(frontier)
+    assert frontier.refused == {"address-guard": 2}
+    assert [record.fetched for record in frontier.host_records()] == [0]
+
+
 def test_rules_on_the_same_host_are_followed_by_its_clock() -> None:
     frontier = frontier_on(robots=True, delay=2.0)
     offer(frontier, f"{A}/1")

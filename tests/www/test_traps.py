@@ -41,6 +41,7 @@ def reason(path: str) -> str:
         ("/x/3000-03-02", traps.CALENDAR),
         ("/calendar/1200-05", traps.CALENDAR),
         ("/cal?date=2090-01-01", traps.CALENDAR),
+        ("/cal/2090/1", traps.CALENDAR),
         ("/cal?view=1&start_date=20900101", traps.CALENDAR),
         ("/cal?Month=3&Year=2100", traps.CALENDAR),
         ("/cal?y=1066&m=10", traps.CALENDAR),

@@ -9,8 +9,9 @@ Names are loaded when they are asked for: `stats` and `query` need neither the n
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from motherlode.on_demand import names_from
 
 if TYPE_CHECKING:
     from motherlode.crawl.assemble import Assembled, canonical_seeds, check
@@ -21,26 +22,6 @@ if TYPE_CHECKING:
     from motherlode.crawl.parts import Budget, Parts
     from motherlode.crawl.stats import CrawlStats, read_stats, read_visits
     from motherlode.crawl.totals import Totals
-
-_HOMES = {
-    "Assembled": "assemble",
-    "Budget": "parts",
-    "Crawl": "loop",
-    "CrawlFolder": "folder",
-    "CrawlStats": "stats",
-    "Job": "job",
-    "JobError": "errors",
-    "Parts": "parts",
-    "Totals": "totals",
-    "canonical_seeds": "assemble",
-    "check": "assemble",
-    "parse_size": "job",
-    "parse_time": "job",
-    "read_job_file": "job",
-    "read_stats": "stats",
-    "read_visits": "stats",
-}
-"""The module that each name of the room comes from."""
 
 __all__ = [
     "Assembled",
@@ -61,8 +42,14 @@ __all__ = [
     "read_visits",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = names_from(
+    __name__,
+    assemble=["Assembled", "canonical_seeds", "check"],
+    errors=["JobError"],
+    folder=["CrawlFolder"],
+    job=["Job", "parse_size", "parse_time", "read_job_file"],
+    loop=["Crawl"],
+    parts=["Budget", "Parts"],
+    stats=["CrawlStats", "read_stats", "read_visits"],
+    totals=["Totals"],
+)

@@ -33,7 +33,7 @@ from motherlode.crawl.reading import Reading
 from motherlode.crawl.refreshing import Outcome, is_revisit
 from motherlode.crawl.settling import PageOutcome, Settler
 from motherlode.crawl.taking_up import take_up
-from motherlode.crawl.visiting import body_of, failed_visit, page_record, page_visit, redirect_record
+from motherlode.crawl.visiting import body_of, failed_visit, page_record, page_visit, redirect_record, why_never_sent
 from motherlode.frontier import LEDGER_ERRORS, MAX_REDIRECTS, Ticket
 from motherlode.index import PageRecord
 from motherlode.model import Failure, FailureKind, Page, Request, RequestKind, Syntax, Visit
@@ -276,9 +276,14 @@ class Crawl:
         """Let frontier and policy know what came of a ticket. One at a time, in the order in which turns end."""
         ticket, fetched = turn.ticket, turn.fetched
         self._places.open -= 1
+        self._pages_running -= ticket.kind is RequestKind.PAGE
+        never_sent = why_never_sent(ticket, fetched)
+        if never_sent:  # so there is no visit, and no budget pays
+            self._frontier.refuse(ticket, never_sent)
+            self._forget_answer(ticket)
+            return None
         if ticket.kind is RequestKind.ROBOTS:
             return self._introduce(ticket, fetched)
-        self._pages_running -= ticket.kind is RequestKind.PAGE
         outcome = self._parts.revisits.outcome(ticket, fetched) if self._parts.revisits is not None else None
         if outcome is not None:
             visit = await self._settle_revisit(turn, outcome)
@@ -288,11 +293,13 @@ class Crawl:
             visit = await self._settle_failure(ticket, fetched)
         else:
             raise ValueError(f"{ticket.url} was fetched but not read")
+        return self._account(replace(visit, value=self._forget_answer(ticket)))
+
+    def _forget_answer(self, ticket: Ticket) -> float | None:
+        """A turn is over: the journal need not keep its answer. Returns what its arm was worth at the pick."""
         if self._parts.journal is not None:
             self._parts.journal.settled(ticket.kind, ticket.url)
-        visit = replace(visit, value=self._values.pop(ticket.url, None))
-        self._account(visit)
-        return visit
+        return self._values.pop(ticket.url, None)
 
     async def _settle_revisit(self, turn: _Turn, outcome: Outcome) -> Visit:
         """A known page was looked at again, and is as it was, another, or gone."""
@@ -319,9 +326,7 @@ class Crawl:
         failure = self._introductions.settle(ticket, fetched)
         if failure is None:
             return None
-        visit = self._failed(ticket, failure)
-        self._account(visit)
-        return visit
+        return self._account(self._failed(ticket, failure))
 
     def _settle_page(self, ticket: Ticket, page: Page, reading: Reading) -> Visit:
         entry = ticket.entry
@@ -353,7 +358,7 @@ class Crawl:
     def _failed(self, ticket: Ticket, failure: Failure) -> Visit:
         return failed_visit(ticket, failure, number=self.totals.fetched + 1)
 
-    def _account(self, visit: Visit) -> None:
+    def _account(self, visit: Visit) -> Visit:
         self.totals.add(visit)
         self._estimator.add(visit)
         self._dry.add(visit)
@@ -364,6 +369,7 @@ class Crawl:
             received=visit.size,
         )
         self._parts.ledger.append_visit(visit.number, msgspec.msgpack.encode(visit))
+        return visit
 
     # ── what lasts ───────────────────────────────────────────────────────────────────────────────────
 

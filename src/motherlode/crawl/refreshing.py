@@ -49,6 +49,8 @@ _ODDS = math.log(2)
 """A page is due when it has changed as likely as not."""
 _MARK = "refresh-mark"
 """Note: the number of the last visit that the pages' records know."""
+FAILED_REFRESH = "failed"
+"""Said of a visit to a known page that brought nothing: the page stays as it was."""
 BEGUN = "refresh"
 """Note: there has been a refresh, and some of its revisits may still wait."""
 
@@ -81,6 +83,8 @@ class PageMemory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=
     arm: str = ""
     """With the score: how the page was rated when it was found."""
     score: float = 0.0
+    counts: dict[str, int] = {}
+    """Statements by syntax."""
 
     @property
     def rate(self) -> float:
@@ -136,6 +140,7 @@ def memory_of(visit: Visit, *, arm: str, score: float) -> PageMemory:
         quads=visit.quads,
         arm=arm,
         score=score,
+        counts=dict(visit.counts),
     )
     return msgspec.structs.replace(fresh, due_at=visit.at + _ODDS / fresh.rate)
 
@@ -251,11 +256,15 @@ class Revisits:
             last_modified=headers("last-modified") or (before.last_modified if outcome is Outcome.UNCHANGED else ""),
         )
         if outcome is Outcome.GONE:
-            after = msgspec.structs.replace(after, gone=True, content_hash="", relevant=False, quads=0)
+            after = msgspec.structs.replace(after, gone=True, content_hash="", relevant=False, quads=0, counts={})
             after = msgspec.structs.replace(after, due_at=visit.at + LATEST / 3)
         elif outcome is Outcome.CHANGED:
             after = msgspec.structs.replace(
-                after, content_hash=visit.content_hash, relevant=visit.relevant, quads=visit.quads
+                after,
+                content_hash=visit.content_hash,
+                relevant=visit.relevant,
+                quads=visit.quads,
+                counts=dict(visit.counts),
             )
         self._put(after)
         return replace(
@@ -265,6 +274,7 @@ class Revisits:
             quads=after.quads,
             relevant_before=before.relevant,
             quads_before=before.quads,
+            counts_before={} if outcome is Outcome.UNCHANGED else before.counts,
         )
 
 

@@ -62,6 +62,10 @@ class Totals(msgspec.Struct, kw_only=True):
             pages = self.syntaxes.setdefault(syntax, [0, 0])
             pages[0] += 1
             pages[1] += statements
+        for syntax, statements in visit.counts_before.items():
+            pages = self.syntaxes.setdefault(syntax, [0, 0])
+            pages[0] -= 1
+            pages[1] -= statements
         for problem in visit.problems:
             self.note_problem(f"{problem.syntax.value if problem.syntax else 'page'}: {_general(problem.message)}")
         self._mark()

@@ -6,12 +6,24 @@ import time
 from typing import Any
 
 from motherlode.crawl.reading import READ_HEADERS, Body, Reading, syntaxes
+from motherlode.crawl.refreshing import FAILED_REFRESH, is_revisit
 from motherlode.frontier import Ticket
 from motherlode.index import PageRecord
-from motherlode.model import Failure, Fetched, Page, Visit
+from motherlode.model import Failure, FailureKind, Fetched, Page, Problem, Visit
+from motherlode.www.urls import host_of
 
 _MAX_VALIDATOR = 200
 """Characters of an ETag or a Last-Modified that are kept: honest ones are far shorter, and a cut one never matches."""
+
+
+_NEVER_SENT = frozenset({FailureKind.GUARD, FailureKind.SCHEME})
+
+
+def why_never_sent(ticket: Ticket, answer: Fetched) -> str:
+    """The rule of ours that forbade the request, or "". Robots rules that lie elsewhere have cost their host one."""
+    if isinstance(answer, Page) or answer.kind not in _NEVER_SENT or host_of(ticket.url) != host_of(ticket.entry.url):
+        return ""
+    return answer.kind.value
 
 
 def body_of(page: Page) -> Body:
@@ -60,7 +72,7 @@ def page_visit(
         quads=reading.quads,
         links=len(reading.links),
         new_links=new_links,
-        problems=reading.problems,
+        problems=(*reading.problems, _cut(page)) if page.truncated else reading.problems,
         content_hash=reading.content_hash,
         etag=page.headers.get("etag", "")[:_MAX_VALIDATOR],
         last_modified=page.headers.get("last-modified", "")[:_MAX_VALIDATOR],
@@ -68,9 +80,17 @@ def page_visit(
     )
 
 
+def _cut(page: Page) -> Problem:
+    return Problem(syntax=None, message=f"the body was cut after {len(page.body)} bytes; see max_body")
+
+
 def failed_visit(ticket: Ticket, failure: Failure, *, number: int) -> Visit:
     return Visit(
-        **_asked(ticket, failure, number), failure=failure.kind, detail=failure.detail, location=failure.location
+        **_asked(ticket, failure, number),
+        failure=failure.kind,
+        detail=failure.detail,
+        location=failure.location,
+        refresh=FAILED_REFRESH if is_revisit(ticket) else "",
     )
 
 

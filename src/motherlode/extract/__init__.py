@@ -8,21 +8,25 @@ left out. Everything is bounded: so many links a page, so many characters a text
 
 from __future__ import annotations
 
-from motherlode.extract.facts import fact_links
-from motherlode.extract.feeds import feed_links
-from motherlode.extract.following import EVERYTHING, Following, followed, following_from
-from motherlode.extract.headers import header_links
-from motherlode.extract.html import html_links
-from motherlode.extract.merging import merged
-from motherlode.extract.options import ExtractOptions
-from motherlode.extract.robots import header_directives, robots_directives
-from motherlode.extract.sitemap import sitemap_links
-from motherlode.model import ContentKind, Facts, Link, LinkSource
-from motherlode.www.document import Document
+from typing import TYPE_CHECKING
+
+from motherlode.on_demand import names_from
+
+if TYPE_CHECKING:
+    from motherlode.extract.facts import fact_links
+    from motherlode.extract.feeds import feed_links
+    from motherlode.extract.following import Following, following_from
+    from motherlode.extract.gathering import links
+    from motherlode.extract.headers import context_links, header_links
+    from motherlode.extract.html import html_links
+    from motherlode.extract.options import ExtractOptions
+    from motherlode.extract.robots import header_directives, robots_directives
+    from motherlode.extract.sitemap import sitemap_links, text_links
 
 __all__ = [
     "ExtractOptions",
     "Following",
+    "context_links",
     "fact_links",
     "feed_links",
     "following_from",
@@ -32,28 +36,18 @@ __all__ = [
     "links",
     "robots_directives",
     "sitemap_links",
+    "text_links",
 ]
 
-_READERS = {
-    ContentKind.HTML: html_links,
-    ContentKind.XHTML: html_links,
-    ContentKind.RSS: feed_links,
-    ContentKind.ATOM: feed_links,
-    ContentKind.SITEMAP: sitemap_links,
-}
-"""Kinds whose own structure names links. All others have only their facts."""
-
-
-def links(
-    document: Document,
-    facts: Facts,
-    options: ExtractOptions = ExtractOptions(),  # noqa: B008 - it is frozen
-    following: Following = EVERYTHING,
-) -> list[Link]:
-    """The links of a page that the user wants followed, each address once."""
-    reader = _READERS.get(document.kind)
-    found = reader(document, options) if reader else []
-    if not following.html and document.kind is not ContentKind.SITEMAP:
-        found = [link for link in found if link.source is LinkSource.REFRESH]
-    mentioned = followed(facts, following, page_url=document.url, options=options) if facts.extractions else []
-    return merged(found, mentioned, page_url=document.url, limit=options.most_links(document.kind))
+__getattr__ = names_from(
+    __name__,
+    facts=["fact_links"],
+    feeds=["feed_links"],
+    following=["Following", "following_from"],
+    gathering=["links"],
+    headers=["context_links", "header_links"],
+    html=["html_links"],
+    options=["ExtractOptions"],
+    robots=["header_directives", "robots_directives"],
+    sitemap=["sitemap_links", "text_links"],
+)

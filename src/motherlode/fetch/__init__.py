@@ -4,15 +4,28 @@
 body its limits. `RecordedWeb` gives the same answers from a WARC file. Redirects are not followed here: they go back to
 the frontier as data, so that their targets pass the same clocks, rules and scope as any other URL. Politeness is the
 frontier's: whoever holds a ticket may fetch at once.
+
+The life of a request: `http` takes its URL apart (`origins`), writes it (`sending`) and asks over a connection of the
+pool (`connections`), which `connecting` opens; on each `wire` an answer is parsed (`parsing`) while it comes, and what
+comes is unpacked and judged piece by piece (`intake`). What goes wrong on the way is a `trouble`.
+
+Names are loaded when they are asked for: whoever only fetches needs neither archive nor journal.
 """
 
-from motherlode.fetch.archive import Archive
-from motherlode.fetch.guard import AddressGuard
-from motherlode.fetch.http import HttpFetcher, HttpLimits, HttpOptions
-from motherlode.fetch.journal import Journal, JournalledFetcher
-from motherlode.fetch.probing import Prober, Probing
-from motherlode.fetch.recorded import RecordedWeb
-from motherlode.fetch.robots import PRODUCT_TOKEN, RobotsRules, robots_body
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from motherlode.on_demand import names_from
+
+if TYPE_CHECKING:
+    from motherlode.fetch.archive import Archive
+    from motherlode.fetch.guard import AddressGuard
+    from motherlode.fetch.http import HttpFetcher, HttpLimits, HttpOptions
+    from motherlode.fetch.journal import Journal, JournalledFetcher
+    from motherlode.fetch.probing import Prober, Probing
+    from motherlode.fetch.recorded import RecordedWeb
+    from motherlode.fetch.robots import PRODUCT_TOKEN, RobotsRules, robots_body
 
 __all__ = [
     "PRODUCT_TOKEN",
@@ -29,3 +42,14 @@ __all__ = [
     "RobotsRules",
     "robots_body",
 ]
+
+__getattr__ = names_from(
+    __name__,
+    archive=["Archive"],
+    guard=["AddressGuard"],
+    http=["HttpFetcher", "HttpLimits", "HttpOptions"],
+    journal=["Journal", "JournalledFetcher"],
+    probing=["Prober", "Probing"],
+    recorded=["RecordedWeb"],
+    robots=["PRODUCT_TOKEN", "RobotsRules", "robots_body"],
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from functools import lru_cache
 
 from motherlode.model import ContentKind, Failure, FailureKind
 from motherlode.www.media import by_media_type, essence
@@ -76,6 +76,8 @@ def retry_after(value: str, now: datetime) -> float | None:
     value = value.strip()
     if value.isascii() and value.isdigit():
         return float(value[:9])
+    from email.utils import parsedate_to_datetime  # takes 15 ms to load, and few servers name a date
+
     try:
         when = parsedate_to_datetime(value)
     except (ValueError, OverflowError):  # a year of twenty digits overflows
@@ -91,9 +93,19 @@ def is_useless(content_type: str, head: bytes) -> bool:
     >>> is_useless("image/png", b"\\x89PNG"), is_useless("image/png", b"<html>"), is_useless("image/svg+xml", b"")
     (True, False, False)
     """
+    if not is_suspect(content_type):
+        return False
+    return not head.lstrip(b"\xef\xbb\xbf \t\r\n")[:USELESS_AFTER].lower().startswith(_TEXT_STARTS)
+
+
+@lru_cache(maxsize=1024)
+def is_suspect(content_type: str) -> bool:
+    """True where a body of the announced type is useless unless its first bytes contradict.
+
+    >>> is_suspect("image/png"), is_suspect("text/html")
+    (True, False)
+    """
     media_type = essence(content_type)
     if media_type == _UNKNOWN_BINARY:
         return False
-    if media_type not in _CODE_TYPES and by_media_type(media_type) is not ContentKind.BINARY:
-        return False
-    return not head.lstrip(b"\xef\xbb\xbf \t\r\n")[:USELESS_AFTER].lower().startswith(_TEXT_STARTS)
+    return media_type in _CODE_TYPES or by_media_type(media_type) is ContentKind.BINARY

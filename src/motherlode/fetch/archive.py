@@ -32,7 +32,9 @@ def http_block(status: int, headers: Mapping[str, str], body: bytes) -> bytes:
     return "\r\n".join(lines).encode("utf-8", "replace") + b"\r\n\r\n" + body
 
 
-def response_record(url: str, *, at: float, status: int, headers: Mapping[str, str], body: bytes) -> bytes:
+def response_record(
+    url: str, *, at: float, status: int, headers: Mapping[str, str], body: bytes, truncated: bool = False
+) -> bytes:
     """A WARC 1.1 response record, packed."""
     block = http_block(status, headers, body)
     digest = base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()
@@ -45,6 +47,7 @@ def response_record(url: str, *, at: float, status: int, headers: Mapping[str, s
             ("WARC-Record-ID", f"<urn:uuid:{uuid.uuid4()}>"),
             ("WARC-Payload-Digest", f"sha1:{digest}"),
             ("Content-Type", "application/http; msgtype=response"),
+            *([("WARC-Truncated", "length")] if truncated else []),
         ],
         block,
     )
@@ -61,8 +64,18 @@ class WarcFile:
     def __init__(self, path: Path) -> None:
         self._file = path.open("ab", buffering=0)
 
-    def add(self, url: str, *, at: float, status: int, headers: Mapping[str, str], body: bytes = b"") -> None:
-        self._file.write(response_record(url, at=at, status=status, headers=headers, body=body))
+    def add(
+        self,
+        url: str,
+        *,
+        at: float,
+        status: int,
+        headers: Mapping[str, str],
+        body: bytes = b"",
+        truncated: bool = False,
+    ) -> None:
+        record = response_record(url, at=at, status=status, headers=headers, body=body, truncated=truncated)
+        self._file.write(record)
 
     def close(self) -> None:
         self._file.close()
@@ -91,7 +104,14 @@ class Archive:
         body = fetched.body if isinstance(fetched, Page) else b""
         if self._file is not None and fetched.status is not None:
             at = fetched.fetched_at or time.time()
-            self._file.add(fetched.url, at=at, status=fetched.status, headers=fetched.headers, body=body)
+            self._file.add(
+                fetched.url,
+                at=at,
+                status=fetched.status,
+                headers=fetched.headers,
+                body=body,
+                truncated=isinstance(fetched, Page) and fetched.truncated,
+            )
         self._written += len(body)
 
     def _next_file(self) -> None:

@@ -1,7 +1,7 @@
 """The address guard: no request reaches an address inside somebody's own network, unless the user named the range.
 
 The check happens on the address that is connected to, not on a name that may resolve differently a moment later: the
-resolver leaves refused addresses out, and the socket factory looks again, which also covers addresses written as such.
+resolver leaves refused addresses out, and the connector looks again, which also covers addresses written as such.
 """
 
 from __future__ import annotations
@@ -11,9 +11,6 @@ import socket
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import Any
-
-from aiohttp.abc import AbstractResolver, ResolveResult
 
 Network = IPv4Network | IPv6Network
 
@@ -86,7 +83,7 @@ _PINS = 100_000
 """Hosts whose address is remembered; those used last."""
 
 
-class GuardedResolver(AbstractResolver):
+class GuardedResolver:
     """Resolves names, by a table first and the system's resolver otherwise, and leaves refused addresses out.
 
     A host keeps the address that it was first found at until `renew` asks for it again: a request must go to the
@@ -98,64 +95,45 @@ class GuardedResolver(AbstractResolver):
         self._table = table or {}
         self._pins: OrderedDict[str, str] = OrderedDict()
 
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
+    def known(self, host: str, port: int) -> tuple[str, int] | None:
+        """Address and port of a host, where that needs no question."""
         if host in self._table:
-            return await self._look_up(host, port, family)
+            place = self._table[host]
+            self._allowed(host, [place[0]])
+            return place
         address = self._pins.get(host)
         if address is None:
-            address = await self.renew(host, family)
+            return None
         self._pins.move_to_end(host)
-        return [_result(host, address, port)]
+        return address, port
 
-    async def renew(self, host: str, family: socket.AddressFamily = socket.AF_UNSPEC) -> str:
+    async def resolve(self, host: str, port: int) -> tuple[str, int]:
+        """Address and port of a host."""
+        return self.known(host, port) or (await self.renew(host), port)
+
+    async def renew(self, host: str) -> str:
         """Look the host up again and keep what is found: of several addresses the one after that which was in use."""
-        names = [result["host"] for result in await self._look_up(host, 0, family)]
+        addresses = await self._look_up(host)
         before = self._pins.get(host)
-        place = names.index(before) + 1 if before in names else 0
-        self._pins[host] = address = names[place % len(names)]
+        place = addresses.index(before) + 1 if before in addresses else 0
+        self._pins[host] = address = addresses[place % len(addresses)]
         if len(self._pins) > _PINS:
             self._pins.popitem(last=False)
         return address
 
-    async def _look_up(self, host: str, port: int, family: socket.AddressFamily) -> list[ResolveResult]:
+    async def _look_up(self, host: str) -> list[str]:
         if host in self._table:
-            found = [self._table[host]]
-        else:
-            loop = asyncio.get_running_loop()
-            try:
-                answers = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, family=family)
-            except UnicodeError as error:  # labels that are empty or over 63 bytes never reach the resolver
-                raise socket.gaierror(socket.EAI_NONAME, f"{host!r} is no host name: {error}") from error
-            found = [(str(answer[4][0]), port) for answer in answers]
-        reasons = [self._guard.refusal(address) for address, _ in found]
-        allowed = [place for place, reason in zip(found, reasons, strict=True) if not reason]
+            return self._allowed(host, [self._table[host][0]])
+        loop = asyncio.get_running_loop()
+        try:
+            answers = await loop.getaddrinfo(host, 0, type=socket.SOCK_STREAM)
+        except UnicodeError as error:  # labels that are empty or over 63 bytes never reach the resolver
+            raise socket.gaierror(socket.EAI_NONAME, f"{host!r} is no host name: {error}") from error
+        return self._allowed(host, [str(answer[4][0]) for answer in answers])
+
+    def _allowed(self, host: str, addresses: list[str]) -> list[str]:
+        reasons = [self._guard.refusal(address) for address in addresses]
+        allowed = [address for address, reason in zip(addresses, reasons, strict=True) if not reason]
         if not allowed:
             raise GuardRefusedError("; ".join(reasons) or f"{host} has no address")
-        return [_result(host, address, its_port) for address, its_port in allowed]
-
-    async def close(self) -> None:
-        """Nothing is held."""
-
-
-def _result(host: str, address: str, port: int) -> ResolveResult:
-    return ResolveResult(
-        hostname=host,
-        host=address,
-        port=port,
-        family=socket.AF_INET6 if ":" in address else socket.AF_INET,
-        proto=0,
-        flags=socket.AI_NUMERICHOST,
-    )
-
-
-def guarded_socket(guard: AddressGuard, address_info: tuple[Any, ...]) -> socket.socket:
-    """A socket for an address that the guard lets pass."""
-    family, kind, protocol, _, where = address_info
-    reason = guard.refusal(where[0])
-    if reason:
-        raise GuardRefusedError(reason)
-    made = socket.socket(family=family, type=kind, proto=protocol)
-    made.setblocking(False)
-    return made
+        return allowed

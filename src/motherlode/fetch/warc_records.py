@@ -113,11 +113,15 @@ def answer_in(record: WarcRecord, url: str, *, limit: int, robots: bool = False)
         return None  # the file ends in the middle of the record
     if "chunked" in headers.get("transfer-encoding", "").lower():
         packed = _without_chunks(packed)
-    return failure_from_status(url, int(http.status_code), headers) or _page(
-        Page(url=url, status=int(http.status_code), headers=headers, body=packed, wire_bytes=len(packed)),
-        limit=limit,
-        robots=robots,
+    page = Page(
+        url=url,
+        status=int(http.status_code),
+        headers=headers,
+        body=packed,
+        wire_bytes=len(packed),
+        truncated=record.headers.get("WARC-Truncated") is not None,
     )
+    return failure_from_status(url, page.status, headers) or _page(page, limit=limit, robots=robots)
 
 
 def _without_chunks(body: bytes) -> bytes:
@@ -147,7 +151,7 @@ def _page(packed: Page, *, limit: int, robots: bool) -> Fetched:
         return replace(failure, detail=f"unknown Content-Encoding {encoding!r}")
     if not robots and is_useless(packed.content_type, body[:_HEAD]):
         return replace(failure, kind=FailureKind.USELESS, detail=f"nothing can come of {packed.content_type}")
-    return replace(packed, body=body[:limit], truncated=len(body) > limit)
+    return replace(packed, body=body[:limit], truncated=packed.truncated or len(body) > limit)
 
 
 def _ends_whole(data: mmap.mmap, start: int) -> bool:

@@ -130,8 +130,10 @@ class DiskLedger(DiskRecords):
         if not self._loaded:
             self._load()
         url_hash = hash_of(url.encode())
-        if not self._slots[url_hash & SLOT_MASK]:
-            return None
+        return self._row_with(url_hash, url) if self._slots[url_hash & SLOT_MASK] else None
+
+    def _row_with(self, url_hash: int, url: str) -> int | None:
+        """The row of a URL among those that share its hash."""
         packed = encode(url)
         for row in self._known.rows(self._txn, url_hash):
             value = self._txn.get(NUMBER_KEY.pack(row), db=self._rows)
@@ -143,11 +145,15 @@ class DiskLedger(DiskRecords):
         return self._row_of(url) is not None
 
     def known_of(self, urls: Sequence[str]) -> list[bool]:
+        if not self._loaded:
+            self._load()
         answers, slots, lately = [], self._slots, self._lately
         for url in urls:
             if url in lately:
                 answers.append(True)
-            elif not slots[hash_of(url.encode()) & SLOT_MASK] or not self.known(url):
+                continue
+            url_hash = hash_of(url.encode())
+            if not slots[url_hash & SLOT_MASK] or self._row_with(url_hash, url) is None:
                 answers.append(False)
             else:
                 answers.append(True)

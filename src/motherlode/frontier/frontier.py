@@ -176,14 +176,20 @@ class Frontier:
         return self._permits.reroute(self._hosts[ticket.host], location)
 
     def defer(self, ticket: Ticket, now: float, *, retry_after: float | None) -> None:
-        """A host's robots.txt could not be read: the host rests, and its page waits again."""
+        """A host's robots.txt could not be read: the host rests, and its page waits again.
+
+        Where answers never change, the host is given up at once.
+        """
         host = self._hosts[ticket.host]
         self._permits.give_up(ticket)
         host.held = None
-        host.record.failures += 1
-        unit = self._politeness.retry_wait
-        wait = retry_wait(retry_after, 0.0) or unit * 2 ** min(host.record.failures, 20)
-        self._put_off(host, now + max(wait, unit * long_rest(host.record.failures)))
+        if self._politeness.retries:
+            host.record.failures += 1
+            unit = self._politeness.retry_wait
+            wait = retry_wait(retry_after, 0.0) or unit * 2 ** min(host.record.failures, 20)
+            self._put_off(host, now + max(wait, unit * long_rest(host.record.failures)))
+        else:
+            host.record.failures = HOST_GIVEN_UP_AFTER
         self._dirty.add(ticket.host)
         self._unsettled -= 1
         self._intake.enqueue(ticket.entry)
@@ -226,7 +232,7 @@ class Frontier:
         again = self._politeness.retries and entry.attempts <= treatment.retries
         unit = self._politeness.retry_wait
         wait = retry_wait(retry_after, treatment.wait * unit * 2 ** (entry.attempts - 1))
-        if kind in _SLOW_DOWN:
+        if kind in _SLOW_DOWN and self._politeness.retries:
             wait = self._pace.jittered(wait)
             self._pace.slow_down(host.record)
         if kind in _ADDRESS_IN_DOUBT:
@@ -243,6 +249,17 @@ class Frontier:
             state = UrlState.DONE if kind is FailureKind.REDIRECT else UrlState.FAILED
             self._ledger.finish(entry, state, kind.value)
         return again
+
+    def refuse(self, ticket: Ticket, reason: str) -> None:
+        """The ticket cannot be used: nothing was sent, so its page costs nobody's budget."""
+        host = self._hosts[ticket.host]
+        if ticket.kind is not RequestKind.PAGE:
+            self._permits.give_up(ticket)
+            host.held = None
+        host.unaccounted = max(0, host.unaccounted - 1)
+        self._unsettled -= 1
+        self._intake.refuse(ticket.entry, reason)
+        self._clocks.settle(host)
 
     def _put_off(self, host: Host, until: float) -> None:
         host.record.ready_at = max(host.record.ready_at, until)

@@ -82,9 +82,11 @@ class Intake:
         if not fresh:
             return 0
         accepted = []
+        sequence = self._sequence
+        self._sequence += len(fresh)
         for link, rating in zip(fresh, self._policy.rate(fresh, parent), strict=True):
-            self._sequence += 1
-            entry = entry_from(link, rating, found_on=found_on, sequence=self._sequence)
+            sequence += 1
+            entry = entry_from(link, rating, found_on=found_on, sequence=sequence)
             if rating.refused:
                 self.refused[rating.refused] += 1
                 self._ledger.refuse(entry, rating.refused)

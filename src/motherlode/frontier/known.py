@@ -6,7 +6,9 @@ same hash are both known for what they are.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 from typing import Any
 
 import lmdb
@@ -29,8 +31,9 @@ class KnownRows:
     def __init__(self, table: Any) -> None:
         self._runs = SortedRuns(table, head=8, rest=_ROW_BYTES)
         self.forget_views = self._runs.forget_views
-        self.slots = bytearray(_SLOTS)
-        """A mark for each hash that was ever put: where there is none, the URL is new, and nothing need be searched."""
+        self.slots = mmap(-1, _SLOTS, flags=MAP_PRIVATE | MAP_ANONYMOUS)
+        """A mark for each hash that was ever put: where there is none, the URL is new, and nothing need be searched.
+        The system gives this memory page by page: a small crawl uses little of it, and opens in no time."""
         self._recent: dict[int, int] = {}
         """Hashes that are in no run yet."""
         self._twins: list[tuple[int, int]] = []
@@ -57,9 +60,10 @@ class KnownRows:
             yield recent
             yield from (row for found, row in self._twins if found == wanted)
         for run in self._runs.of(txn, wanted):
-            place = run.find(wanted)
-            while place is not None and place < len(run.heads) and run.heads[place] == wanted:
-                yield int.from_bytes(run.rest(place), "big")
+            heads = run.heads
+            place = bisect_left(heads, wanted)
+            while place < len(heads) and heads[place] == wanted:
+                yield int.from_bytes(run.rests[place * _ROW_BYTES : (place + 1) * _ROW_BYTES], "big")
                 place += 1
 
     def load(self, txn: lmdb.Transaction) -> None:

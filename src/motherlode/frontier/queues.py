@@ -85,11 +85,12 @@ class Queues:
 
     def _heap(self, number: int) -> list[tuple[float, int]] | None:
         """The arm's heap with all that has arrived; None where there is nothing."""
-        heap = self._heaps.get(number)
-        if number in self._arrivals:
-            heap = self._heaps.setdefault(number, [])
-            for item in self._arrivals.take(number):
-                heapq.heappush(heap, item)
+        arrived = self._arrivals.take(number)
+        if not arrived:
+            return self._heaps.get(number)
+        heap = self._heaps.setdefault(number, [])
+        for item in arrived:
+            heapq.heappush(heap, item)
         return heap
 
     # ── the first of an arm ──────────────────────────────────────────────────────────────────────────

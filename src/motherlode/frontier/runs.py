@@ -41,7 +41,7 @@ class Run:
     partition: int
     serial: int
     heads: memoryview
-    _rests: memoryview
+    rests: memoryview
     _rest: int
 
     def find(self, head: int) -> int | None:
@@ -50,7 +50,7 @@ class Run:
         return place if place < len(self.heads) and self.heads[place] == head else None
 
     def rest(self, place: int) -> bytes:
-        return bytes(self._rests[place * self._rest : (place + 1) * self._rest])
+        return bytes(self.rests[place * self._rest : (place + 1) * self._rest])
 
     def records(self, width: int) -> Array:
         """Copies that sort as they should: the head with its highest byte first, then the rest."""
@@ -58,7 +58,7 @@ class Run:
         made = np.empty((count, width), np.uint8)
         heads = np.frombuffer(self.heads, f"=u{head}").astype(f">u{head}")
         made[:, :head] = heads.view(np.uint8).reshape(count, head)
-        made[:, head:] = np.frombuffer(self._rests, np.uint8).reshape(count, self._rest)
+        made[:, head:] = np.frombuffer(self.rests, np.uint8).reshape(count, self._rest)
         return made.view(f"S{width}").ravel()
 
 

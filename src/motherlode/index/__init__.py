@@ -6,11 +6,18 @@ syntaxes, hash) goes to the graph `urn:motherlode:provenance`. Writing is idempo
 it said before, and leaves alone what other pages say, too. Only this room opens a store.
 """
 
-from motherlode.index.export import export_nquads
-from motherlode.index.keys import syntax_keys
-from motherlode.index.records import PROVENANCE, PageRecord, RunRecord, page_lines
-from motherlode.index.store import QuadStore, merge, store_bytes
-from motherlode.index.writer import Writer
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from motherlode.on_demand import names_from
+
+if TYPE_CHECKING:
+    from motherlode.index.export import export_nquads
+    from motherlode.index.keys import syntax_keys
+    from motherlode.index.records import PROVENANCE, PageRecord, RunRecord, page_lines
+    from motherlode.index.store import QuadStore, merge, store_bytes
+    from motherlode.index.writer import Writer
 
 __all__ = [
     "PROVENANCE",
@@ -24,3 +31,12 @@ __all__ = [
     "store_bytes",
     "syntax_keys",
 ]
+
+__getattr__ = names_from(
+    __name__,
+    export=["export_nquads"],
+    keys=["syntax_keys"],
+    records=["PROVENANCE", "PageRecord", "RunRecord", "page_lines"],
+    store=["QuadStore", "merge", "store_bytes"],
+    writer=["Writer"],
+)

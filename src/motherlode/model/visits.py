@@ -50,9 +50,10 @@ class Visit:
     last_modified: str = ""
     """With the etag: what a later request may ask the server to compare."""
     refresh: str = ""
-    """For a page that was known: whether it was found unchanged, changed or gone; empty for a first visit."""
+    """For a page that was known: found unchanged, changed or gone, or that the look failed; empty for a first visit."""
     relevant_before: bool = False
     quads_before: int = 0
-    """With `relevant_before`: what a page that was known had given."""
+    counts_before: Mapping[str, int] = field(default_factory=dict)
+    """With the two above: what a page that was known had given, and no longer gives in that way."""
     value: float | None = None
     """What the policy thought that the arm was worth when it was picked; None where it does not say."""

@@ -42,7 +42,7 @@ _DATE_IN_QUERY = re.compile(
 )
 _YEAR_IN_QUERY = re.compile(r"[?&](?:y|yr|year)=([0-9]{4})(?=&|$)", re.IGNORECASE)
 _MONTH_IN_QUERY = re.compile(r"[?&](?:m|mo|month)=(?:0?[1-9]|1[0-2])(?=&|$)", re.IGNORECASE)
-_CALENDAR_WORD = re.compile(r"calend|kalend|event|agenda|termin|schedule|month|week|daily|diary", re.IGNORECASE)
+_CALENDAR_WORD = re.compile(r"^cal$|calend|kalend|event|agenda|termin|schedule|month|week|daily|diary", re.IGNORECASE)
 
 
 def trap_reason(url: str, *, year_now: int) -> str:

@@ -1,0 +1,39 @@
+"""All links of a page: what its own structure names and what its facts mention, each address once."""
+
+from __future__ import annotations
+
+from motherlode.extract.feeds import feed_links
+from motherlode.extract.following import EVERYTHING, Following, followed
+from motherlode.extract.html import html_links
+from motherlode.extract.merging import merged
+from motherlode.extract.options import ExtractOptions
+from motherlode.extract.sitemap import sitemap_links, text_links
+from motherlode.model import ContentKind, Facts, Link, LinkSource
+from motherlode.www.document import Document
+
+_READERS = {
+    ContentKind.HTML: html_links,
+    ContentKind.XHTML: html_links,
+    ContentKind.RSS: feed_links,
+    ContentKind.ATOM: feed_links,
+    ContentKind.SITEMAP: sitemap_links,
+    ContentKind.TEXT: text_links,
+}
+"""Kinds whose own structure names links. All others have only their facts."""
+_FOLLOWED_ANYWAY = frozenset({LinkSource.REFRESH, LinkSource.SITEMAP})
+"""Links that are followed even if the user wants those of the facts alone."""
+
+
+def links(
+    document: Document,
+    facts: Facts,
+    options: ExtractOptions = ExtractOptions(),  # noqa: B008 - it is frozen
+    following: Following = EVERYTHING,
+) -> list[Link]:
+    """The links of a page that the user wants followed, each address once."""
+    reader = _READERS.get(document.kind)
+    found = reader(document, options) if reader else []
+    if not following.html:
+        found = [link for link in found if link.source in _FOLLOWED_ANYWAY]
+    mentioned = followed(facts, following, page_url=document.url, options=options) if facts.extractions else []
+    return merged(found, mentioned, page_url=document.url, limit=options.most_links(document.kind))

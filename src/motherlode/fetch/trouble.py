@@ -1,0 +1,44 @@
+"""Why a request has no answer: what the parts of the HTTP client tell each other, before it becomes a failure."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from typing import NamedTuple
+
+from motherlode.model import FailureKind
+
+
+class Trouble(NamedTuple):
+    """A kind of failure, and one sentence for a person."""
+
+    kind: FailureKind
+    detail: str
+
+
+TOO_LATE = Trouble(FailureKind.TIMEOUT, "no answer in time")
+
+
+def refused(reason: object) -> Trouble:
+    """What the address guard said."""
+    return Trouble(FailureKind.GUARD, f"{reason}; --allow lets you name ranges of your own")
+
+
+def connecting(error: OSError) -> Trouble:
+    """What an error means that came while a connection was opened."""
+    if isinstance(error, TimeoutError) and error.errno is None:  # with a number it is the system's
+        return TOO_LATE
+    if isinstance(error, ssl.SSLError):
+        return Trouble(FailureKind.TLS, described(error))
+    if isinstance(error, socket.gaierror):
+        return Trouble(FailureKind.DNS, described(error))
+    return Trouble(FailureKind.CONNECT, described(error))
+
+
+def described(error: BaseException) -> str:
+    """An exception in one line.
+
+    >>> described(ValueError("two\\nlines")), described(ValueError())
+    ('two lines', 'ValueError')
+    """
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,135 @@
+"""One connection, on which one question after the other is asked and answered, each within its time."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import NamedTuple, Protocol, cast
+
+from motherlode.fetch.parsing import AnswerParser, Receiver
+from motherlode.fetch.trouble import TOO_LATE, Trouble, described
+from motherlode.model import FailureKind
+
+_TICK = 0.002
+"""Seconds by which an event loop may call too early."""
+_CUT_OFF = Trouble(FailureKind.RESET, "the server closed the connection")
+
+
+class Question(NamedTuple):
+    """A request that is ready to be sent."""
+
+    sent: bytes
+    receiver: Receiver
+    deadline: float
+    """The event loop's time at which the whole answer must be there."""
+    head_only: bool
+    """No body belongs to its answer."""
+    repeatable: bool
+    """To send it twice does no harm (RFC 9110, 9.2.2)."""
+
+
+class Keeper(Protocol):
+    """Whoever wants to know which wires are open."""
+
+    def made(self, wire: Wire) -> None: ...
+
+    def lost(self, wire: Wire) -> None: ...
+
+
+class Wire(asyncio.Protocol):
+    """An HTTP/1.1 connection. `reusable` is true only between two answers, and only while nothing speaks against it."""
+
+    def __init__(self, *, silence: float, keeper: Keeper) -> None:
+        self.reusable = False
+        self.was_answered = False
+        """A byte came in answer to the last question."""
+        self._silence = silence
+        """Seconds without a byte that are borne."""
+        self._keeper = keeper
+        self._loop = asyncio.get_running_loop()
+        self._parser = AnswerParser()
+        self._transport: asyncio.Transport | None = None
+        self._peer = ""
+        self._waiter: asyncio.Future[Trouble | None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._heard = 0.0
+        self._deadline = 0.0
+
+    def ask(self, question: Question) -> asyncio.Future[Trouble | None]:
+        """None once the receiver has its answer, or why it has none."""
+        self._waiter = waiter = self._loop.create_future()
+        self.reusable = self.was_answered = False
+        if self._transport is None or self._transport.is_closing():
+            self._end(_CUT_OFF)
+            return waiter
+        question.receiver.peer = self._peer
+        self._parser.begin(question.receiver, head_only=question.head_only)
+        self._heard, self._deadline = self._loop.time(), question.deadline
+        self._timer = self._loop.call_at(min(self._deadline, self._heard + self._silence), self._look_at_the_clock)
+        self._transport.write(question.sent)
+        return waiter
+
+    def abort(self) -> None:
+        """End the connection at once, whatever is under way."""
+        self.reusable = False
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _look_at_the_clock(self) -> None:
+        """One timer serves both limits: what is heard moves it only when it rings."""
+        now = self._loop.time()
+        if self._transport is not None and self._transport.get_write_buffer_size():
+            self._heard = now  # the server is still listening
+        due = min(self._deadline, self._heard + self._silence)
+        if due - now < _TICK:
+            self._end(TOO_LATE)
+        else:
+            self._timer = self._loop.call_at(due, self._look_at_the_clock)
+
+    def _end(self, trouble: Trouble | None) -> None:
+        waiter, self._waiter = self._waiter, None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        transport = self._transport
+        if trouble is None and self._parser.clean and transport is not None and not transport.is_closing():
+            self.reusable = not transport.get_write_buffer_size()
+        self._parser.end()
+        if not self.reusable:
+            self.abort()
+        if waiter is not None and not waiter.done():
+            waiter.set_result(trouble)
+
+    # What follows is called by the event loop.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's own are no subclass of it
+        place = transport.get_extra_info("peername")
+        self._peer = str(place[0]) if place else ""
+        self._keeper.made(self)
+
+    def data_received(self, data: bytes) -> None:
+        if self._waiter is None:
+            self.abort()  # nobody has asked: it could only be taken for the answer to the next question
+            return
+        self._heard = self._loop.time()
+        self.was_answered = True
+        wrong = self._parser.feed(data)
+        if wrong:
+            self._end(Trouble(FailureKind.PROTOCOL, wrong))
+        elif self._parser.done:
+            self._end(None)
+
+    def eof_received(self) -> None:
+        self.reusable = False
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._transport = None
+        self.reusable = False
+        if self._waiter is not None:
+            whole = error is None and self.was_answered and self._parser.ends_by_close
+            self._end(None if whole else _cut_off(error))
+        self._keeper.lost(self)
+
+
+def _cut_off(error: Exception | None) -> Trouble:
+    return _CUT_OFF if error is None else Trouble(FailureKind.RESET, described(error))

@@ -1,0 +1,201 @@
+"""How connections are opened: with TLS, through proxies, and within their time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from motherlode.fetch import HttpFetcher, HttpOptions
+from motherlode.fetch.connecting import Proxy
+from motherlode.model import Failure, FailureKind, Page, Request
+
+from .certificates import certificate, server_context
+from .conftest import LIMITS
+from .servers import LastingServer, RawServer, answer
+
+LOOPBACK = ("127.0.0.0/8", "::1")
+
+
+@pytest.fixture(scope="module")
+def trusted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return certificate(tmp_path_factory.mktemp("certificate"))
+
+
+async def hello(path: str, before: int, writer: asyncio.StreamWriter) -> None:
+    writer.write(answer(f"hello {path}".encode()))
+    await writer.drain()
+
+
+@asynccontextmanager
+async def fetching(proxy: str | None = None) -> AsyncIterator[HttpFetcher]:
+    made = HttpFetcher(HttpOptions(user_agent="x", limits=LIMITS, allow=LOOPBACK, proxy=proxy))
+    yield made
+    await made.close()
+
+
+async def failure(fetcher: HttpFetcher, url: str) -> Failure:
+    found = await fetcher.fetch(Request(url=url))
+    assert isinstance(found, Failure)
+    return found
+
+
+async def test_https(trusted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+    async with LastingServer(hello, tls=server_context(trusted)) as server, fetching() as fetcher:
+        for path in ("/a", "/b"):
+            page = await fetcher.fetch(Request(url=server.url(path)))
+            assert isinstance(page, Page)
+            assert (page.body, page.address) == (f"hello {path}".encode(), "127.0.0.1")
+        assert server.connections == 1
+
+
+async def test_a_certificate_of_an_unknown_authority_is_refused(trusted: Path) -> None:
+    async with LastingServer(hello, tls=server_context(trusted)) as server, fetching() as fetcher:
+        assert (await failure(fetcher, server.url("/"))).kind is FailureKind.TLS
+        assert server.heads == []
+
+
+async def test_a_certificate_for_another_name_is_refused(trusted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+    async with LastingServer(hello, tls=server_context(trusted)) as server:
+        table = {"other.example": ("127.0.0.1", server.port)}
+        fetcher = HttpFetcher(HttpOptions(user_agent="x", limits=LIMITS, allow=LOOPBACK, hosts=table))
+        found = await failure(fetcher, "https://other.example/")
+        assert found.kind is FailureKind.TLS
+        assert "other.example" in found.detail
+        await fetcher.close()
+
+
+async def test_a_handshake_that_never_ends(server: RawServer) -> None:
+    async with fetching() as fetcher:
+        found = await failure(fetcher, f"https://127.0.0.1:{server.port}/")
+        assert found.kind is FailureKind.TIMEOUT
+
+
+async def test_a_body_that_ends_with_a_secured_connection(trusted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def until_close(path: str, before: int, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 50_000)
+        await writer.drain()
+        writer.close()
+
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+    async with LastingServer(until_close, tls=server_context(trusted)) as server, fetching() as fetcher:
+        page = await fetcher.fetch(Request(url=server.url("/")))
+        assert isinstance(page, Page)
+        assert len(page.body) == 50_000
+
+
+class ForwardingProxy:
+    """Understands CONNECT and nothing else."""
+
+    def __init__(self, answer_to_connect: bytes = b"HTTP/1.1 200 Connection established\r\n\r\n") -> None:
+        self.heads: list[str] = []
+        self._answer = answer_to_connect
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[str]:
+        server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        server.close()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await server.wait_closed()
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        self.heads.append(head)
+        writer.write(self._answer)
+        await writer.drain()
+        if b" 200 " in self._answer:
+            host, _, port = head.split()[1].rpartition(":")
+            far_reader, far_writer = await asyncio.open_connection(host, int(port))
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.gather(_pump(reader, far_writer), _pump(far_reader, writer))
+            far_writer.close()
+        writer.close()
+        self._tasks.discard(task)
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(ConnectionError):
+        while data := await reader.read(1 << 16):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
+
+
+async def test_https_through_a_proxy(trusted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+    proxy = ForwardingProxy()
+    async with LastingServer(hello, tls=server_context(trusted)) as server, proxy.running() as place:
+        async with fetching(f"http://ann:s%3Dcret@{place}") as fetcher:
+            for path in ("/a", "/b"):
+                page = await fetcher.fetch(Request(url=f"https://localhost:{server.port}{path}"))
+                assert isinstance(page, Page)
+                assert (page.body, page.address) == (f"hello {path}".encode(), "")
+        assert server.connections == 1, "a tunnel is used again"
+    (head,) = proxy.heads
+    assert head.startswith(f"CONNECT localhost:{server.port} HTTP/1.1\r\nHost: localhost:{server.port}\r\n")
+    assert "Proxy-Authorization: Basic YW5uOnM9Y3JldA==\r\n" in head
+    assert all("proxy-authorization" not in head.lower() for head in server.heads), "that was for the proxy alone"
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        (b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n", FailureKind.PROTOCOL),
+        (b"HTTP/1.1 502 Bad Gateway\r\n\r\nno such host", FailureKind.PROTOCOL),
+        (b"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno", FailureKind.PROTOCOL),
+        (b"garbage\r\n\r\n", FailureKind.PROTOCOL),
+        (b"", FailureKind.RESET),
+    ],
+)
+async def test_a_proxy_that_opens_no_tunnel(said: bytes, kind: FailureKind) -> None:
+    async with ForwardingProxy(said).running() as place, fetching(f"http://{place}") as fetcher:
+        assert (await failure(fetcher, "https://127.0.0.1:1/")).kind is kind
+
+
+async def test_behind_a_tunnel_certificates_count_as_well(trusted: Path) -> None:
+    proxy = ForwardingProxy()
+    async with LastingServer(hello, tls=server_context(trusted)) as server, proxy.running() as place:
+        fetcher = HttpFetcher(HttpOptions(user_agent="x", limits=LIMITS, allow=LOOPBACK, proxy=f"http://{place}"))
+        assert (await failure(fetcher, server.url("/"))).kind is FailureKind.TLS
+        await fetcher.close()
+
+
+async def test_a_proxy_that_is_not_there(unused_tcp_port: int) -> None:
+    async with fetching(f"http://127.0.0.1:{unused_tcp_port}") as fetcher:
+        for url in ("http://127.0.0.1/", "https://127.0.0.1/"):
+            assert (await failure(fetcher, url)).kind is FailureKind.CONNECT
+    async with fetching("http://nobody.invalid:3128") as fetcher:
+        assert (await failure(fetcher, "http://127.0.0.1/")).kind is FailureKind.DNS
+
+
+async def test_a_plain_request_tells_the_proxy_who_we_are() -> None:
+    async with LastingServer(hello) as server:
+        async with fetching(f"http://ann@127.0.0.1:{server.port}") as fetcher:
+            page = await fetcher.fetch(Request(url="http://127.0.0.1:81/x"))
+        assert isinstance(page, Page)
+        assert page.body == b"hello http://127.0.0.1:81/x"
+        assert "Proxy-Authorization: Basic YW5uOg==\r\n" in server.heads[0]
+
+
+async def test_plain_requests_to_a_proxy_that_speaks_tls(trusted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+    async with LastingServer(hello, tls=server_context(trusted)) as server, fetching(server.url("")) as fetcher:
+        assert isinstance(await fetcher.fetch(Request(url="http://127.0.0.1:81/x")), Page)
+
+
+def test_a_proxy_without_a_user() -> None:
+    proxy = Proxy.at("http://[::1]:3128/")
+    assert (proxy.origin.host, proxy.origin.port, proxy.fields) == ("::1", 3128, {})

@@ -1,0 +1,287 @@
+"""The pool: what is shared, what is never used again, and that nothing is left open."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+import uvloop
+
+from motherlode.fetch import AddressGuard, HttpFetcher, HttpLimits, HttpOptions, connections
+from motherlode.fetch.connecting import Place
+from motherlode.fetch.connections import Connections
+from motherlode.fetch.origins import split
+from motherlode.fetch.trouble import Trouble
+from motherlode.fetch.wire import Question
+from motherlode.model import Failure, FailureKind, Page, Posting, Request, RequestKind
+
+from .servers import LastingServer, answer
+from .test_parsing import Notes
+
+Reply = Callable[[str, int, asyncio.StreamWriter], Awaitable[None]]
+
+
+@pytest.fixture
+async def pool() -> AsyncIterator[Connections]:
+    made = Connections(AddressGuard(["127.0.0.0/8"]), proxy=None, connect=2.0, silence=2.0)
+    yield made
+    await made.close()
+
+
+async def asked(pool: Connections, url: str, *, address: str = "127.0.0.1", repeatable: bool = True) -> Notes | Trouble:
+    origin, target = split(url)
+    notes = Notes()
+    sent = f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n\r\n".encode()
+    deadline = asyncio.get_running_loop().time() + 5
+    question = Question(sent, notes, deadline, head_only=False, repeatable=repeatable)
+    return await pool.ask(Place(origin, address, origin.port), question) or notes
+
+
+async def echo(path: str, before: int, writer: asyncio.StreamWriter) -> None:
+    writer.write(answer(path.encode()))
+    await writer.drain()
+
+
+async def test_one_connection_serves_many_questions(pool: Connections) -> None:
+    async with LastingServer(echo) as server:
+        for number in range(5):
+            notes = await asked(pool, server.url(f"/{number}"))
+            assert isinstance(notes, Notes)
+            assert notes.body == b"/%d" % number
+        assert server.connections == 1
+
+
+async def test_questions_at_the_same_time_have_a_connection_each(pool: Connections) -> None:
+    async with LastingServer(echo) as server:
+        for _ in range(3):
+            await asyncio.gather(*(asked(pool, server.url("/")) for _ in range(4)))
+        assert server.connections == 4
+
+
+async def test_names_and_addresses_are_not_mixed(pool: Connections) -> None:
+    async with LastingServer(echo) as server:
+        for host in ("a.example", "b.example", "a.example"):
+            assert isinstance(await asked(pool, f"http://{host}:{server.port}/"), Notes)
+        assert server.connections == 2
+        refused = await asked(pool, f"http://a.example:{server.port}/", address="10.0.0.1")
+        assert isinstance(refused, Trouble), "a connection to another address of the name is of no use"
+        assert refused.kind is FailureKind.GUARD
+
+
+@pytest.mark.parametrize("address", ["localhost", "127.0.0.1.", "0x7f000001", ""])
+async def test_nothing_but_an_address_is_connected_to(pool: Connections, address: str) -> None:
+    refused = await asked(pool, "http://a.example/", address=address)
+    assert isinstance(refused, Trouble)
+    assert refused.kind is FailureKind.GUARD
+
+
+def hangs_up(*, answering: int) -> Reply:
+    """Ends each connection, without a word, when it is asked once more than so often."""
+
+    async def reply(path: str, before: int, writer: asyncio.StreamWriter) -> None:
+        if before >= answering:
+            writer.transport.abort()
+            return
+        await echo(path, before, writer)
+
+    return reply
+
+
+async def test_a_question_is_repeated_where_a_kept_connection_ends(pool: Connections) -> None:
+    async with LastingServer(hangs_up(answering=1)) as server:
+        for _ in range(3):
+            assert isinstance(await asked(pool, server.url("/x")), Notes)
+        assert server.connections == 3
+        assert len(server.heads) == 5, "two were sent twice"
+
+
+async def test_it_is_not_repeated_on_a_new_connection(pool: Connections) -> None:
+    async with LastingServer(hangs_up(answering=0)) as server:
+        trouble = await asked(pool, server.url("/x"))
+        assert isinstance(trouble, Trouble)
+        assert trouble.kind is FailureKind.RESET
+        assert len(server.heads) == 1
+
+
+async def test_it_is_not_repeated_once_an_answer_has_begun(pool: Connections) -> None:
+    async def reply(path: str, before: int, writer: asyncio.StreamWriter) -> None:
+        if before:
+            writer.write(b"HTTP/1.1 200 OK\r\n")
+            await writer.drain()
+            writer.close()
+        else:
+            await echo(path, before, writer)
+
+    async with LastingServer(reply) as server:
+        assert isinstance(await asked(pool, server.url("/x")), Notes)
+        trouble = await asked(pool, server.url("/x"))
+        assert isinstance(trouble, Trouble)
+        assert trouble.kind is FailureKind.RESET
+        assert len(server.heads) == 2
+
+
+async def test_what_may_not_be_repeated_is_sent_once_and_over_a_new_connection(pool: Connections) -> None:
+    async with LastingServer(hangs_up(answering=1)) as server:
+        for _ in range(3):
+            assert isinstance(await asked(pool, server.url("/x"), repeatable=False), Notes)
+        assert (server.connections, len(server.heads)) == (3, 3)
+
+
+async def test_rest_has_an_end(pool: Connections, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "REST_SECONDS", 0.1)
+    monkeypatch.setattr(connections, "_SWEEP_SECONDS", 0.05)
+    async with LastingServer(echo) as server:
+        assert isinstance(await asked(pool, server.url("/")), Notes)
+        await asyncio.sleep(0.4)
+        assert isinstance(await asked(pool, server.url("/")), Notes)
+        assert server.connections == 2
+
+
+async def test_only_so_many_rest(pool: Connections, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "RESTING_MOST", 3)
+    async with LastingServer(echo) as server:
+        names = [f"http://{number}.example:{server.port}/" for number in range(6)]
+        for name in names:
+            await asked(pool, name)
+        for name in reversed(names):
+            await asked(pool, name)
+        assert server.connections == 6 + 3, "the three that were used last had been kept"
+
+
+async def test_to_close_ends_what_is_under_way() -> None:
+    pool = Connections(AddressGuard(["127.0.0.0/8"]), proxy=None, connect=2.0, silence=5.0)
+
+    async def never(path: str, before: int, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(60)
+
+    async with LastingServer(never) as server:
+        asking = [asyncio.create_task(asked(pool, server.url("/"))) for _ in range(3)]
+        await asyncio.sleep(0.05)
+        await pool.close()
+        for found in await asyncio.gather(*asking):
+            assert isinstance(found, Trouble)
+            assert found.kind is FailureKind.RESET
+        await pool.close()
+
+
+async def test_a_question_that_is_cancelled_takes_its_connection_along(pool: Connections) -> None:
+    async def slowly(path: str, before: int, writer: asyncio.StreamWriter) -> None:
+        if path == "/slow":
+            await asyncio.sleep(0.2)
+        await echo(path, before, writer)
+
+    async with LastingServer(slowly) as server:
+        assert isinstance(await asked(pool, server.url("/first")), Notes)
+        asking = asyncio.create_task(asked(pool, server.url("/slow")))
+        await asyncio.sleep(0.05)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        notes = await asked(pool, server.url("/next"))
+        assert isinstance(notes, Notes)
+        assert notes.body == b"/next", "and not the answer to the question that was given up"
+        assert server.connections == 2
+
+
+def misbehaves(dice: random.Random) -> Reply:
+    """Every answer says what was asked. In between, connections end, or go on with garbage, at the worst moments."""
+
+    async def reply(path: str, before: int, writer: asyncio.StreamWriter) -> None:
+        whole = answer(path.encode())
+        match dice.randrange(12):
+            case 0:
+                writer.transport.abort()
+            case 1:
+                writer.write(whole[: dice.randrange(len(whole))])
+                writer.close()
+            case 2:
+                writer.write(whole)
+                writer.close()
+            case 3:
+                writer.write(whole)
+                await asyncio.sleep(0.001)
+                writer.transport.abort()
+            case 4:
+                writer.write(whole + answer(b"poison"))
+            case 5:
+                writer.write(whole + b"garbage")
+            case 6:
+                writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + path.encode())
+                writer.close()
+            case 7:
+                for place in range(0, len(whole), 7):
+                    writer.write(whole[place : place + 7])
+                    await asyncio.sleep(0)
+            case 8:
+                writer.write(b"HTTP/1.1 100 Continue\r\n\r\n" + whole)
+            case 9:
+                chunk = f"{len(path):x}\r\n{path}\r\n0\r\n\r\n"
+                writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk.encode())
+            case _:
+                writer.write(whole)
+        await writer.drain()
+
+    return reply
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
+def test_among_connections_that_end_at_bad_moments_every_answer_is_the_right_one(run: Callable[..., None]) -> None:
+    run(ask_a_server_that_misbehaves(random.Random(7)))
+
+
+async def ask_a_server_that_misbehaves(dice: random.Random) -> None:
+    limits = HttpLimits(connect=2.0, first_byte=2.0, whole=5.0)
+    fetcher = HttpFetcher(HttpOptions(user_agent="x", limits=limits, allow=("127.0.0.0/8",)))
+    outcomes: list[Page | Failure] = []
+
+    async def worker(name: int, url: Callable[[str], str]) -> None:
+        for number in range(60):
+            path = f"/{name}/{number}"
+            asking = asyncio.create_task(fetcher.fetch(Request(url=url(path))))
+            if dice.random() < 0.1:
+                await asyncio.sleep(dice.random() * 0.004)
+                asking.cancel()
+            try:
+                fetched = await asking
+            except asyncio.CancelledError:
+                continue
+            if isinstance(fetched, Page):
+                assert fetched.body == path.encode()
+            else:
+                assert fetched.kind in (FailureKind.RESET, FailureKind.PROTOCOL), fetched
+            outcomes.append(fetched)
+
+    async with LastingServer(misbehaves(dice)) as server:
+        await asyncio.gather(*(worker(name, server.url) for name in range(20)))
+        await fetcher.close()
+        pages = sum(isinstance(outcome, Page) for outcome in outcomes)
+        assert pages > 600, "most of them are answered"
+        assert server.connections < len(server.heads), "and connections are used again"
+
+
+async def test_a_head_leaves_the_connection_to_the_next_request(pool: Connections) -> None:
+    async def reply(path: str, before: int, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer(b"", length=500) if before == 0 else answer(b"next"))
+        await writer.drain()
+
+    fetcher = HttpFetcher(HttpOptions(user_agent="x", allow=("127.0.0.0/8",)))
+    async with LastingServer(reply) as server:
+        probe = await fetcher.fetch(Request(url=server.url("/"), kind=RequestKind.PROBE))
+        assert isinstance(probe, Page)
+        page = await fetcher.fetch(Request(url=server.url("/")))
+        assert isinstance(page, Page)
+        assert (page.body, server.connections) == (b"next", 1)
+        await fetcher.close()
+
+
+async def test_a_posting_is_not_sent_twice() -> None:
+    fetcher = HttpFetcher(HttpOptions(user_agent="x", allow=("127.0.0.0/8",)))
+    posting = Posting(body=b"", headers={"Content-Type": "text/plain"}, seconds=2.0, most_received=100)
+    async with LastingServer(hangs_up(answering=1)) as server:
+        request = Request(url=server.url("/"), kind=RequestKind.ERRAND, posting=posting)
+        for _ in range(2):
+            assert isinstance(await fetcher.fetch(request), Page)
+        assert (server.connections, len(server.heads)) == (2, 2)
+        await fetcher.close()

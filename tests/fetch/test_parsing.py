@@ -1,0 +1,192 @@
+"""Answers from bytes: however they are cut into pieces, and whatever follows them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from motherlode.fetch.parsing import AnswerParser
+
+from .servers import answer
+
+CHUNKED = (
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nContent-Type: x/y\r\n\r\n"
+)
+
+
+class Notes:
+    """A receiver that remembers."""
+
+    def __init__(self, *, wants: int = 1_000_000) -> None:
+        self.peer = ""
+        self.heads: list[tuple[int, dict[str, str]]] = []
+        self.body = b""
+        self._wants = wants
+
+    def head(self, status: int, headers: dict[str, str]) -> bool:
+        self.heads.append((status, headers))
+        return self._wants > 0
+
+    def piece(self, data: bytes) -> bool:
+        self.body += data
+        return len(self.body) < self._wants
+
+
+def parsed(
+    *pieces: bytes, parser: AnswerParser | None = None, head_only: bool = False, wants: int = 1_000_000
+) -> tuple[AnswerParser, Notes, str]:
+    parser = parser or AnswerParser()
+    notes = Notes(wants=wants)
+    parser.begin(notes, head_only=head_only)
+    wrong = ""
+    for piece in pieces:
+        if not (wrong or parser.done):
+            wrong = parser.feed(piece)
+    return parser, notes, wrong
+
+
+@pytest.mark.parametrize(
+    ("sent", "body"),
+    [
+        (answer(b"hello", "X: y"), b"hello"),
+        (answer(b""), b""),
+        (CHUNKED, b"abcde"),
+        (
+            b"HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n" + answer(b"at last"),
+            b"at last",
+        ),
+        (b"HTTP/1.1 200 OK\nX: y\nContent-Length: 2\n\nhi", b"hi"),
+        (b"\r\n" + answer(b"hi"), b"hi"),
+    ],
+    ids=repr,
+)
+def test_an_answer_is_the_same_whole_and_in_single_bytes(sent: bytes, body: bytes) -> None:
+    at_once = parsed(sent)
+    in_bytes = parsed(*(sent[place : place + 1] for place in range(len(sent))))
+    for parser, notes, wrong in (at_once, in_bytes):
+        assert wrong == ""
+        assert (parser.done, parser.clean, notes.body, len(notes.heads)) == (True, True, body, 1)
+    assert at_once[1].heads == in_bytes[1].heads
+
+
+def test_several_answers_one_after_the_other() -> None:
+    parser = AnswerParser()
+    for number in range(5):
+        _, notes, wrong = parsed(answer(b"%d" % number), parser=parser)
+        assert (wrong, notes.body, parser.clean) == ("", b"%d" % number, True)
+
+
+def test_headers_are_joined_and_trailers_are_not_among_them() -> None:
+    _, notes, _ = parsed(answer(b"", "Link: <a>", "LINK:  <b> \t", "X: \xe9", "Y: \xc3\xa9"))
+    assert notes.heads == [(200, {"link": "<a>, <b>", "x": "é", "y": "é", "content-length": "0"})]
+    parser, notes, _ = parsed(CHUNKED)
+    assert notes.heads == [(200, {"transfer-encoding": "chunked"})]
+    _, notes, _ = parsed(answer(b""), parser=parser)
+    assert notes.heads == [(200, {"content-length": "0"})], "nor among those of the next answer"
+
+
+@pytest.mark.parametrize("status", ["204 No Content", "304 Not Modified"])
+@pytest.mark.parametrize("head", ["Content-Length: 500", "Transfer-Encoding: chunked", "X: y"])
+def test_answers_that_have_no_body_whatever_they_announce(status: str, head: str) -> None:
+    sent = f"HTTP/1.1 {status}\r\n{head}\r\n\r\n".encode()
+    parser, notes, wrong = parsed(sent)
+    assert (wrong, parser.done, notes.body) == ("", True, b"")
+    _, notes, wrong = parsed(answer(b"next"), parser=parser)
+    assert (wrong, notes.body) == ("", b"next")
+
+
+def test_a_head_alone_is_whole() -> None:
+    parser, notes, wrong = parsed(answer(b"", length=500), head_only=True)
+    assert (wrong, parser.done, parser.clean, notes.heads[0][0]) == ("", True, True, 200)
+    _, notes, _ = parsed(answer(b"next"), parser=parser)
+    assert notes.body == b"next"
+
+
+@pytest.mark.parametrize("after", [b"x" * 500, b"x", b"5", b"5;", b"HTT"])
+def test_after_a_head_with_something_behind_it_nothing_else_is_believed(after: bytes) -> None:
+    for head in (answer(b"", length=500), CHUNKED[: CHUNKED.index(b"3\r\n")]):
+        parser, notes, wrong = parsed(head + after, head_only=True)
+        if not wrong:
+            assert (parser.done, parser.clean, notes.body) == (True, False, b"")
+
+
+@pytest.mark.parametrize("after", [b"H", b"HTTP/1.1 200", answer(b"another"), CHUNKED])
+def test_what_follows_an_answer_is_no_part_of_it_and_the_last_that_is_read(after: bytes) -> None:
+    parser, notes, wrong = parsed(answer(b"mine", "X: mine") + after)
+    assert wrong == ""
+    assert (parser.done, parser.clean, notes.body, len(notes.heads)) == (True, False, b"mine", 1)
+
+
+@pytest.mark.parametrize(
+    "head", [b"", b"Connection: close\r\n", b"Transfer-Encoding: gzip\r\n", b"Content-Type: x/y\r\n"]
+)
+def test_a_body_without_length_ends_with_the_connection(head: bytes) -> None:
+    parser, notes, wrong = parsed(b"HTTP/1.1 200 OK\r\n" + head + b"\r\nhello")
+    assert (wrong, parser.done, parser.ends_by_close, notes.body) == ("", False, True, b"hello")
+
+
+@pytest.mark.parametrize("sent", [answer(b"half", length=9), CHUNKED[:-8], b"HTTP/1.1 200 OK\r\nX: y\r\n", b""])
+def test_others_do_not(sent: bytes) -> None:
+    parser, _, wrong = parsed(sent)
+    assert (wrong, parser.done, parser.ends_by_close) == ("", False, False)
+
+
+def test_a_connection_that_is_closed_after_the_answer_is_not_clean() -> None:
+    assert not parsed(answer(b"hi", "Connection: close"))[0].clean
+    assert not parsed(b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi")[0].clean
+
+
+def test_a_body_ends_when_nobody_wants_more_of_it() -> None:
+    parser, notes, _ = parsed(answer(b"x" * 10, length=100), b"y" * 10, wants=5)
+    assert (parser.done, parser.clean, notes.body) == (True, False, b"x" * 10)
+    parser, notes, _ = parsed(answer(b"whole"), wants=0)
+    assert (parser.done, parser.clean, notes.body) == (True, True, b""), "it came unasked, but it came as a whole"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "said"),
+    [
+        ([b"SSH-2.0-OpenSSH_9.6\r\n"], "HTTP"),
+        ([answer(b"x", "Content-Length: 7")], "Content-Length"),
+        ([answer(b"x", "X: a\x00b")], "a null byte"),
+        ([answer(b"x", *["X: y"] * 128)], "more than 128 headers"),
+        ([answer(b"x", "X: " + "y" * 65_536)], "a header of more than 65536 bytes"),
+        ([b"HTTP/1.1 200 OK\r\n", *[b"X: y\r\n"] * 200], "more than 128 headers"),
+        ([b"HTTP/1.1 200 OK\r\nX: ", *[b"y" * 1000] * 300], "without end"),
+        ([b"HTTP/1.1 200 ", *[b"y" * 1000] * 300], "without end"),
+        ([b"HTTP/1.1 102 Processing\r\n\r\n"] * 20_000, "without end"),
+        ([b"\r\n" * 1000] * 200, "without end"),
+        ([CHUNKED[:-21], *[b"X: y\r\n"] * 200], "more than 128 headers"),
+        ([CHUNKED[:-21] + b"X: ", *[b"y" * 1000] * 300], "without end"),
+        ([CHUNKED[: CHUNKED.index(b"2;") + 2], *[b"y" * 1000] * 300], "without end"),
+        ([answer(b"mine") + b"garbage"], "HTTP"),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+def test_what_is_wrong_is_said(pieces: list[bytes], said: str) -> None:
+    assert said in parsed(*pieces)[2]
+
+
+@pytest.mark.parametrize("more", [b"Upgrade: x\r\nConnection: upgrade\r\n\r\n", b"\r\n", b"\r\nwhatever"])
+def test_a_change_of_protocol_is_an_answer(more: bytes) -> None:
+    parser, notes, wrong = parsed(b"HTTP/1.1 101 Switching\r\n" + more, wants=0)
+    assert (wrong, parser.done, parser.clean, notes.heads[0][0]) == ("", True, False, 101)
+
+
+@given(noise=st.binary(max_size=300), step=st.integers(1, 40), head_only=st.booleans())
+def test_no_bytes_are_too_odd(noise: bytes, step: int, *, head_only: bool) -> None:
+    for start in (b"", b"HTTP/1.1 200 OK\r\n", answer(b"ab"), CHUNKED[:60]):
+        sent = start + noise
+        parsed(*(sent[place : place + step] for place in range(0, len(sent), step)), head_only=head_only)
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=20), st.sampled_from([CHUNKED, answer(b"hello", "X: y")]))
+def test_the_cuts_between_pieces_do_not_matter(cuts: list[int], sent: bytes) -> None:
+    pieces, rest = [], sent
+    for cut in cuts:
+        pieces.append(rest[:cut])
+        rest = rest[cut:]
+    parser, notes, wrong = parsed(*filter(None, [*pieces, rest]))
+    assert (wrong, parser.clean) == ("", True)
+    assert (notes.heads, notes.body) == (parsed(sent)[1].heads, parsed(sent)[1].body)

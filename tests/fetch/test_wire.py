@@ -1,0 +1,161 @@
+"""One connection: its answers, its limits of time, and when it may be used again."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import weakref
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from motherlode.fetch.trouble import TOO_LATE
+from motherlode.fetch.wire import Question, Wire
+from motherlode.model import FailureKind
+
+from .servers import LastingServer, answer
+from .test_parsing import Notes
+
+ASKED = b"GET / HTTP/1.1\r\n\r\n"
+
+
+class Register:
+    """Which wires are open."""
+
+    def __init__(self) -> None:
+        self.wires: set[Wire] = set()
+
+    def made(self, wire: Wire) -> None:
+        self.wires.add(wire)
+
+    def lost(self, wire: Wire) -> None:
+        self.wires.remove(wire)
+
+
+def question(notes: Notes, *, sent: bytes = ASKED, seconds: float = 5.0, head_only: bool = False) -> Question:
+    deadline = asyncio.get_running_loop().time() + seconds
+    return Question(sent, notes, deadline, head_only, repeatable=True)
+
+
+@asynccontextmanager
+async def wire_to(reply: object, *, silence: float = 5.0) -> AsyncIterator[tuple[Wire, Register]]:
+    register = Register()
+    async with LastingServer(reply) as server:  # type: ignore[arg-type]
+        loop = asyncio.get_running_loop()
+        _, wire = await loop.create_connection(lambda: Wire(silence=silence, keeper=register), "127.0.0.1", server.port)
+        yield wire, register
+        wire.abort()
+        await asyncio.sleep(0.01)
+        assert register.wires == set()
+
+
+def sends(*pieces: bytes, pause: float = 0.0, close: bool = False) -> object:
+    async def reply(path: str, before: int, writer: asyncio.StreamWriter) -> None:
+        for piece in pieces:
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(pause)
+        if close:
+            writer.close()
+
+    return reply
+
+
+async def test_questions_one_after_the_other() -> None:
+    async with wire_to(sends(answer(b"hello"))) as (wire, _):
+        for _ in range(3):
+            notes = Notes()
+            assert await wire.ask(question(notes)) is None
+            assert (notes.body, notes.peer, wire.reusable) == (b"hello", "127.0.0.1", True)
+
+
+async def test_a_body_that_ends_with_the_connection() -> None:
+    async with wire_to(sends(b"HTTP/1.1 200 OK\r\n\r\nhel", b"lo", pause=0.01, close=True)) as (wire, register):
+        notes = Notes()
+        assert await wire.ask(question(notes)) is None
+        assert (notes.body, wire.reusable) == (b"hello", False)
+        assert register.wires == set()
+
+
+@pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200 OK\r\n", answer(b"half", length=9)])
+async def test_an_answer_that_is_cut_off(sent: bytes) -> None:
+    async with wire_to(sends(sent, close=True)) as (wire, _):
+        trouble = await wire.ask(question(Notes()))
+        assert trouble is not None
+        assert trouble.kind is FailureKind.RESET
+        assert wire.was_answered == bool(sent)
+        again = await wire.ask(question(Notes()))
+        assert again is not None, "nobody is there any more"
+
+
+async def test_silence_is_borne_for_so_long_and_no_longer() -> None:
+    async with wire_to(sends(b"HTTP/1.1 200 OK\r\n", b"", pause=5), silence=0.2) as (wire, _):
+        began = time.monotonic()
+        assert await wire.ask(question(Notes())) == TOO_LATE
+        assert 0.18 <= time.monotonic() - began < 1.0
+        assert not wire.reusable
+
+
+async def test_every_byte_moves_the_limit_of_silence_but_not_that_of_the_whole() -> None:
+    async with wire_to(sends(*[b"HTTP/1.1 200 OK\r\n", *[b"X: y\r\n"] * 90], pause=0.05), silence=0.2) as (wire, _):
+        began = time.monotonic()
+        assert await wire.ask(question(Notes(), seconds=0.6)) == TOO_LATE
+        assert 0.55 <= time.monotonic() - began < 1.5
+
+
+async def test_bytes_after_an_answer_end_the_connection() -> None:
+    async with wire_to(sends(answer(b"mine"), answer(b"not asked for"), pause=0.02)) as (wire, register):
+        assert await wire.ask(question(Notes())) is None
+        assert wire.reusable
+        await asyncio.sleep(0.1)
+        assert not wire.reusable
+        assert register.wires == set()
+
+
+@pytest.mark.parametrize("after", [b"HTTP/1.1", answer(b"not asked for")])
+async def test_bytes_right_behind_an_answer_do_too(after: bytes) -> None:
+    async with wire_to(sends(answer(b"mine") + after)) as (wire, _):
+        notes = Notes()
+        assert await wire.ask(question(notes)) is None
+        assert (notes.body, wire.reusable) == (b"mine", False)
+
+
+async def test_a_server_that_hangs_up_between_two_questions() -> None:
+    async with wire_to(sends(answer(b"hello"), close=True)) as (wire, register):
+        assert await wire.ask(question(Notes())) is None
+        await asyncio.sleep(0.05)
+        assert not wire.reusable
+        assert register.wires == set()
+
+
+async def test_a_question_that_is_given_up_leaves_nothing_behind() -> None:
+    async with wire_to(sends(b"", pause=5)) as (wire, register):
+        asking = wire.ask(question(Notes()))
+        asking.cancel()
+        wire.abort()
+        await asyncio.sleep(0.02)
+        assert register.wires == set()
+
+
+async def test_a_wire_that_rests_holds_no_body() -> None:
+    async with wire_to(sends(answer(b"hello"))) as (wire, _):
+        notes = Notes()
+        await wire.ask(question(notes))
+        known = weakref.ref(notes)
+        del notes
+        assert wire.reusable
+        assert known() is None
+
+
+async def test_a_long_question_is_not_silence_while_it_is_on_its_way() -> None:
+    async def slow_to_listen(path: str, before: int, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.6)
+        writer.write(answer(b"too much"))
+        await asyncio.sleep(0.1)
+        writer.transport.abort()
+
+    async with wire_to(slow_to_listen, silence=0.2) as (wire, _):
+        notes = Notes()
+        assert await wire.ask(question(notes, sent=ASKED + b"x" * 30_000_000)) is None
+        assert (notes.body, wire.reusable) == (b"too much", False)
