@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import compileall
 import json
 import os
 import random
@@ -37,6 +38,7 @@ from motherlode.transform import transform
 from motherlode.www.document import Document
 from results import record, table
 
+SOURCES = Path(__file__).resolve().parents[1] / "src"
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "sites.warc.gz"
 ADDRESSES = [f"127.0.1.{last}" for last in range(1, 25)]
 CRAWLER_CORE, SERVER_CORE = 0, 1
@@ -230,6 +232,7 @@ def main() -> None:
     if shutil.which("nginx") is None:
         sys.exit("this benchmark needs nginx: apt-get install nginx")
     run_alone()
+    compileall.compile_dir(SOURCES, quiet=1)  # as it is for every installed package, the peers' too
     pages = draw(options.pages)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
