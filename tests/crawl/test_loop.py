@@ -141,3 +141,10 @@ def test_a_recorded_web_without_rules_ends_at_once(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "crawl")
     assert run(folder, Job(seeds=(HOME,), web=str(web), delay=0.0, workers=1, words=False)) == []
     assert sum(read_stats(folder).refused.values()) == 1
+
+
+def test_broken_records_of_a_recorded_web_are_told(tmp_path: Path) -> None:
+    web = small_web(tmp_path / "web.warc.gz")
+    web.write_bytes(web.read_bytes()[:-40])
+    _, totals = crawled(tmp_path / "crawl", web)
+    assert totals.problems["1 records of the recorded web cannot be read"] == 1

@@ -150,7 +150,7 @@ def assemble(
         fetcher=fetcher,
         errands=errands,
         journal=journal,
-        lost_pages=lost,
+        troubles=_troubles(lost, journal, recorded),
         readers=ReaderLanes(instructions, workers=workers, seconds=_SECONDS_A_PAGE),
         archive=Archive(folder.warc) if job.warc else None,
         sitemaps=bool(job.sitemaps),
@@ -168,6 +168,17 @@ def assemble(
     )
     crawl = Crawl(parts, budget=_budget(job), concurrency=job.concurrency)
     return Assembled(crawl, frontier, seeds, ledger, store, policy)
+
+
+def _troubles(lost: int, journal: Journal | None, recorded: RecordedWeb | None) -> tuple[str, ...]:
+    """What the account should tell of how the parts were found."""
+    lost_pages = "resume: pages were missing in the quad store; they are fetched again"
+    broken = f"{recorded.broken_records} records of the recorded web cannot be read" if recorded is not None else ""
+    return (
+        *(journal.problems if journal is not None else ()),
+        *([lost_pages] if lost else []),
+        *([broken] if recorded is not None and recorded.broken_records else []),
+    )
 
 
 def _budget(job: Job) -> Budget:

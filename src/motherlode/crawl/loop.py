@@ -80,10 +80,8 @@ class Crawl:
         self.totals = take_up(
             parts.ledger, policy=parts.policy, traps=parts.traps, estimator=self._estimator, reward=parts.reward
         )
-        for problem in parts.journal.problems if parts.journal is not None else ():
-            self.totals.note_problem(problem)
-        if parts.lost_pages:
-            self.totals.note_problem("resume: pages were missing in the quad store; they are fetched again")
+        for trouble in parts.troubles:
+            self.totals.note_problem(trouble)
         self._stopping = False
         self._checkpoints = Checkpoints(parts, self.totals, self._estimator)
 

@@ -61,8 +61,8 @@ class Parts:
     """How a recorded web spells its URLs; None on the live web."""
     journal: Journal | None = None
     """Where answers are kept until what follows from them is; None where asking again costs nothing."""
-    lost_pages: int = 0
-    """Pages that were done and missing in the store; they wait again."""
+    troubles: tuple[str, ...] = ()
+    """What was found broken when the crawl was put together; told in its account."""
     resolve: Resolve | None = None
     """Where addresses come from; None where the frontier does not ask for them."""
     neighbours: Neighbours | None = None
