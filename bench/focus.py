@@ -1,12 +1,15 @@
 """How much of what full knowledge could gain each policy makes good: policy × target × budget, on webs apart.
 
-python bench/focus.py [--repeat 10] [--policies NAME,NAME…] [--web corpus|synthetic|all] [--quick]
+python bench/focus.py [--repeat 10] [--policies NAME,NAME…] [--web corpus|synthetic|all] [--seeds FILE] [--missing]
 
 The recorded web of ../shared/corpus is taken as a whole and in parts: for each repetition another half of its hosts is
 drawn, with only the links between them, so that no figure stands on one lucky web. Synthetic webs have seeds that
 development did not use. Every policy starts from the home pages with a seed of its own, knows nothing at the start,
 and is measured at 5, 12 and 25 % of the pages: harvest rate, and focus, the share of the oracle's gain over
 breadth-first. Mean and spread over the repetitions. The last column says who is first.
+
+With --seeds, crawls of recorded sites start from the URLs of a file; with --missing, links to what was not recorded are
+kept, and fail. Both are harder, and their tables are kept apart.
 """
 
 from __future__ import annotations
@@ -24,6 +27,9 @@ from pathlib import Path
 from random import Random
 from statistics import mean, pstdev
 
+from motherlode.cli.crawling import read_seeds
+from motherlode.crawl import canonical_seeds
+from motherlode.model import FailureKind, Policy
 from motherlode.policy import POLICIES, policy_from, target_from
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
 from motherlode.sim.record import record as record_trace
@@ -75,7 +81,28 @@ class Web:
     trace: str = ""
     part: int = -1
     """The draw of hosts; -1 for the web as a whole."""
+    seeds: tuple[str, ...] = ()
+    """Where to start; nothing means the home page of every host."""
+    missing: bool = False
+    """Whether links to what was not recorded are kept."""
     seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """How recorded sites are crawled."""
+
+    seeds: tuple[str, ...] = ()
+    missing: bool = False
+
+    @property
+    def words(self) -> list[str]:
+        """What is not as usual."""
+        return ["seeds"] * bool(self.seeds) + ["missing"] * self.missing
+
+    def web(self, target: str, trace: str, *, part: int) -> Web:
+        name = ", ".join(["recorded sites", *self.words])
+        return Web(name=name, target=target, trace=trace, part=part, seeds=self.seeds, missing=self.missing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +119,8 @@ class Outcome:
 
 
 @lru_cache(maxsize=2)
-def _trace_web(trace: str, target: str) -> TraceWeb:
-    return TraceWeb(Path(trace), target_from(target))
+def _trace_web(trace: str, target: str, *, missing: bool) -> TraceWeb:
+    return TraceWeb(Path(trace), target_from(target), keep_missing=missing)
 
 
 @lru_cache(maxsize=1)
@@ -101,22 +128,26 @@ def opened(web: Web) -> SimulatedWeb:
     """The web, kept by the process that opened it."""
     if not web.trace:
         return SyntheticSimWeb(pages=SYNTHETIC_PAGES, seed=web.seed, target=target_from(web.target))
-    whole = _trace_web(web.trace, web.target)
+    whole = _trace_web(web.trace, web.target, missing=web.missing)
     if web.part < 0:
         return whole
     hosts = sorted({host_of(url) for url in whole.home_pages()})
     return HostSubset(whole, Random(f"part {web.part}").sample(hosts, len(hosts) // 2))
 
 
+def curve(web: Web, policy: Policy) -> list[tuple[int, int]]:
+    """How many finds a policy has after how many requests, to the largest budget."""
+    known = opened(web)
+    spelled = dict.fromkeys(map(known.spelling, canonical_seeds(web.seeds)))
+    starts = [url for url in spelled if known.page(url).failure is not FailureKind.NOT_FOUND] or known.home_pages()
+    pages = round(max(BUDGETS) * known.page_count)
+    return Simulation(known, policy, scope=lambda url: "").run(starts, pages=pages).curve
+
+
 @lru_cache(maxsize=1)
 def yardsticks(web: Web) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """The curves of breadth-first and of the oracle."""
-    known = opened(web)
-    pages = round(max(BUDGETS) * known.page_count)
-    return tuple(
-        Simulation(known, policy, scope=lambda url: "").run(known.home_pages(), pages=pages).curve
-        for policy in (policy_from("bfs"), OraclePolicy(LinkGraph(known)))
-    )  # type: ignore[return-value]
+    return curve(web, policy_from("bfs")), curve(web, OraclePolicy(LinkGraph(opened(web))))
 
 
 def measure(web: Web, policies: Sequence[str], seed: int) -> list[Outcome]:
@@ -130,14 +161,11 @@ def measure(web: Web, policies: Sequence[str], seed: int) -> list[Outcome]:
     outcomes = []
     for name in policies:
         began = time.process_time()
-        pages = round(max(BUDGETS) * known.page_count)
-        curve = (
-            Simulation(known, policy_from(name, seed), scope=lambda url: "").run(known.home_pages(), pages=pages).curve
-        )
+        own = curve(web, policy_from(name, seed))
         harvest, gained = {}, {}
         for budget in BUDGETS:
             at = budget * known.page_count
-            found = relevant_at(curve, at)
+            found = relevant_at(own, at)
             harvest[budget] = found / at
             value = focus(found, relevant_at(bfs, at), relevant_at(oracle, at))
             if value is not None:
@@ -150,13 +178,13 @@ def measure(web: Web, policies: Sequence[str], seed: int) -> list[Outcome]:
     return outcomes
 
 
-def jobs(trace: str, repeat: int, which: str) -> Iterator[tuple[Web, int]]:
+def jobs(trace: str, repeat: int, which: str, setting: Setting) -> Iterator[tuple[Web, int]]:
     """Webs and seeds; the recorded web as a whole in the first repetition, another half of it in each of the others."""
     if which != "synthetic" and trace:
         for target in RECORDED_TARGETS:
             for turn in range(repeat):
-                yield Web(name="recorded sites", target=target, trace=trace, part=turn - 1), turn
-    if which != "corpus":
+                yield setting.web(target, trace, part=turn - 1), turn
+    if which != "corpus" and not setting.words:
         for target in SYNTHETIC_TARGETS:
             for turn in range(repeat):
                 yield Web(name="synthetic", target=target, seed=SYNTHETIC_SEED + turn), turn
@@ -227,15 +255,18 @@ def main() -> int:
     parser.add_argument("--policies", default=",".join(POLICIES), help="names with commas between; all by default")
     parser.add_argument("--web", choices=("corpus", "synthetic", "all"), default="all")
     parser.add_argument("--trace", help="a trace of the recorded web, where one was made already")
+    parser.add_argument("--seeds", type=Path, help="a file of URLs where crawls of recorded sites start")
+    parser.add_argument("--missing", action="store_true", help="keep links to what was not recorded")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
+    setting = Setting(seeds=read_seeds(options.seeds) if options.seeds else (), missing=options.missing)
     policies = [name for name in options.policies.split(",") if name]
     with tempfile.TemporaryDirectory() as folder:
         trace = options.trace or ""
         if not trace and options.web != "synthetic" and CORPUS.exists():
             trace = str(Path(folder) / "trace")
             record_trace([CORPUS], Path(trace), progress=lambda done, of: None)
-        wanted = list(jobs(trace, options.repeat, options.web))
+        wanted = list(jobs(trace, options.repeat, options.web, setting))
         outcomes: list[Outcome] = []
         with ProcessPoolExecutor(options.processes, mp_context=get_context("forkserver")) as pool:
             futures = [pool.submit(measure, web, policies, seed) for web, seed in wanted]
@@ -244,7 +275,7 @@ def main() -> int:
                 print(f"\r{number} of {len(futures)} webs", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     text, good = written(outcomes, policies)
-    print(record("focus", f"## Focus\n\n{_intro(options.repeat)}\n\n{text}").read_text())
+    print(record("-".join(["focus", *setting.words]), f"## Focus\n\n{_intro(options.repeat)}\n\n{text}").read_text())
     return 0 if good else 1
 
 

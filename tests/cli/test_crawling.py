@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from tests.support import shared, synthetic_warc
 
+from motherlode.cli.crawling import read_seeds
+
 POLICIES = ("bfs", "dfs", "random", "bandit:success-rate", "bandit:success-rate:0.5:100")
 
 
@@ -94,6 +96,10 @@ def test_wrong_use_says_what_to_do(crawled: Path, tmp_path: Path) -> None:
         (["crawl", "http://a/", "-o", new, "--allow", "home"], "not an address range"),
         (["crawl", "http://a/", "-o", new, "--web", "none.warc.gz"], "none.warc.gz cannot be read"),
         (["crawl", "http://a/", "-o", str(crawled / "out")], "holds a crawl already"),
+        (["crawl", "http://a/", "-o", new, "--due"], "use it with --refresh"),
+        (["crawl", "http://a/", "-o", new, "--target", "type:foo:Bar"], "the prefix 'foo' is not known"),
+        (["crawl", "http://a/", "-o", new, "--target", "ASK { ?s foo:x ?o }"], "hint: did you mean foaf:?"),
+        (["crawl", "--seeds", "", "-o", new], "cannot be read"),
         (["resume", new], "holds no crawl"),
         (["stats", new], "holds no crawl"),
         (["query", str(crawled / "out"), "SELECT {"], "the query cannot be read"),
@@ -107,6 +113,32 @@ def test_wrong_use_says_what_to_do(crawled: Path, tmp_path: Path) -> None:
         assert message in " ".join(done.stderr.split()), (arguments, done.stderr)
         assert "Traceback" not in done.stderr, (arguments, done.stderr)
     assert not Path(new).exists(), "a crawl that cannot begin leaves nothing behind"
+
+
+def test_comments_and_a_byte_order_mark_are_no_part_of_the_seeds(tmp_path: Path) -> None:
+    file = tmp_path / "seeds.txt"
+    lines = ("http://a/ ", "# all", "  #", "http://b/#part", "http://c/ # why", "http://d/\t#", "", "http://e/ é")
+    file.write_text("\ufeff" + "\r\n".join(lines), encoding="utf-8")
+    assert read_seeds(file) == ("http://a/", "http://b/#part", "http://c/", "http://d/", "http://e/ é")
+
+
+def test_a_recorded_web_of_a_job_file_is_found_from_everywhere(crawled: Path, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "web.warc.gz").symlink_to(crawled / "web.warc.gz")
+    seed = (crawled / "seeds.txt").read_text().split("\n")[1]
+    job = tmp_path / "job.toml"
+    job.write_text(f"seeds = ['{seed}']\nweb = 'sub/web.warc.gz'\npages = 3\ndelay = 0\nwords = false\n")
+    out = str(tmp_path / "out")
+    motherlode("crawl", "--config", str(job), "-o", out, "--quiet")
+    motherlode("resume", out, "--pages", "5", "--quiet")
+    assert json.loads(motherlode("crawl", "--refresh", "-o", out, "--json").stdout)["refreshed"] > 0
+
+
+def test_a_job_file_may_say_how_to_refresh(crawled: Path, tmp_path: Path) -> None:
+    job = tmp_path / "refresh.toml"
+    job.write_text("web = 'none.warc.gz'")
+    said = motherlode("crawl", "--refresh", "--config", str(job), "-o", str(crawled / "out"), expect=2).stderr
+    assert "none.warc.gz cannot be read" in " ".join(said.split())
 
 
 def test_without_a_network_it_says_so(tmp_path: Path) -> None:

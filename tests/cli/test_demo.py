@@ -26,6 +26,7 @@ def test_the_focused_crawl_is_ahead_and_there_is_an_answer_and_a_report(tmp_path
     assert "rows" in done.stderr
     again = _demo("-o", str(tmp_path / "demo"), "--pages", "20")
     assert again.returncode == 0, "an earlier demo is replaced"
+    assert "came to no recipe with a cooking time in 20 pages" in " ".join(again.stderr.split())
 
 
 def test_it_does_not_remove_what_is_not_a_demo(tmp_path: Path) -> None:

@@ -47,6 +47,13 @@ def test_a_url_that_was_never_met_is_told_with_its_checks(out: str) -> None:
     assert "known URLs of its host" in text
 
 
+@pytest.mark.parametrize("part", ["/md3", "./md3", "?q", "#top", "//a.example/x"])
+def test_a_part_of_a_url_is_wrong_usage(out: str, part: str) -> None:
+    code, text = _run(out, part)
+    assert code == 2
+    assert "is a part of a URL: give the whole" in text
+
+
 def test_a_folder_without_a_crawl_is_wrong_usage(tmp_path: Path) -> None:
     code, text = _run(str(tmp_path), HOME)
     assert code == 2

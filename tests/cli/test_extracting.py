@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
+from tests.crawl.changing_web import ChangingWeb, Document, motherlode, serving
 
 PAGE = """<!DOCTYPE html><title>Pie</title>
 <script type="application/ld+json">{"@context": "https://schema.org", "@type": "Recipe", "name": "Pie",}</script>
@@ -81,6 +82,69 @@ def test_exit_codes() -> None:
     assert "nothing could be read" in extract("-", "--type", "text/turtle", text="<a <b", expect=1).stderr
     assert "no structured data" in extract("-", "--syntax", "rdfa", text="<p>plain</p>").stderr
     assert "did you mean microdata" in extract("-", "--syntax", "microdat", text="", expect=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("nonsense.ttl", b"What is this?\n", "the content is turtle"),
+        ("random.ttl", bytes(range(256)), "the content is binary"),
+        ("nothing.html", b"", "the content is empty"),
+    ],
+)
+def test_what_cannot_be_read_at_all_is_a_failure_that_tells_the_kind(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert f"nothing could be read: {message}" in extract(str(path), "--base", "http://ex.org/", expect=1).stderr
+
+
+@pytest.mark.parametrize(("name", "content", "kind"), [("empty.nt", "", "ntriples"), ("a.txt", "Dear Ann,\n", "text")])
+def test_what_could_be_read_and_says_nothing_is_no_failure(tmp_path: Path, name: str, content: str, kind: str) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    assert f"no structured data found: the content is {kind}" in extract(str(path)).stderr
+
+
+def test_a_file_keeps_its_name_where_a_base_is_given(tmp_path: Path) -> None:
+    path = tmp_path / "part.html"
+    path.write_text('<div itemscope itemtype="http://schema.org/Person"><b itemprop="name">Ann</b></div>')
+    assert extract(str(path), "--base", "http://ex.org/").stdout.count("<http://ex.org/> .\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-", "--base", "notaurl"), "--base 'notaurl' is no URL"),
+        (("-", "--base", "http://ex.org/a b"), "is no URL"),
+        (("ftp://ex.org/x",), "only http and https URLs are fetched"),
+        (("-", "--type", "foo"), "--type 'foo' is not known; known: text/turtle, application/trig"),
+        (("-", "--type", "text/turtel"), "did you mean text/turtle?"),
+        (("http://ex.org/", "--allow", "home"), "not an address range"),
+    ],
+)
+def test_wrong_usage_is_told(arguments: tuple[str, ...], message: str) -> None:
+    done = extract(*arguments, text="<> a <#Thing> .", expect=2)
+    assert message in " ".join(done.stderr.split())
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("media_type", ["application/vnd.x+xml", "TEXT/Turtle; charset=utf-8", "image/png"])
+def test_types_of_families_are_known(media_type: str) -> None:
+    extract("-", "--type", media_type, text="@prefix a: <urn:a:> . a:b a:c a:d .")
+
+
+async def test_an_address_is_fetched_by_the_rules_of_its_host() -> None:
+    rules = Document("User-agent: *\nDisallow: /private\n", content_type="text/plain")
+    turtle = Document("<> a <#Thing> .", content_type="text/turtle")
+    pages = {"/robots.txt": rules, "/private/x": turtle, "/open": turtle}
+    flags = ("--allow", "127.0.0.0/8", "--delay", "0")
+    async with serving(ChangingWeb(pages)) as site:
+        said = await motherlode("extract", f"{site.root}/private/x", *flags, code=1)
+        assert f"{site.root}/robots.txt disallows it" in " ".join(said.split())
+        assert "#Thing" in await motherlode("extract", f"{site.root}/open", *flags)
+    assert site.asked() == ["/open"]
 
 
 def test_a_large_document_is_one_document_in_every_format(tmp_path: Path) -> None:

@@ -53,6 +53,13 @@ def folder(tmp_path: Path) -> CrawlFolder:
     return made
 
 
+def test_a_type_that_can_never_fit_is_told_with_the_known_prefixes(folder: CrawlFolder) -> None:
+    told = ask(folder.path, "tomato", "--type", "foo:Bar", expect=2)
+    assert "--type: the prefix of 'foo:Bar' is not known" in told
+    assert "schema" in told
+    assert "cannot be read" not in told
+
+
 def test_finds_are_told_with_name_type_page_and_how_many_say_so(folder: CrawlFolder) -> None:
     lines = [line.strip() for line in ask(folder.path, "tomato", "soup").splitlines()]
     assert lines[0] == "1. [red]Tomato[/red] soup  schema:Recipe", "what a page says is no markup"

@@ -84,3 +84,14 @@ def test_a_folder_without_a_crawl_and_a_port_in_use_are_told(tmp_path: Path) -> 
         code, message = motherlode_serve(folder.path, "--port", str(taken.getsockname()[1]))
     assert code == 1
     assert "--port 0 takes a free one" in message
+
+
+def test_a_crawl_does_not_begin_where_it_cannot_be_shown(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        flags = ("http://a.test/", "-o", str(out), "--serve", str(taken.getsockname()[1]))
+        command = [sys.executable, "-m", "motherlode", "crawl", *flags]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "--serve 0 takes a free one" in " ".join(done.stderr.split())
+    assert not out.exists()

@@ -38,9 +38,18 @@ def test_units_in_a_job_file(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("polcy = 'bfs'", r"unknown key 'polcy' \(did you mean policy\?\)"),
-        ("pages = 'ten'", "pages should be int"),
-        ("pages = true", "pages should be int"),
-        ("seeds = 'http://a/'", "seeds should be tuple"),
+        ("pages = 'ten'", 'pages should be a whole number, not "ten"'),
+        ("pages = true", "pages should be a whole number, not true"),
+        ("delay = '1'", "delay should be a number"),
+        ("policy = 1", "policy should be a text in quotes"),
+        ("warc = 1", "warc should be true or false"),
+        ("links = 1", "links should be a table"),
+        ("seeds = 'http://a/'", "seeds should be a list of URLs"),
+        ("seeds = ['http://a/', 7]", "seeds should be a list of URLs"),
+        ("hosts = 'a.example'", "hosts should be a table of names and addresses"),
+        ("hosts = { 'a.example' = 80 }", "hosts should be a table of names and addresses"),
+        ("time = []", "time should be a time such as"),
+        ("sinks = ['x']", "sinks should be a list of tables"),
         ("pages = [", "is not TOML"),
         ("time = 'soon'", "should look like 90s"),
     ],
@@ -48,6 +57,24 @@ def test_units_in_a_job_file(tmp_path: Path) -> None:
 def test_mistakes_in_a_job_file(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(JobError, match=message):
         read_job_file(_file(tmp_path, text))
+
+
+@pytest.mark.parametrize("key", ["web", "model", "state"])
+def test_a_path_is_seen_from_the_job_file_and_kept_whole(
+    tmp_path: Path, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = str(tmp_path / "sub" / "thing")
+    assert read_job_file(_file(tmp_path, f"{key} = 'sub/thing'")) == {key: place}
+    assert read_job_file(_file(tmp_path, f"{key} = '{place}'")) == {key: place}
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    kept = _file(tmp_path / "out", job_to_toml(Job(**{key: "sub/thing"})))  # type: ignore[arg-type]
+    assert read_job_file(kept)[key] == place
+
+
+def test_what_is_no_path_stays_as_it_is(tmp_path: Path) -> None:
+    values = read_job_file(_file(tmp_path, "model = ''\nstate = 's3://bucket/crawl'"))
+    assert values == {"model": "", "state": "s3://bucket/crawl"}
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
@@ -60,11 +87,18 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     [
         ({"pages": 0}, "pages must be greater than 0"),
         ({"delay": -1.0}, "delay cannot be negative"),
+        ({"dry_below": 3.0}, "dry_below must be a share above 0 and up to 1; got 3.0$"),
+        ({"dry_after": 0}, "dry_after must be greater than 0; got 0$"),
+        ({"shards": 0}, "shards must be greater than 0; got 0$"),
         ({"policy": "bandit:success-rat"}, "did you mean bandit:success-rate"),
         ({"policy": "bandit:success-rate:x"}, "λ and m are numbers"),
         ({"policy": "bandit:success-rate:7"}, "from 0 to 1"),
         ({"target": "microdat"}, "did you mean microdata"),
         ({"target": "ASK { ?s }"}, "not a SPARQL ASK"),
+        (
+            {"target": "ASK { ?s foo:x ?o }"},
+            r"column 10: the prefix foo: is not known\n.*\n +\| +\^\nhint: did you mean",
+        ),
     ],
 )
 def test_mistakes_in_a_job(values: dict[str, object], message: str) -> None:
@@ -75,6 +109,21 @@ def test_mistakes_in_a_job(values: dict[str, object], message: str) -> None:
 def test_a_place_must_have_a_port() -> None:
     with pytest.raises(JobError, match="should look like"):
         Job(hosts={"a.example": "127.0.0.1"}).places()
+
+
+def test_names_of_hosts_are_spelled_as_in_urls() -> None:
+    hosts = {"bücher.test": "127.0.0.1:81", "Example.ORG.": "127.0.0.2:82", "xn--bcher-kva.example": "127.0.0.3:83"}
+    assert Job(hosts=hosts).places() == {
+        "xn--bcher-kva.test": ("127.0.0.1", 81),
+        "example.org": ("127.0.0.2", 82),
+        "xn--bcher-kva.example": ("127.0.0.3", 83),
+    }
+
+
+@pytest.mark.parametrize("name", ["a.example:81", "http://a.example", "a.example/x", "", "a b"])
+def test_what_names_no_host_is_told(name: str) -> None:
+    with pytest.raises(JobError, match="should be the name of a host"):
+        Job(hosts={name: "127.0.0.1:81"}).places()
 
 
 def test_sizes_and_times() -> None:

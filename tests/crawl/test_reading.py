@@ -127,6 +127,21 @@ def test_a_context_that_is_missing_is_wanted_and_read_when_it_is_supplied() -> N
     assert b"<http://vocab.example/name>" in supplied.lines
 
 
+def test_json_with_the_context_in_its_header_is_json_ld_and_the_context_is_no_page() -> None:
+    headers = {"link": f'<{CONTEXT}>; rel="http://www.w3.org/ns/json-ld#context"'}
+    first = read('{"name": "Ann"}', "application/json", headers=headers)
+    assert (first.wanted, first.links) == ((CONTEXT,), [])
+    supplies = Supplies(contexts={CONTEXT: b'{"@context": {"name": "http://schema.org/name"}}'})
+    second = read('{"name": "Ann"}', "application/json", headers=headers, supplies=supplies)
+    assert (second.kind, second.counts, second.wanted) == ("jsonld", {"jsonld": 1}, ())
+
+
+def test_a_sitemap_that_is_broken_is_told() -> None:
+    reading = read("<urlset><url><loc>http://ex.org/1</loc></url><url>", "text/xml")
+    assert [link.url for link in reading.links] == ["http://ex.org/1"]
+    assert "not well-formed" in reading.problems[0].message
+
+
 def test_files_that_a_service_wants_are_links() -> None:
     service = Service(media_type="application/pdf", url="http://s.example/")
     page = '<a href="/paper.pdf">p</a>'

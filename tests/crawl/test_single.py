@@ -1,18 +1,15 @@
-"""One page without a crawl: fetched from a real server, or read from a file of any size."""
+"""One page without a crawl: a body, or a file of any size."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from tests.crawl.changing_web import ChangingWeb, Document, serving
 
-from motherlode.crawl.job import JobError
-from motherlode.crawl.single import Source, fetch_source, read_source
-from motherlode.frontier import MAX_REDIRECTS
-from motherlode.model import Facts, Statement, Syntax
+from motherlode.crawl.errors import JobError
+from motherlode.crawl.single import Source, read_source
+from motherlode.model import ContentKind, Facts, Statement, Syntax
 
-LOOPBACK = ("127.0.0.0/8",)
 TURTLE = "<> <http://schema.org/name> 'Ann' ."
 PAGE = (
     '<p itemscope itemtype="http://schema.org/Person"><b itemprop=name>Ann</b></p>'
@@ -20,59 +17,8 @@ PAGE = (
 )
 
 
-async def fetch(site: ChangingWeb, path: str, *, base: str | None = None, media_type: str = "") -> Source:
-    return await fetch_source(f"{site.root}{path}", base=base, media_type=media_type, allow=LOOPBACK)
-
-
-def moved(to: str) -> Document:
-    return Document(status=302, headers={"Location": to})
-
-
-async def test_a_page_is_found_through_redirects_and_known_by_its_last_address() -> None:
-    pages = {"/a": moved("/b"), "/b": moved("c"), "/c": Document(TURTLE, content_type="text/turtle")}
-    async with serving(ChangingWeb(pages)) as site:
-        source = await fetch(site, "/a")
-        assert source.url == f"{site.root}/c"
-    assert source.body == TURTLE.encode()
-    assert source.content_type.startswith("text/turtle")
-    assert source.path is None
-
-
-async def test_who_asks_may_know_better_what_it_is_and_where_it_belongs() -> None:
-    async with serving(ChangingWeb({"/a": Document(TURTLE, content_type="text/plain")})) as site:
-        source = await fetch(site, "/a", base="http://base.example/", media_type="text/turtle")
-    assert (source.url, source.content_type) == ("http://base.example/", "text/turtle")
-
-
-@pytest.mark.parametrize("hops", [MAX_REDIRECTS, MAX_REDIRECTS + 1])
-async def test_redirects_end_where_those_of_a_crawl_do(hops: int) -> None:
-    pages = {f"/{number}": moved(f"/{number + 1}") for number in range(hops)}
-    async with serving(ChangingWeb({**pages, f"/{hops}": Document(TURTLE)})) as site:
-        if hops > MAX_REDIRECTS:
-            with pytest.raises(JobError, match="more than 8 redirects"):
-                await fetch(site, "/0")
-        else:
-            assert (await fetch(site, "/0")).body == TURTLE.encode()
-
-
-async def test_what_cannot_be_fetched_is_told_with_its_kind() -> None:
-    async with serving(ChangingWeb({"/private": moved("http://10.0.0.1/")})) as site:
-        with pytest.raises(JobError, match="not-found"):
-            await fetch(site, "/none")
-        with pytest.raises(JobError, match="address-guard"):
-            await fetch(site, "/private")
-        with pytest.raises(JobError, match="address-guard"):
-            await fetch_source(f"{site.root}/none", base=None, media_type="", allow=())
-
-
-@pytest.mark.parametrize("url", ["ftp://a.example/", "no url", "", "javascript:1"])
-async def test_only_the_web_is_asked(url: str) -> None:
-    with pytest.raises(JobError, match="not an http or https URL"):
-        await fetch_source(url, base=None, media_type="", allow=LOOPBACK)
-
-
 def whole(source: Source, syntaxes: frozenset[Syntax] | None = None) -> tuple[list[Facts], list[Statement]]:
-    found = list(read_source(source, syntaxes))
+    found = [part.facts for part in read_source(source, syntaxes)]
     return found, [statement for facts in found for one in facts.extractions for statement in one.statements]
 
 
@@ -90,6 +36,38 @@ def test_a_file_is_known_by_its_name_or_its_content(tmp_path: Path, name: str) -
     path.write_text(f"@prefix schema: <http://schema.org/> .\n{TURTLE}")
     _, statements = whole(Source(url="http://a.example/", path=path))
     assert statements == [("<http://a.example/>", "<http://schema.org/name>", '"Ann"', "")]
+
+
+@pytest.mark.parametrize("base", ["http://a.example/", "http://a.example/data.ttl"])
+def test_the_name_of_a_file_counts_whatever_page_it_is_said_to_be(tmp_path: Path, base: str) -> None:
+    path = tmp_path / "part.html"
+    path.write_text(PAGE)
+    (part,) = read_source(Source(url=base, path=path), None)
+    assert part.kind is ContentKind.HTML
+    assert {Syntax.MICRODATA, Syntax.RDFA} <= set(part.facts.counts)
+
+
+def test_a_name_that_tells_nothing_leaves_it_to_the_page(tmp_path: Path) -> None:
+    path = tmp_path / "download.1"
+    path.write_text(PAGE)
+    (part,) = read_source(Source(url="http://a.example/part.html", path=path), None)
+    assert part.kind is ContentKind.HTML
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a.ttl", ContentKind.TURTLE),
+        ("a.nt", ContentKind.N_TRIPLES),
+        ("a.rdf", ContentKind.EMPTY),
+        ("a", ContentKind.EMPTY),
+    ],
+)
+def test_nothing_at_all_is_a_document_where_the_syntax_says_so(tmp_path: Path, name: str, kind: ContentKind) -> None:
+    path = tmp_path / name
+    path.touch()
+    (part,) = read_source(Source(url="http://a.example/", path=path), None)
+    assert part.kind is kind
 
 
 def triples(count: int) -> str:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import gzip
 import io
 import zipfile
+from functools import partial
 
 import pytest
 
+from motherlode.crawl import understanding
 from motherlode.crawl.understanding import ServiceAnswer, Supplies, understand
-from motherlode.model import ContentKind, Facts, Syntax
+from motherlode.extract import ExtractOptions, links
+from motherlode.model import ContentKind, Facts, Problem, Syntax
 from motherlode.transform import TransformOptions
 from motherlode.transform.options import Service
 from motherlode.www.document import Document
+from motherlode.www.media import SITEMAP_NAMESPACE
 
 URL = "http://ex.org/a"
 TURTLE = b"@prefix s: <http://schema.org/> .\n<#it> s:name 'Ann' ; s:knows [ s:name 'Bo' ] ."
@@ -23,7 +27,20 @@ def understood(
     body: bytes, content_type: str, *, services: tuple[Service, ...] = (), supplies: Supplies | None = None
 ) -> tuple[Document, Facts]:
     options = TransformOptions(services=services)
-    return understand(body, url=URL, content_type=content_type, options=options, supplies=supplies or Supplies())
+    found = understand(body, url=URL, content_type=content_type, options=options, supplies=supplies or Supplies())
+    return found.document, found.facts
+
+
+def linked(body: bytes, content_type: str) -> tuple[list[str], list[Problem]]:
+    """The addresses that a body leads to, and what is wrong with it."""
+    gather = partial(links, options=ExtractOptions())
+    found = understand(body, url=URL, content_type=content_type, options=TransformOptions(), gather=gather)
+    return [link.url for link in found.links], list(found.facts.all_problems())
+
+
+def sitemap(*addresses: str, outer: str = "urlset", inner: str = "url") -> bytes:
+    entries = "".join(f"<{inner}><loc>{address}</loc></{inner}>" for address in addresses)
+    return f'<?xml version="1.0"?><{outer} xmlns="{SITEMAP_NAMESPACE}">{entries}</{outer}>'.encode()
 
 
 def zipped(**members: bytes) -> bytes:
@@ -104,3 +121,79 @@ def test_an_answer_for_a_page_that_no_service_wants_is_nothing() -> None:
     answer = ServiceAnswer(content_type="text/turtle", body=TURTLE)
     _, facts = understood(b"plain", "text/plain", services=(PDF,), supplies=Supplies(service=answer))
     assert (facts.counts, facts.all_problems()) == ({}, ())
+
+
+@pytest.mark.parametrize("content_type", ["application/gzip", "application/x-gzip", "application/octet-stream", ""])
+@pytest.mark.parametrize(("outer", "inner"), [("urlset", "url"), ("sitemapindex", "sitemap")])
+def test_a_packed_sitemap_leads_where_it_leads_unpacked(content_type: str, outer: str, inner: str) -> None:
+    body = sitemap("http://ex.org/1", "http://ex.org/2", outer=outer, inner=inner)
+    assert linked(gzip.compress(body), content_type) == (["http://ex.org/1", "http://ex.org/2"], [])
+
+
+def test_whatever_is_in_an_archive_leads_on_once_and_never_back() -> None:
+    feed = b"<rss><channel><item><title>T</title><link>http://ex.org/item</link></item></channel></rss>"
+    body = zipped(
+        map__xml=sitemap("http://ex.org/1", "http://ex.org/item", URL),
+        feed__rss=feed,
+        page__html=b'<a href="next">n</a><a href="http://ex.org/1">again</a>',
+        data__ttl=b"<> <http://ex.org/p> <http://ex.org/o> .",
+        list__txt=b"http://ex.org/line\n",
+    )
+    found, problems = linked(body, "application/zip")
+    assert found == [f"http://ex.org/{name}" for name in ("1", "item", "next", "o", "line")]
+    assert problems == []
+
+
+def test_a_packed_sitemap_that_is_cut_gives_a_problem_and_the_links_before_the_break() -> None:
+    addresses = [f"http://ex.org/{number * 7919 % 10007}/page" for number in range(300)]
+    packed = gzip.compress(sitemap(*addresses))
+    found, problems = linked(packed[: len(packed) // 2], "application/gzip")
+    assert 50 < len(found) < 250
+    assert found == addresses[: len(found)], "no address is cut in two"
+    assert any("end-of-stream" in problem.message for problem in problems)
+    assert any("not well-formed" in problem.message for problem in problems)
+
+
+def test_the_links_of_an_archive_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(understanding, "MOST_LINKS", 25)
+    pages = {f"{number}__xml": sitemap(*(f"http://ex.org/{number}/{i}" for i in range(10))) for number in range(9)}
+    assert len(linked(zipped(**pages), "application/zip")[0]) == 25
+
+
+CONTEXT = "http://contexts.example/person.jsonld"
+PERSON = b'{"name": "Ann"}'
+
+
+def described(
+    content_type: str, *contexts: str, body: bytes = PERSON, supplies: Supplies | None = None
+) -> tuple[Document, Facts]:
+    """JSON whose Link headers name contexts."""
+    supplies = supplies or Supplies(contexts={CONTEXT: b'{"@context": {"name": "http://schema.org/name"}}'})
+    options = TransformOptions()
+    found = understand(body, url=URL, content_type=content_type, options=options, supplies=supplies, contexts=contexts)
+    return found.document, found.facts
+
+
+@pytest.mark.parametrize("content_type", ["application/json", "application/vnd.x+json; charset=utf-8"])
+def test_json_is_json_ld_by_the_context_of_its_link_header(content_type: str) -> None:
+    document, facts = described(content_type, CONTEXT)
+    assert document.kind is ContentKind.JSON_LD
+    assert [statement[1:3] for one in facts.extractions for statement in one.statements] == [
+        ("<http://schema.org/name>", '"Ann"')
+    ]
+    own = b'{"@context": {"label": "http://schema.org/alternateName"}, "name": "Ann", "label": "A."}'
+    assert described(content_type, CONTEXT, body=own)[1].counts == {Syntax.JSON_LD: 2}, "its own comes on top"
+    assert described(content_type, "https://schema.org/")[1].counts == {Syntax.JSON_LD: 1}, "bundled"
+
+
+def test_a_context_of_a_link_header_that_is_missing_is_wanted() -> None:
+    _, facts = described("application/json", CONTEXT, supplies=Supplies())
+    assert [one.wanted for one in facts.extractions] == [(CONTEXT,)]
+
+
+def test_no_link_header_makes_json_ld_of_json_ld_of_html_or_of_two_contexts() -> None:
+    assert described("application/ld+json", CONTEXT)[1].counts == {}
+    assert described("text/html", CONTEXT)[0].kind is ContentKind.JSON
+    document, facts = described("application/json", CONTEXT, "http://contexts.example/other")
+    assert document.kind is ContentKind.JSON
+    assert "none was used" in facts.problems[0].message

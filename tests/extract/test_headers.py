@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from motherlode.extract.headers import header_links
+from motherlode.extract.headers import context_links, header_links
 from motherlode.model import LinkSource
 
 
@@ -29,6 +29,18 @@ def _urls(value: str) -> list[str]:
 )
 def test_targets(value: str, urls: list[str]) -> None:
     assert _urls(value) == urls
+
+
+def test_contexts_of_json_are_no_pages() -> None:
+    rel = "http://www.w3.org/ns/json-ld#context"
+    value = (
+        f'<../c.jsonld>; rel="{rel}"; type="application/ld+json", <x>; rel=next, <https://schema.org>; rel="a {rel}"'
+    )
+    assert _urls(value) == ["http://ex.org/a/x"]
+    found = context_links({"link": value}, page_url="http://ex.org/a/b")
+    assert found == ("http://ex.org/c.jsonld", "https://schema.org"), "as they are spelt, as for other contexts"
+    assert context_links({"link": "<x>; rel=next"}, page_url="http://ex.org/") == ()
+    assert context_links({}, page_url="http://ex.org/") == ()
 
 
 def test_content_location() -> None:

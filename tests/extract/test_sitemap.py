@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from motherlode.extract import ExtractOptions, sitemap_links
-from motherlode.model import ContentKind, LinkSource
+import pytest
+
+from motherlode.extract import ExtractOptions, following_from, links, sitemap_links, text_links
+from motherlode.model import ContentKind, Facts, LinkSource
 from tests.www.pages import document
 
 
@@ -20,3 +22,67 @@ def test_a_sitemap_and_an_index() -> None:
 def test_bounded() -> None:
     body = "<urlset>" + "".join(f"<url><loc>http://example.org/{i}</loc></url>" for i in range(60_000)) + "</urlset>"
     assert len(sitemap_links(document(body, kind=ContentKind.SITEMAP), ExtractOptions())) == 50_000
+
+
+FIRST = "<urlset><url><loc>http://example.org/1</loc></url>"
+
+
+@pytest.mark.parametrize(
+    ("rest", "more"),
+    [
+        ("<url><loc>http://example.org/2", []),
+        ("<url><loc><![CDATA[http://example.org/2", []),
+        ("<url><loc>http://example.org/2</lo", ["http://example.org/2"]),
+        ("<url><loc>http://example.org/2</loc>", ["http://example.org/2"]),
+        ("<url><loc>http://example.org/2</loc><lastm", ["http://example.org/2"]),
+        ("<url><loc>http://example.org/2</loc><url><loc>http://example.org/3</loc></url></urlset>", ["2", "3"]),
+    ],
+)
+def test_a_broken_sitemap_gives_a_problem_and_its_whole_addresses(rest: str, more: list[str]) -> None:
+    broken = document(FIRST + rest, kind=ContentKind.SITEMAP)
+    found = [link.url for link in sitemap_links(broken, ExtractOptions())]
+    assert found == ["http://example.org/1", *(f"http://example.org/{url[-1]}" for url in more)]
+    assert [(problem.mended, problem.line) for problem in broken.problems] == [(True, 1)]
+
+
+def test_nothing_that_can_be_read_is_a_problem_too() -> None:
+    broken = document("<?xml version='1.0'?>", kind=ContentKind.SITEMAP)
+    assert sitemap_links(broken, ExtractOptions()) == []
+    assert [problem.mended for problem in broken.problems] == [False]
+
+
+def test_images_of_an_entry_are_not_its_address() -> None:
+    body = """<urlset xmlns:i="http://www.google.com/schemas/sitemap-image/1.1"><url><loc>http://example.org/a</loc>
+      <i:image><i:loc>http://example.org/picture</i:loc></i:image></url></urlset>"""
+    found = sitemap_links(document(body, kind=ContentKind.SITEMAP), ExtractOptions())
+    assert [link.url for link in found] == ["http://example.org/a"]
+
+
+def test_a_text_sitemap_has_an_address_on_every_line() -> None:
+    body = (
+        "\ufeff\nhttp://example.org/a\r\n  HTTPS://example.org/b?c=d&e  \n\nhttp://example.org/a\nhttp://example.org/z"
+    )
+    text = document(body, kind=ContentKind.TEXT)
+    found = text_links(text, ExtractOptions())
+    assert [link.url for link in found] == [
+        "http://example.org/a",
+        "https://example.org/b?c=d&e",
+        "http://example.org/z",
+    ]
+    assert {link.source for link in found} == {LinkSource.SITEMAP}
+    assert links(text, Facts(), ExtractOptions(), following_from({"html": False})) == found
+    assert len(text_links(text, ExtractOptions(sitemap_links=2))) == 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["", "words", "http://example.org/a\nis a page", "http://example.org/a, http://example.org/b", "ftp://a.org/"],
+)
+def test_other_texts_are_no_sitemaps(body: str) -> None:
+    assert text_links(document(body, kind=ContentKind.TEXT), ExtractOptions()) == []
+
+
+def test_text_sitemaps_in_other_encodings() -> None:
+    body = "http://example.org/ä\n".encode("utf-16")
+    text = document(body, kind=ContentKind.TEXT, charset="utf-16")
+    assert [link.url for link in text_links(text, ExtractOptions())] == ["http://example.org/%C3%A4"]

@@ -63,10 +63,6 @@ def test_the_same_statement_twice_counts_once() -> None:
     assert not target_from("jsonld>=2")(facts(JSON_LD=[row, row]), HTML)
 
 
-def test_at_least_none_means_at_least_one() -> None:
-    assert not target_from("any>=0")(facts(), HTML)
-
-
 def test_json_ld_counts_for_rdf_only_where_it_is_the_whole_document() -> None:
     assert target_from("rdf")(facts(JSON_LD=1), ContentKind.JSON_LD)
     assert not target_from("rdf")(facts(JSON_LD=1), HTML)
@@ -99,6 +95,11 @@ def test_a_type_of_another_vocabulary_is_known_by_its_own() -> None:
     target = target_from("type:foaf:Person")
     assert target(facts(TURTLE=typed("http://xmlns.com/foaf/0.1/Person")), ContentKind.TURTLE)
     assert not target(facts(TURTLE=typed("https://xmlns.com/foaf/0.1/Person")), ContentKind.TURTLE)
+
+
+@pytest.mark.parametrize("iri", ["urn:ex:Thing", "tag:ex.org,2026:Thing", "ftp://ex.org/Thing"])
+def test_a_whole_iri_needs_no_prefix(iri: str) -> None:
+    assert target_from(f"type:{iri}")(facts(TURTLE=typed(iri)), ContentKind.TURTLE)
 
 
 def test_a_type_must_be_a_type_and_not_only_mentioned() -> None:
@@ -157,10 +158,13 @@ def test_a_prefix_of_the_users_own_goes_before_ours() -> None:
         ("json-ld>=2", "did you mean jsonld?"),
         ("any>=", "did you mean any?"),
         ("any>=-1", "unknown target"),
+        ("microdata>=0", "ask for at least 1"),
         ("", "unknown target ''"),
         ("SELECT * { ?s ?p ?o }", "or a SPARQL ASK { … }"),
         ("type:Recipe", "give an IRI, as in type:http://schema.org/Recipe or type:schema:Recipe"),
         ("type:", "give an IRI"),
+        ("type:foo:Bar", "the prefix 'foo' is not known (did you mean foaf?); known: schema, rdf, "),
+        ("type:shcema:Recipe", "did you mean schema?"),
         ("type:http://schema.org/a b", "give an IRI"),
         ("ASK { ?s ", "not a SPARQL ASK that can be answered: error at 1:"),
         ("ASK { ?s nope:x ?o }", "not a SPARQL ASK that can be answered"),

@@ -35,6 +35,12 @@ def text(page: LexborHTMLParser, selector: str) -> str:
     return " ".join(node.text().split())
 
 
+def test_pages_that_were_not_all_looked_at_are_told_as_at_least_so_many() -> None:
+    asked = Search(words="soup")
+    assert text(shown(asked, [hit(pages=3)]), ".source").endswith("y=1&z=2 and 2 more")
+    assert text(shown(asked, [hit(pages=3, has_more_pages=True)]), ".source").endswith(" and at least 2 more")
+
+
 def test_before_anything_is_asked_there_is_only_the_form() -> None:
     page = shown(Search(words=""), None)
     assert page.css(".hits, .problem, main > p") == []

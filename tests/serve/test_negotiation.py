@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motherlode.serve.negotiation import GRAPHS, HTML, JSON, RESULTS, choose
+from motherlode.serve.negotiation import GRAPHS, HTML, JSON, RESULTS, choose, named
 
 
 @pytest.mark.parametrize(
@@ -32,9 +32,25 @@ def test_browsers_get_pages_and_programs_get_data() -> None:
     browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
     assert choose(browser, (HTML, JSON)) is HTML
     assert choose("application/json", (HTML, JSON)) is JSON
-    assert choose(browser, (HTML, JSON), "json") is JSON
+    assert named("json", (HTML, JSON)) is JSON
     assert choose(browser, (*GRAPHS, HTML)) is HTML
-    assert choose("*/*", GRAPHS, "nonsense") is GRAPHS[0]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "result", "graph"),
+    [
+        ("json", "json", "jsonld"),
+        ("XML", "xml", "rdfxml"),
+        ("text/turtle", None, "turtle"),
+        ("ttl", None, "turtle"),
+        ("csv", "csv", None),
+        ("nonsense", None, None),
+        ("", None, None),
+    ],
+)
+def test_formats_by_name(wanted: str, result: str | None, graph: str | None) -> None:
+    results, graphs = named(wanted, RESULTS), named(wanted, GRAPHS)
+    assert ((results and results.name), (graphs and graphs.name)) == (result, graph)
 
 
 @given(st.text(max_size=80))

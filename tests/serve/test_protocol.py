@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import http.client
 import json
 import time
@@ -198,6 +199,49 @@ def test_preflight_and_head(site: str) -> None:
     assert "POST" in headers["Access-Control-Allow-Methods"]
     status, headers, body = ask(url_of(site, "ASK {}"), method="HEAD")
     assert (status, body) == (200, b"")
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted", "names"),
+    [
+        ("ASK {}", "foo", "json, xml, csv, tsv"),
+        ("ASK {}", "turtle", "json, xml, csv, tsv"),
+        ("DESCRIBE <urn:a>", "csv", "turtle, ntriples, rdfxml, jsonld"),
+    ],
+)
+def test_a_format_that_is_not_there_is_refused(site: str, query: str, wanted: str, names: str) -> None:
+    status, _, message = ask(url_of(site, query, format=wanted))
+    assert status == 400
+    assert message.decode() == f"format={wanted} is not possible here: this query can be answered as {names}\n"
+    status, _, message = ask(f"{site}/sparql?format=foo")
+    assert (status, b"the service is described as turtle" in message) == (400, True)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ("limit=abc", "limit=abc is no number"),
+        ("limit=0", "limit=0 is no number"),
+        ("limit=-1", "limit=-1 is no number"),
+        ("limit=%D9%A3", "is no number"),
+        ("format=foo", "format=foo is not possible here"),
+        ("type=foo:Bar", "the prefix of 'foo:Bar' is not known"),
+        ("predicate=name", "'name' is no IRI"),
+    ],
+)
+def test_a_search_that_cannot_be_meant_is_refused(site: str, parameters: str, said: str) -> None:
+    status, headers, body = ask(f"{site}/search?q=tomato&{parameters}", headers={"Accept": "application/json"})
+    assert (status, headers["Content-Type"].partition(";")[0]) == (400, "application/json")
+    assert said in json.loads(body)["error"]
+    status, headers, body = ask(f"{site}/search?q=tomato&{parameters}")
+    assert (status, headers["Content-Type"].partition(";")[0]) == (400, "text/html")
+    assert said in html.unescape(body.decode())
+
+
+def test_a_search_with_a_limit(site: str) -> None:
+    for limit, most in (("1", 1), ("", 10), ("9" * 18, 200)):
+        status, _, body = ask(f"{site}/search?q=tomato&format=json&limit={limit}")
+        assert (status, 0 < json.loads(body)["count"] <= most) == (200, True)
 
 
 def test_words_at_the_endpoint(site: str) -> None:

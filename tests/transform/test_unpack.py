@@ -125,6 +125,15 @@ def test_what_is_cut_off_is_read_as_far_as_it_goes() -> None:
     assert len(problems) == 1
 
 
+def test_little_that_is_cut_off_is_read_as_far_as_it_goes() -> None:
+    text = b"".join(b"<urn:a%d> <urn:p> <urn:o> .\n" % (number * 7919 % 10007) for number in range(500))
+    packed = gzip.compress(text)
+    files, problems = unpacked(packed[: len(packed) // 2], ContentKind.GZIP)
+    assert text.startswith(files["x"])
+    assert len(files["x"]) > len(text) // 4
+    assert len(problems) == 1
+
+
 @pytest.mark.parametrize(
     ("body", "kind"),
     [

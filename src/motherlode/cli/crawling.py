@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +15,7 @@ import uvloop
 from motherlode.cli.output import FAILED, print_json, print_summary, stop, terminal
 from motherlode.cli.progress import Progress
 from motherlode.cli.refreshing import beginning, refresh_job
-from motherlode.cli.serving import Beside
+from motherlode.cli.serving import Beside, check_port
 from motherlode.cli.sharding import check_shards, run_sharded
 from motherlode.cli.watching import watch
 from motherlode.crawl import (
@@ -140,6 +141,10 @@ def crawl(
         "shards": shards,
         "ray": ray,
     }
+    if due and not refresh:
+        stop("--due says which pages a refresh looks at: use it with --refresh")
+    if serve is not None:
+        check_port(serve, flag="--serve")
     try:
         flags["time"] = None if time is None else parse_time(time)
         flags["bytes"] = None if size is None else parse_size(size)
@@ -147,10 +152,11 @@ def crawl(
         given = (*(seeds or ()), *(read_seeds(seeds_file) if seeds_file is not None else ()))
         if given:
             flags["seeds"] = given
-        if refresh:
-            _refresh(CrawlFolder(output), {**values, **flags}, due=due, quiet=quiet, as_json=as_json)
-            return
         values |= {name: value for name, value in flags.items() if value is not None}
+        if refresh:
+            _refresh(CrawlFolder(output), values, due=due, serve=serve, quiet=quiet or as_json)
+            _tell(CrawlFolder(output), as_json=as_json)
+            return
         job = Job(**values)
         check(job)
         warning = check_model(job)
@@ -161,16 +167,21 @@ def crawl(
         stop(str(error))
     if warning and not quiet:
         terminal.print(warning, markup=False)
-    with Beside(folder.path, serve) if serve is not None else nullcontext():
+    with _shown(folder, serve):
         run(job, folder, quiet=quiet or as_json)
     _tell(folder, as_json=as_json)
 
 
-def _refresh(folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, quiet: bool, as_json: bool) -> None:
+def _shown(folder: CrawlFolder, port: int | None) -> AbstractContextManager[object]:
+    """The crawl as a web site while it runs, where that is wanted."""
+    return nullcontext() if port is None else Beside(folder.path, port)
+
+
+def _refresh(folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, serve: int | None, quiet: bool) -> None:
     job = refresh_job(folder, flags)
     folder.lock()
-    run(job, folder, quiet=quiet or as_json, refresh=beginning(due_only=due, quiet=quiet or as_json))
-    _tell(folder, as_json=as_json)
+    with _shown(folder, serve):
+        run(job, folder, quiet=quiet, refresh=beginning(due_only=due, quiet=quiet))
 
 
 def resume(
@@ -236,15 +247,19 @@ async def _run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefr
 
 
 def read_seeds(path: Path) -> tuple[str, ...]:
-    """The URLs of a file, one a line; # begins a comment line."""
+    """The URLs of a file, one a line. A # begins a comment, unless it is part of a URL."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:
-        hint = "; a URL is given without --seeds" if path.parts[0] in {"http:", "https:"} else ""
+        hint = "; a URL is given without --seeds" if str(path).startswith(("http:", "https:")) else ""
         raise JobError(f"the file of seeds {path} cannot be read: {error.strerror}{hint}") from error
     except UnicodeDecodeError as error:
         raise JobError(f"the file of seeds {path} is not UTF-8 text: {error}") from error
-    return tuple(line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#"))
+    urls = (_COMMENT.sub("", line).strip() for line in lines)
+    return tuple(url for url in urls if url)
+
+
+_COMMENT = re.compile(r"(?:^|\s)#.*")
 
 
 def _tell(folder: CrawlFolder, *, as_json: bool) -> None:

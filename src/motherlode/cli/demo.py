@@ -20,6 +20,8 @@ from motherlode.index import QuadStore
 from motherlode.sim.web.process import WebServer
 
 FOCUSED = "motherlode"
+ENOUGH_PAGES = 1000
+"""With so many requests a crawl comes to what the question asks for."""
 QUESTION = """
 SELECT ?name ?minutes ?page {
   GRAPH ?page { ?recipe a schema:Recipe ; schema:name ?name ; schema:cookTime ?minutes }
@@ -33,7 +35,7 @@ def demo(
         Path,
         typer.Option("-o", "--output", metavar="DIR", help="Where the two crawls go; an earlier demo is replaced."),
     ] = Path("demo"),
-    pages: Annotated[int, typer.Option(metavar="N", help="Budget of each crawl.")] = 1000,
+    pages: Annotated[int, typer.Option(metavar="N", help="Budget of each crawl.")] = ENOUGH_PAGES,
     port: Annotated[int, typer.Option(metavar="PORT", help="Where the web is served; 0 takes a free port.")] = 0,
     seed: Annotated[int, typer.Option(metavar="S", help="Another seed gives another web.")] = 1,
 ) -> None:
@@ -56,7 +58,11 @@ def demo(
     curves = [Curve(name=name, points=tuple(stats.totals.curve)) for name, stats in found.items()]
     _report(focused, job, found[FOCUSED], curves)
     terminal.print(f"\nmotherlode query {focused} '{QUESTION}'")
-    answer_table(QuadStore(CrawlFolder(focused).store, read_only=True).query(QUESTION))
+    if not answer_table(QuadStore(CrawlFolder(focused).store, read_only=True).query(QUESTION)):
+        terminal.print(
+            f"the crawl came to no recipe with a cooking time in {pages:,} pages: a larger budget, as in --pages "
+            f"{max(ENOUGH_PAGES, 2 * pages)}, comes to some"
+        )
     terminal.print(f"report with the harvest curves: {CrawlFolder(focused).report}")
 
 

@@ -39,6 +39,8 @@ def explain(
     Told are where it was found, its features with their weights, the record of its arm, its place in the queue, what
     came of it, and for a URL that was never met the checks that would have stopped it. More in docs/explain.md.
     """
+    if url.startswith(("/", ".", "?", "#")):
+        stop(f"{url} is a part of a URL: give the whole, as in https://example.org{url if url[0] == '/' else '/'}")
     try:
         told = explained(CrawlFolder(folder), url)
     except JobError as error:

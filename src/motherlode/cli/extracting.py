@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from enum import Enum
 from itertools import chain
 from pathlib import Path
@@ -16,10 +18,11 @@ from rich.markup import escape
 
 from motherlode.cli.output import FAILED, stop, terminal
 from motherlode.crawl import JobError
-from motherlode.crawl.single import Source, fetch_source, read_source
-from motherlode.model import Facts, Problem, Statement, Syntax
+from motherlode.crawl.single import Part, Source, read_source
+from motherlode.model import ContentKind, Facts, Problem, Statement, Syntax
 from motherlode.model.prefixes import PREFIXES
-from motherlode.policy import nearest
+from motherlode.model.terms import iri
+from motherlode.www.media import MEDIA, by_media_type, essence
 
 
 class FactsFormat(Enum):
@@ -52,6 +55,9 @@ def extract(
     allow: Annotated[
         list[str] | None, typer.Option(metavar="RANGE", help="Private address ranges that may be fetched from.")
     ] = None,
+    delay: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, help="Pause between two requests to one host.")
+    ] = 1.0,
 ) -> None:
     """Extract the structured data of one page or document: quads to stdout, problems to stderr.
 
@@ -61,21 +67,30 @@ def extract(
       curl -s https://example.org/ | motherlode extract - --base https://example.org/ --syntax jsonld
       motherlode extract https://example.org/data.ttl
 
+    An address is fetched as in a crawl: robots.txt is asked for first and obeyed, redirects pass it too, and there is a
+    pause between two requests to one host.
+
     The exit code is 0 even where some blocks were broken, 1 where nothing could be read at all, 2 on wrong usage.
     """
     wanted = _syntaxes(syntax)
+    _check_base(base)
+    _check_type(media_type)
     tally = _Tally()
     try:
-        got = _source(source, base=base, media_type=media_type, allow=tuple(allow or ()))
+        got = _source(source, base=base, media_type=media_type, fetching=_Fetching(tuple(allow or ()), delay))
         _write(tally.watch(read_source(got, wanted)), got.url, form)
     except JobError as error:
         stop(str(error), code=FAILED)
     if tally.statements:
         return
-    if tally.problems:
-        terminal.print("nothing could be read")
+    if tally.problems or tally.kind in _UNREADABLE:
+        terminal.print(f"nothing could be read: the content is {tally.kind.value}", markup=False)
         raise typer.Exit(FAILED)
-    terminal.print("no structured data found")
+    terminal.print(f"no structured data found: the content is {tally.kind.value}", markup=False)
+
+
+_UNREADABLE = frozenset({ContentKind.EMPTY, ContentKind.BINARY})
+"""Kinds of content that there is nothing to read in."""
 
 
 class _Tally:
@@ -84,14 +99,40 @@ class _Tally:
     def __init__(self) -> None:
         self.statements = 0
         self.problems = 0
+        self.kind = ContentKind.EMPTY
 
-    def watch(self, parts: Iterable[Facts]) -> Iterator[Facts]:
+    def watch(self, parts: Iterable[Part]) -> Iterator[Facts]:
         for part in parts:
-            for problem in part.all_problems():
+            self.kind = part.kind
+            for problem in part.facts.all_problems():
                 terminal.print(_sentence(problem))
                 self.problems += not problem.mended
-            self.statements += sum(len(extraction.statements) for extraction in part.extractions)
-            yield part
+            self.statements += sum(len(extraction.statements) for extraction in part.facts.extractions)
+            yield part.facts
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    from motherlode.policy import nearest  # takes long to load, and only mistakes need it
+
+    return nearest(name, known)
+
+
+def _check_base(base: str | None) -> None:
+    if base is not None and iri(base) is None:
+        stop(f"--base {base!r} is no URL: give the whole address of the page, as in https://example.org/page")
+
+
+def _check_type(media_type: str) -> None:
+    """An unknown type would be passed over in silence."""
+    if not media_type or by_media_type(media_type) is not None:
+        return
+    from motherlode.transform.options import fits
+    from motherlode.transform.plugins import installed
+
+    if any(fits(point.name, essence(media_type)) for point in installed()):
+        return
+    known = [row.media_types[0] for row in MEDIA.values() if row.media_types]
+    stop(f"--type {media_type!r} is not known{_nearest(media_type, known)}; known: {', '.join(known)}")
 
 
 def _syntaxes(names: list[str] | None) -> frozenset[Syntax] | None:
@@ -100,17 +141,52 @@ def _syntaxes(names: list[str] | None) -> frozenset[Syntax] | None:
     known = {made.value: made for made in Syntax}
     for name in names:
         if name not in known:
-            stop(f"unknown syntax {name!r}{nearest(name, known)}; known: {', '.join(known)}")
+            stop(f"unknown syntax {name!r}{_nearest(name, known)}; known: {', '.join(known)}")
     return frozenset(known[name] for name in names)
 
 
-def _source(source: str, *, base: str | None, media_type: str, allow: tuple[str, ...]) -> Source:
+@dataclass(frozen=True, slots=True)
+class _Fetching:
+    """How an address is fetched."""
+
+    allow: tuple[str, ...]
+    delay: float
+
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+_LONG_WAIT = 3.0
+"""Seconds that nobody waits for without a word."""
+
+
+def _source(source: str, *, base: str | None, media_type: str, fetching: _Fetching) -> Source:
     if source == "-":
         return Source(url=base or "urn:motherlode:stdin", body=sys.stdin.buffer.read(), content_type=media_type)
-    if source.startswith(("http://", "https://")):
-        return asyncio.run(fetch_source(source, base=base, media_type=media_type, allow=allow))
+    scheme = _SCHEME.match(source)
+    if scheme is not None and scheme[1].lower() in ("http", "https"):
+        return _fetched(source, base=base, media_type=media_type, fetching=fetching)
     path = Path(source)
+    if scheme is not None and not path.exists():
+        stop(f"{source}: only http and https URLs are fetched, and files are read by their path")
     return Source(url=base or path.resolve().as_uri(), content_type=media_type, path=path)
+
+
+def _fetched(url: str, *, base: str | None, media_type: str, fetching: _Fetching) -> Source:
+    from motherlode.crawl.fetching import fetch_source  # files need neither the network nor a frontier
+    from motherlode.fetch import AddressGuard
+
+    try:
+        AddressGuard(fetching.allow)
+    except ValueError as error:
+        stop(str(error))
+    allow, delay = fetching.allow, fetching.delay
+    return asyncio.run(
+        fetch_source(url, base=base, media_type=media_type, allow=allow, delay=delay, tell_wait=_tell_wait)
+    )
+
+
+def _tell_wait(host: str, seconds: float) -> None:
+    if seconds > _LONG_WAIT:
+        terminal.print(f"waiting {seconds:.0f} s before the next request to {host}", markup=False)
 
 
 def _sentence(problem: Problem) -> str:

@@ -191,14 +191,15 @@ def _print_triples(answer: ox.QueryTriples, output: QueryFormat) -> None:
         sys.stdout.write(f"{triple} .\n")
 
 
-def answer_table(answer: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples) -> None:
-    """The solutions of a SELECT as a table."""
+def answer_table(answer: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples) -> int:
+    """The solutions of a SELECT as a table; how many there are."""
     if not isinstance(answer, ox.QuerySolutions):
         raise ValueError("only a SELECT has a table")
     names = [variable.value for variable in answer.variables]
     rows = [[_cell(solution[name]) for name in names] for solution in answer]
     print_table(names, rows)
     terminal.print(f"{len(rows):,} rows")
+    return len(rows)
 
 
 def _cell(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple | None) -> str:

@@ -55,6 +55,8 @@ def search(
         asked = Search(
             words=" ".join(words), limit=limit, type=type_, predicate=predicate, host=host, language=language
         )
+        if asked.trouble:
+            stop(f"--{asked.trouble}")
         hits = WordSearcher(place.words).search(asked)
     except JobError as error:
         stop(str(error))
@@ -102,8 +104,7 @@ def _print(hits: list[Hit], folder: Path) -> None:
         for start, end in hit.snippet.marks:
             shown.stylize("bold yellow", start, end)
         console.print(text + shown)
-        more = f" and {hit.pages - 1:,} more" if hit.pages > 1 else ""
-        console.print(Text(f"   on {hit.page}{more}", style="dim"), soft_wrap=True)
+        console.print(Text(f"   on {hit.page}{hit.other_pages}", style="dim"), soft_wrap=True)
     if hits:
         terminal.print(f"ask for all about one: motherlode query {folder} 'DESCRIBE <IRI>'", markup=False)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -60,7 +61,21 @@ def serve(
     except JobError as error:
         stop(str(error))
     except OSError as error:
-        stop(f"port {port} cannot be used: {error.strerror or error}; --port 0 takes a free one", code=FAILED)
+        _stop_for_port(port, error, flag="--port")
+
+
+def check_port(port: int, *, flag: str) -> None:
+    """End with an error where the port is taken, before anything is begun that is to be shown there."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            _stop_for_port(port, error, flag=flag)
+
+
+def _stop_for_port(port: int, error: OSError, *, flag: str) -> NoReturn:
+    stop(f"port {port} cannot be used: {error.strerror or error}; {flag} 0 takes a free one", code=FAILED)
 
 
 def _tell(address: str) -> None:

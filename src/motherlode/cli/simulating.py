@@ -17,6 +17,7 @@ from rich.table import Table
 
 from motherlode.cli.crawling import read_seeds
 from motherlode.cli.output import print_json, stop, terminal
+from motherlode.crawl.job import in_words
 from motherlode.policy import DEFAULT_POLICY
 from motherlode.sim.output import spread, write_outputs
 from motherlode.sim.record import record as record_trace
@@ -118,7 +119,7 @@ def simulate(
         found = _study(question)
         _tell(found, as_json=as_json, output=output)
     except ValueError as error:
-        stop(str(error))
+        stop(in_words(error))
     except OSError as error:
         stop(f"{error.filename or web}: {error.strerror or error}")
 

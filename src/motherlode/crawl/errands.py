@@ -12,9 +12,8 @@ from motherlode.crawl.understanding import ServiceAnswer, Supplies
 from motherlode.fetch import Journal, robots_body
 from motherlode.frontier import Frontier, Ticket
 from motherlode.model import Failure, FailureKind, Fetcher, Page, Posting, Request, RequestKind
-from motherlode.transform.options import Service
-from motherlode.transform.services import ACCEPT as RDF_ANSWERS
-from motherlode.transform.services import fits
+from motherlode.transform.options import ACCEPT as RDF_ANSWERS
+from motherlode.transform.options import Service, fits
 from motherlode.www.media import essence
 from motherlode.www.urls import canonical
 

@@ -16,8 +16,10 @@ from motherlode.crawl.owning import own_hosts
 from motherlode.extract import Following, following_from
 from motherlode.index.sinks.settings import SinkSettings, sink_settings
 from motherlode.policy import DEFAULT_POLICY, DEFAULT_REWARD, nearest, policy_from, reward_from, target_from
+from motherlode.policy.targets import UnreadableQueryError
 from motherlode.transform.options import TransformOptions
 from motherlode.transform.xslt.settings import BUILTIN, from_table
+from motherlode.www.urls import canonical, host_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,26 +114,31 @@ class Job:
     """Seconds between two checkpoints of a shard, where `state` names a place."""
 
     def __post_init__(self) -> None:
-        if self.shards <= 0 or self.checkpoint <= 0:
-            raise JobError(f"shards and checkpoint must be greater than 0; got {self.shards} and {self.checkpoint}")
-        for name in ("pages", "time", "bytes", "concurrency", "per_host", "workers", "max_body", "timeout"):
+        self._check_amounts()
+        self._check_choices()
+        try:
+            policy_from(self.policy)
+            target_from(self.target)
+            reward_from(self.reward)
+            own_hosts(self.own_hosts)
+        except ValueError as error:
+            raise JobError(in_words(error)) from error
+
+    def _check_amounts(self) -> None:
+        for name in _MORE_THAN_NOTHING:
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise JobError(f"{name} must be greater than 0; got {value}")
-        for name in ("per_address", "pages_per_host", "bytes_per_host", "barren_after"):
+        for name in _NOT_NEGATIVE:
             value = getattr(self, name)
-            if value is not None and value <= 0:
-                raise JobError(f"{name} must be greater than 0; got {value}")
-        if (self.dry_after is not None and self.dry_after <= 0) or not 0 < self.dry_below <= 1:
-            raise JobError(
-                "dry_after must be greater than 0, and dry_below a share above 0 and up to 1; "
-                f"got {self.dry_after} and {self.dry_below}"
-            )
+            if value is not None and value < 0:
+                raise JobError(f"{name} cannot be negative; got {value}")
+        if not 0 < self.dry_below <= 1:
+            raise JobError(f"dry_below must be a share above 0 and up to 1; got {self.dry_below}")
         if self.dry_after is not None and self.shards > 1:
             raise JobError("dry_after is for crawls without shards: each shard would see only its own part")
-        for name in ("delay", "retry_wait", "address_delay", "patience"):
-            if (getattr(self, name) or 0.0) < 0:
-                raise JobError(f"{name} cannot be negative; got {getattr(self, name)}")
+
+    def _check_choices(self) -> None:
         if self.sitemaps not in (True, False, "robots", "usual"):
             raise JobError(f'sitemaps must be "robots", "usual", true or false; got {self.sitemaps!r}')
         if self.probe not in ("never", "unsure", "always"):
@@ -142,13 +149,6 @@ class Job:
             raise JobError("own_hosts needs contact: who leaves a robots.txt aside says who that is")
         if self.contexts not in ("bundled", "fetch"):
             raise JobError(f'contexts must be "bundled" or "fetch"; got {self.contexts!r}')
-        try:
-            policy_from(self.policy)
-            target_from(self.target)
-            reward_from(self.reward)
-            own_hosts(self.own_hosts)
-        except ValueError as error:
-            raise JobError(str(error)) from error
 
     def transform_options(self) -> TransformOptions:
         """What the `[transform]` table says, with its stylesheets read."""
@@ -179,14 +179,34 @@ class Job:
         return tuple(made)
 
     def places(self) -> dict[str, tuple[str, int]]:
-        """The table of hosts in the form that the fetcher wants."""
+        """The table of hosts in the form that the fetcher wants: names as URLs spell them, international ones too."""
         table = {}
         for name, place in self.hosts.items():
             address, _, port = place.rpartition(":")
             if not address or not port.isdigit():
                 raise JobError(f'hosts: {name} = {place!r} should look like "127.0.0.2:8080"')
-            table[name] = (address, int(port))
+            address_of_host = canonical(f"http://{name}/")
+            spelled = "" if address_of_host is None else host_of(address_of_host)
+            if address_of_host != f"http://{spelled}/" or ":" in spelled:
+                raise JobError(f"hosts: {name!r} should be the name of a host, without a port or a path")
+            table[spelled] = (address, int(port))
         return table
+
+
+_MORE_THAN_NOTHING = (
+    *("pages", "time", "bytes", "dry_after", "concurrency", "per_host", "per_address", "pages_per_host"),
+    *("bytes_per_host", "barren_after", "workers", "max_body", "timeout", "shards", "checkpoint"),
+)
+_NOT_NEGATIVE = ("delay", "retry_wait", "address_delay", "patience")
+
+
+def in_words(error: ValueError) -> str:
+    """What is wrong with a policy, a target or a reward; for a target's query with its place, as `query` tells it."""
+    if not isinstance(error, UnreadableQueryError):
+        return str(error)
+    from motherlode.index.queries.problems import diagnosed  # nobody waits for it but who has made a mistake
+
+    return f"the target is not a SPARQL ASK that can be answered: {diagnosed(error.query, error.complaint)}"
 
 
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d|)", re.IGNORECASE)
@@ -240,7 +260,31 @@ _TOML_TYPES: dict[str, tuple[type, ...]] = {
     "float": (int, float),
     "str": (str,),
     "tuple": (list,),
+    "Mapping": (dict,),
 }
+_ITEM_TYPES = {"tuple[str, ...]": str, "tuple[Mapping[str, Any], ...]": dict, "Mapping[str, str]": str}
+_IN_WORDS = {
+    "bool": "true or false",
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text in quotes",
+    "tuple": "a list of texts",
+    "Mapping": "a table",
+}
+_BETTER_WORDS = {
+    "seeds": "a list of URLs",
+    "allow": "a list of address ranges",
+    "own_hosts": "a list of host names",
+    "hosts": 'a table of names and addresses, as in "a.example" = "127.0.0.2:8080"',
+    "time": 'a time such as "30m", or a number of seconds',
+    "bytes": 'a size such as "1GB", or a number of bytes',
+    "max_body": 'a size such as "10MB", or a number of bytes',
+    "bytes_per_host": 'a size such as "50MB", or a number of bytes',
+    "sitemaps": '"robots", "usual", true or false',
+    "sinks": "a list of tables, each under [[sinks]]",
+}
+_PATHS = frozenset({"web", "model", "state"})
+"""Keys that name a file or a folder; `state` may also be a place that has a scheme."""
 
 
 def _typed(name: str, value: Any, path: Path) -> Any:
@@ -253,17 +297,38 @@ def _typed(name: str, value: Any, path: Path) -> Any:
         return parse_size(value)
     if name == "sitemaps" and isinstance(value, (bool, str)):
         return value
-    if name == "sinks" and isinstance(value, list) and all(isinstance(table, dict) for table in value):
-        return tuple(value)
-    if name == "transform" and isinstance(value, dict):
-        return _absolute(value, path.parent)
-    wanted = _TOML_TYPES.get(re.split(r"[\[ ]", declared)[0], (dict,))
-    if isinstance(value, bool) != (declared == "bool") or not isinstance(value, wanted):
-        raise JobError(f"{path}: {name} should be {declared}, not {value!r}")
-    return tuple(str(item) for item in value) if isinstance(value, list) else value
+    if not _fits(value, declared):
+        words = _BETTER_WORDS.get(name) or _IN_WORDS[_outer(declared)]
+        raise JobError(f"{path}: {name} should be {words}, not {_toml(value)}")
+    return tuple(value) if isinstance(value, list) else _located(name, value, path.parent)
 
 
-def _absolute(table: dict[str, Any], folder: Path) -> dict[str, Any]:
+def _outer(declared: str) -> str:
+    """A declared type without what is in brackets or behind a bar.
+
+    >>> _outer("tuple[str, ...]"), _outer("int | None")
+    ('tuple', 'int')
+    """
+    return re.split(r"[\[ ]", declared)[0]
+
+
+def _fits(value: Any, declared: str) -> bool:
+    if isinstance(value, bool) != (declared == "bool") or not isinstance(value, _TOML_TYPES[_outer(declared)]):
+        return False
+    items = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
+    return all(isinstance(item, _ITEM_TYPES.get(declared, object)) for item in items)
+
+
+def _located(name: str, value: Any, folder: Path) -> Any:
+    """A value whose paths can be found from anywhere; those that are relative are seen from the folder."""
+    if name == "transform":
+        return _with_places(value, folder)
+    if name in _PATHS and value and "://" not in value:
+        return str((folder / value).resolve())
+    return value
+
+
+def _with_places(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """A `[transform]` table whose stylesheets can be found from anywhere."""
 
     def place(name: Any) -> Any:
@@ -281,10 +346,10 @@ def _absolute(table: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def job_to_toml(job: Job) -> str:
-    """The job as a file that gives the same job again."""
+    """The job as a file that gives the same job again, wherever the file lies."""
     lines = []
     for made in dataclasses.fields(job):
-        value = getattr(job, made.name)
+        value = _located(made.name, getattr(job, made.name), Path.cwd())
         if value is not None:
             lines.append(f"{made.name} = {_toml(value)}")
     return "\n".join(lines) + "\n"

@@ -9,14 +9,20 @@ from collections.abc import Sequence
 import msgspec
 
 from motherlode.crawl.understanding import NO_SUPPLIES, Supplies, understand
-from motherlode.extract import ExtractOptions, Following, header_directives, header_links, robots_directives
+from motherlode.extract import (
+    ExtractOptions,
+    Following,
+    context_links,
+    header_directives,
+    header_links,
+    robots_directives,
+)
 from motherlode.extract import links as extract_links
 from motherlode.index import page_lines, syntax_keys
 from motherlode.model import Facts, Link, Problem, Syntax
 from motherlode.policy import Target, ntriples, statement_hashes, target_from
-from motherlode.transform.options import Service, Stylesheet, TransformOptions
+from motherlode.transform.options import Service, Stylesheet, TransformOptions, fits
 from motherlode.transform.plugins import installed
-from motherlode.transform.services import fits
 from motherlode.www.document import Document
 from motherlode.www.media import MEDIA
 
@@ -102,14 +108,15 @@ class Reader:
         self._keep_hashes = instructions.keep_hashes
 
     def read(self, page: Body) -> Reading:
-        document, facts = understand(
+        document, facts, links = understand(
             page.body,
             url=page.url,
             content_type=page.content_type,
             options=self._options,
             supplies=page.supplies,
+            contexts=context_links(page.headers, page_url=page.url) if page.headers else (),
+            gather=self._gather,
         )
-        links = extract_links(document, facts, self._extract_options, self._following)
         if page.headers:
             links += header_links(page.headers, page_url=page.url)
         asked = self._asked(document, page)
@@ -132,6 +139,9 @@ class Reader:
             ntriples=ntriples(facts) if self._keep_ntriples else b"",
             hashes=statement_hashes(facts) if self._keep_hashes else b"",
         )
+
+    def _gather(self, document: Document, facts: Facts) -> list[Link]:
+        return extract_links(document, facts, self._extract_options, self._following)
 
     @staticmethod
     def _asked(document: Document, page: Body) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""One page without a crawl: what `motherlode extract` reads."""
+"""One page without a crawl: what `motherlode extract` reads. `fetching` gets it where it has an address."""
 
 from __future__ import annotations
 
@@ -7,28 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from motherlode import __version__
-from motherlode.crawl.job import JobError
+from motherlode.crawl.errors import JobError
 from motherlode.crawl.understanding import understand
 from motherlode.detect import detect
-from motherlode.fetch import HttpFetcher, HttpOptions
-from motherlode.frontier import MAX_REDIRECTS
 from motherlode.model import (
     DOCUMENT_SYNTAXES,
+    ContentKind,
     Extraction,
     Facts,
-    FailureKind,
-    Page,
     Problem,
-    Request,
     Statement,
     Syntax,
 )
 from motherlode.transform import TransformOptions
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.documents import read
-from motherlode.www.media import MEDIA
-from motherlode.www.urls import canonical
+from motherlode.www.media import MEDIA, by_extension, by_media_type
 
 _SECONDS_A_SYNTAX = 60.0
 """More patient than a crawl: somebody is waiting for this one page."""
@@ -38,6 +32,10 @@ _HEAD = 1 << 20
 """RDF documents longer than this are read as a stream."""
 _PIECE = 20_000
 """Statements that are held at a time."""
+_MAY_BE_EMPTY = frozenset(
+    {ContentKind.TURTLE, ContentKind.TRIG, ContentKind.N_TRIPLES, ContentKind.N_QUADS, ContentKind.N3}
+)
+"""Nothing at all is a document in these, with no statements in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,44 +48,49 @@ class Source:
     path: Path | None = None
 
 
-async def fetch_source(url: str, *, base: str | None, media_type: str, allow: tuple[str, ...]) -> Source:
-    """Fetch one page by its address, redirects followed."""
-    address = canonical(url)
-    if address is None:
-        raise JobError(f"{url!r} is not an http or https URL")
-    fetcher = HttpFetcher(HttpOptions(user_agent=f"Motherlode/{__version__}", allow=allow))
-    try:
-        for _ in range(MAX_REDIRECTS + 1):
-            fetched = await fetcher.fetch(Request(url=address))
-            if isinstance(fetched, Page):
-                content_type = media_type or fetched.content_type
-                return Source(url=base or fetched.url, content_type=content_type, body=fetched.body)
-            if fetched.kind is not FailureKind.REDIRECT:
-                raise JobError(f"{address} could not be fetched: {fetched.kind.value}, {fetched.detail}")
-            address = fetched.location
-        raise JobError(f"{url} leads through more than {MAX_REDIRECTS} redirects")
-    finally:
-        await fetcher.close()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Facts of a source, and the kind of content that it was found to be."""
+
+    kind: ContentKind
+    facts: Facts
 
 
-def read_source(source: Source, syntaxes: frozenset[Syntax] | None) -> Iterator[Facts]:
+def read_source(source: Source, syntaxes: frozenset[Syntax] | None) -> Iterator[Part]:
     """The facts of a source; of a large RDF document piece by piece, so that it need not fit into memory."""
     options = TransformOptions(syntaxes=syntaxes, seconds=_SECONDS_A_SYNTAX, statements=10_000_000)
     if source.path is None:
-        yield understand(source.body, url=source.url, content_type=source.content_type, options=options)[1]
+        yield _whole(source, source.body, source.url, options)
         return
+    named = _name_for_detection(source.path, source.url)
     try:
         with source.path.open("rb") as file:
             head = file.read(_HEAD)
-            detected = detect(head, url=source.path.as_posix(), content_type=source.content_type)
+            detected = detect(head, url=named, content_type=source.content_type)
             syntax = MEDIA[detected.kind].syntax
             file.seek(0)
             if syntax in DOCUMENT_SYNTAXES and len(head) == _HEAD and (syntaxes is None or syntax in syntaxes):
-                yield from _in_pieces(file, syntax, source.url, detected.charset)
+                for facts in _in_pieces(file, syntax, source.url, detected.charset):
+                    yield Part(kind=detected.kind, facts=facts)
             else:
-                yield understand(file.read(), url=source.url, content_type=source.content_type, options=options)[1]
+                yield _whole(source, file.read(), named, options)
     except OSError as error:
         raise JobError(f"{source.path} cannot be read: {error.strerror}") from error
+
+
+def _whole(source: Source, body: bytes, named: str, options: TransformOptions) -> Part:
+    understood = understand(body, url=source.url, content_type=source.content_type, options=options, named=named)
+    kind = understood.document.kind
+    if kind is ContentKind.EMPTY:
+        said_to_be = by_media_type(source.content_type) or by_extension(named)
+        kind = said_to_be if said_to_be in _MAY_BE_EMPTY else kind
+    return Part(kind=kind, facts=understood.facts)
+
+
+def _name_for_detection(path: Path, url: str) -> str:
+    """The name whose extension may tell what the content is: that of the file, whatever page it is said to be."""
+    own = path.absolute().as_uri()
+    return url if by_extension(own) is None else own
 
 
 def _in_pieces(file: BinaryIO, syntax: Syntax, url: str, charset: str) -> Iterator[Facts]:

@@ -1,19 +1,23 @@
-"""Detect and transform wired together: from a body to its facts, with archives and what a page needs from elsewhere."""
+"""Detect, transform and extract wired together: from a body to its facts and links.
+
+Archives are read member by member, and what a page needs from elsewhere is put in its place.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import msgspec
 
 from motherlode.detect import detect
-from motherlode.model import Extraction, Facts, Problem, Syntax
+from motherlode.model import ContentKind, Detected, Extraction, Facts, Link, Problem, Syntax
 from motherlode.transform import TransformOptions, member_url, members, merge, transform
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.services import pending_service, read_service_answer, service_failed
 from motherlode.www.document import Document
-from motherlode.www.media import MEDIA
+from motherlode.www.media import MEDIA, essence
 
 
 class ServiceAnswer(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -34,38 +38,109 @@ class Supplies(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
 
 NO_SUPPLIES = Supplies()
+MOST_LINKS = 50_000
+"""Links of one archive: as many as one sitemap may have. Each member has limits of its own."""
+_SEVERAL_CONTEXTS = Facts(
+    problems=(Problem(syntax=Syntax.JSON_LD, message="several Link headers name a JSON-LD context: none was used"),)
+)
+
+
+class Understanding(NamedTuple):
+    """What a body is, says and leads to."""
+
+    document: Document
+    facts: Facts
+    links: list[Link]
+
+
+Gather = Callable[[Document, Facts], list[Link]]
+"""The links of a document and its facts."""
 
 
 def understand(
-    body: bytes, *, url: str, content_type: str, options: TransformOptions, supplies: Supplies = NO_SUPPLIES
-) -> tuple[Document, Facts]:
-    """The document that a body is, and all facts in it. The members of an archive count as facts of the archive."""
+    body: bytes,
+    *,
+    url: str,
+    content_type: str,
+    options: TransformOptions,
+    supplies: Supplies = NO_SUPPLIES,
+    contexts: Sequence[str] = (),
+    gather: Gather | None = None,
+    named: str = "",
+) -> Understanding:
+    """The document that a body is, all facts in it, and its links if they are gathered.
+
+    Facts and links of the members of an archive count as the archive's own. `contexts` are the JSON-LD contexts that
+    the headers of the answer name. `named` is where the body was found, if that is not at its own URL: its extension
+    goes before that of the URL.
+    """
     if supplies.contexts:
         options = replace(options, contexts={**options.contexts, **supplies.contexts})
-    document, facts = _understand(body, url, content_type, options)
-    asked = _by_service(document, content_type, options, supplies.service)
-    if not (asked.statements or asked.problems):
-        return document, facts
-    return document, merge([facts, Facts(extractions=(asked,))])
+    detected = detect(body, url=named or url, content_type=content_type)
+    known: list[Facts] = []
+    if contexts and _takes_context(detected, content_type):
+        if len(contexts) == 1:
+            detected = replace(detected, kind=ContentKind.JSON_LD)
+            options = replace(options, context=contexts[0])
+        else:
+            known.append(_SEVERAL_CONTEXTS)
+    document = Document(url=url, body=body, detected=detected)
+    gathered: list[list[Link]] = []
+    left = MOST_LINKS
+    for part, facts in _parts(document, content_type, options, supplies.service):
+        known.append(facts)
+        if gather is not None and left > 0:
+            gathered.append(gather(part, facts))
+            left -= len(gathered[-1])
+            if late := part.problems[len(facts.problems) :]:  # what only showed when the links were read
+                known.append(Facts(problems=tuple(late)))
+    links = _once_each(gathered, url) if MEDIA[document.kind].is_archive else gathered[0] if gathered else []
+    return Understanding(document, known[0] if len(known) == 1 else merge(known), links)
 
 
-def _understand(body: bytes, url: str, content_type: str, options: TransformOptions) -> tuple[Document, Facts]:
-    document = Document(url=url, body=body, detected=detect(body, url=url, content_type=content_type))
-    if not MEDIA[document.kind].is_archive:
-        return document, transform(document, options, content_type=content_type)
-    return document, merge(_member_facts(document, options))
+def _takes_context(detected: Detected, content_type: str) -> bool:
+    """Whether a Link header may make JSON-LD of a body: of JSON by any name but JSON-LD's own."""
+    name = essence(content_type)
+    is_plain = name == "application/json" or (name.endswith("+json") and name != "application/ld+json")
+    return is_plain and detected.kind in (ContentKind.JSON, ContentKind.JSON_LD)
 
 
-def _member_facts(document: Document, options: TransformOptions) -> Iterator[Facts]:
-    """The facts of each document in an archive; archives in archives have been opened as far as is safe."""
+def _once_each(gathered: Iterable[Iterable[Link]], page_url: str) -> list[Link]:
+    """The links of an archive's members together, without the archive itself."""
+    found: dict[str, Link] = {}
+    for links in gathered:
+        for link in links:
+            found.setdefault(link.url, link)
+    found.pop(page_url, None)
+    return list(found.values())[:MOST_LINKS]
+
+
+def _parts(
+    document: Document, content_type: str, options: TransformOptions, answer: ServiceAnswer | None
+) -> Iterator[tuple[Document, Facts]]:
+    """A document with its facts, or those in an archive; and what a service says counts as the facts of the whole."""
+    asked = _by_service(document, content_type, options, answer)
+    said = Facts(extractions=(asked,)) if asked.statements or asked.problems else None
+    if MEDIA[document.kind].is_archive:
+        yield from _members(document, options)
+        if said is not None:
+            yield document, said
+    else:
+        facts = transform(document, options, content_type=content_type)
+        yield document, facts if said is None else merge([facts, said])
+
+
+def _members(document: Document, options: TransformOptions) -> Iterator[tuple[Document, Facts]]:
+    """Each document in an archive with its facts; archives in archives have been opened as far as is safe."""
     for member in members(document):
         if isinstance(member, Problem):
-            yield Facts(problems=(member,))
+            yield document, Facts(problems=(member,))
             continue
         name, content = member
         detected = detect(content, url=name, content_type="")
         if not MEDIA[detected.kind].is_archive:
-            yield transform(Document(url=member_url(document.url, name), body=content, detected=detected), options)
+            inner = Document(url=member_url(document.url, name), body=content, detected=detected)
+            yield inner, transform(inner, options)
 
 
 def _by_service(

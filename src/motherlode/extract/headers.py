@@ -6,12 +6,19 @@ import re
 from collections.abc import Iterator, Mapping
 
 from motherlode.model import Link, LinkSource
+from motherlode.www.html_references import resolve_iri
 from motherlode.www.urls import resolve
 
 _MOST = 50
 _TARGET = re.compile(r"\s*,?\s*<([^<>]*)>")
 _PARAMETER = re.compile(r"""\s*;\s*([A-Za-z0-9!#$&+.^_|~*-]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?""")
-_NOT_PAGES = frozenset({"stylesheet", "preload", "prefetch", "preconnect", "dns-prefetch", "icon", "modulepreload"})
+_JSON_LD_CONTEXT = "http://www.w3.org/ns/json-ld#context"
+_NOT_PAGES = frozenset(
+    (
+        *("stylesheet", "preload", "prefetch", "preconnect", "dns-prefetch", "icon", "modulepreload"),
+        _JSON_LD_CONTEXT,
+    )
+)
 
 
 def header_links(headers: Mapping[str, str], *, page_url: str) -> list[Link]:
@@ -36,6 +43,20 @@ def header_links(headers: Mapping[str, str], *, page_url: str) -> list[Link]:
     if url is not None and url != page_url:
         found.setdefault(url, Link(url=url, source=LinkSource.HEADER, rel="content-location"))
     return list(found.values())
+
+
+def context_links(headers: Mapping[str, str], *, page_url: str) -> tuple[str, ...]:
+    """The JSON-LD contexts that an answer's headers name for plain JSON (JSON-LD 1.1, section 6.1).
+
+    >>> headers = {"link": '</c.jsonld>; rel="http://www.w3.org/ns/json-ld#context"; type="application/ld+json"'}
+    >>> context_links(headers, page_url="http://ex.org/data.json")
+    ('http://ex.org/c.jsonld',)
+    """
+    value = headers.get("link", "")
+    if _JSON_LD_CONTEXT not in value:
+        return ()
+    named = (target for target, parameters in _targets(value) if _JSON_LD_CONTEXT in parameters.get("rel", "").split())
+    return tuple(dict.fromkeys(resolve_iri(page_url, target) for target in named if target))[:_MOST]
 
 
 def _targets(value: str) -> Iterator[tuple[str, dict[str, str]]]:

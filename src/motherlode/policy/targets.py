@@ -54,6 +54,22 @@ _BY_NAME: dict[str, frozenset[Syntax]] = {
     "microformats": frozenset({Syntax.MICROFORMATS}),
 }
 TARGETS = (*_BY_NAME, "type:IRI", "ASK { … }")
+_SCHEMES_WITHOUT_SLASHES = frozenset({"cid", "did", "doi", "info", "mailto", "ni", "oid", "tag", "urn", "uuid"})
+"""IRIs that look like a name with a prefix, and are none."""
+
+
+class UnreadableQueryError(ValueError):
+    """A target whose query the parser does not take; it comes with the query and the parser's own words."""
+
+    def __init__(self, query: str, complaint: str) -> None:
+        super().__init__(f"the target is not a SPARQL ASK that can be answered: {_first_line(complaint)}")
+        self.query = query
+        self.complaint = complaint
+
+
+def _first_line(complaint: str) -> str:
+    return complaint.partition("\n")[0][:120]
+
 
 _COUNT = re.compile(r"(?P<name>[a-z-]+)\s*(?:>=\s*(?P<least>\d+))?")
 _ASK = re.compile(r"(?:\s|#[^\n]*\n|PREFIX\s+\S*\s*<[^>]*>|BASE\s*<[^>]*>)*ASK\b", re.IGNORECASE)
@@ -78,7 +94,9 @@ microformats (each also with >=N), type:IRI, or a SPARQL ASK { … }
         hint = nearest(match["name"] if match else spec, _BY_NAME)
         known = f"{', '.join(_BY_NAME)} (each also with >=N), type:IRI, or a SPARQL ASK {{ … }}"
         raise ValueError(f"unknown target {spec!r}{hint}; known: {known}")
-    least = max(1, int(match["least"] or 1))
+    least = int(match["least"] or 1)
+    if least < 1:
+        raise ValueError(f"target {spec!r}: every page has at least 0 statements; ask for at least 1")
     if match["name"] == "rdf":
         return Target(spec, lambda counts, kind, _: _in_document(counts, kind) >= least)
     return Target(spec, lambda counts, kind, _: sum(n for s, n in counts.items() if s in syntaxes) >= least)
@@ -92,8 +110,15 @@ def _in_document(counts: Counts, kind: ContentKind) -> int:
 
 def _type(name: str) -> Judge:
     prefix, colon, local = name.partition(":")
-    if colon and prefix in PREFIXES and not local.startswith("//"):
-        name = PREFIXES[prefix] + local
+    if colon and not local.startswith("//"):
+        if prefix in PREFIXES:
+            name = PREFIXES[prefix] + local
+        elif prefix.lower() not in _SCHEMES_WITHOUT_SLASHES:
+            hint = nearest(prefix, PREFIXES)
+            raise ValueError(
+                f"target type:{name}: the prefix {prefix!r} is not known{hint}; known: {', '.join(PREFIXES)}. "
+                "A type may also be a whole IRI, as in type:http://schema.org/Recipe"
+            )
     if iri(name) is None:
         raise ValueError(f"target type:{name}: give an IRI, as in type:http://schema.org/Recipe or type:schema:Recipe")
     names = {name}
@@ -121,8 +146,10 @@ def _ask(query: str) -> Judge:
         )
     try:
         pyoxigraph.Store().query(query, prefixes=PREFIXES)
-    except (SyntaxError, RuntimeError, OSError) as error:  # the latter two: unknown functions, services out of reach
-        reason = str(error).partition("\n")[0][:120]
+    except SyntaxError as error:
+        raise UnreadableQueryError(query, str(error)) from error
+    except (RuntimeError, OSError) as error:  # unknown functions, services out of reach
+        reason = _first_line(str(error))
         raise ValueError(f"the target is not a SPARQL ASK that can be answered: {reason}") from error
 
     def judge(counts: Counts, kind: ContentKind, statements: Callable[[], bytes]) -> bool:

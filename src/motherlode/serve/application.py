@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from motherlode.serve.crawl import CrawlView
 from motherlode.serve.finding import searching
 from motherlode.serve.html import page, problem
 from motherlode.serve.knowing import about_entity, about_node, about_page
-from motherlode.serve.negotiation import HTML, JSON, choose
+from motherlode.serve.negotiation import HTML, JSON, choose, named
 from motherlode.serve.overview import TOP_TYPES, live_part, overview
 from motherlode.serve.pool import AnswerPool, QueryFailure
 from motherlode.serve.protocol import CORS, Limits, SparqlEndpoint
@@ -38,6 +39,10 @@ HEADERS = {
     "Cache-Control": "no-cache",
 }
 """The second wall: should a page's text ever become markup, the browser runs and loads nothing of it."""
+_SEARCH_FORMATS = (HTML, JSON)
+_LIMIT = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
+_MOST_HITS = 200
+"""Of one search; who asks for more gets so many."""
 _TYPES_SECONDS = 10.0
 _TYPES_FRESH_SECONDS = 20.0
 
@@ -122,10 +127,13 @@ class Site:
 
     async def _search(self, request: web.Request) -> web.Response:
         asked = _asked(request)
-        accept = request.headers.get("Accept", "")
-        as_json = choose(accept, (HTML, JSON), request.query.get("format", "")) is JSON
-        hits, status, trouble = None, 200, ""
-        if asked.words.strip():
+        wanted = request.query.get("format", "")
+        form = named(wanted, _SEARCH_FORMATS) or choose(request.headers.get("Accept", ""), _SEARCH_FORMATS)
+        as_json = form is JSON
+        hits, status, trouble = None, 200, asked.trouble or _trouble(request)
+        if trouble:
+            status = 400
+        elif asked.words.strip():
             try:
                 hits = await asyncio.to_thread(self._view.search, asked)
             except FileNotFoundError:
@@ -155,12 +163,22 @@ def _asked(request: web.Request) -> Search:
     limit = query.get("limit", "")
     return Search(
         words=query.get("q", "")[:1_000],
-        limit=min(200, int(limit)) if limit.isdecimal() and 0 < len(limit) < 6 else 10,
+        limit=min(_MOST_HITS, int(limit)) if _LIMIT.fullmatch(limit) else 10,
         type=query.get("type", ""),
         predicate=query.get("predicate", ""),
         host=query.get("host", ""),
         language=query.get("language", ""),
     )
+
+
+def _trouble(request: web.Request) -> str:
+    """What is wrong with the limit or the format of a search; "" where nothing is."""
+    limit, wanted = request.query.get("limit", ""), request.query.get("format", "")
+    if limit and not _LIMIT.fullmatch(limit):
+        return f"limit={limit[:100]} is no number of results: it is a whole number from 1 on"
+    if wanted and named(wanted, _SEARCH_FORMATS) is None:
+        return f"format={wanted[:100]} is not possible here: a search is answered as html, json"
+    return ""
 
 
 def _static(name: str, content_type: str, before: str = "") -> Handler:

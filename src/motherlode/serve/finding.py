@@ -61,13 +61,18 @@ def _hits(asked: Search, hits: Sequence[Hit]) -> Markup:
 
 def _hit(hit: Hit) -> Markup:
     types = [element("span", entity(name), class_="tag") for name in hit.types[:4]]
-    others = f" and {hit.pages - 1:,} more" if hit.pages > 1 else ""
     return element(
         "li",
         element("h3", entity(hit.subject, hit.label or short(hit.subject), page=hit.graph)),
         element("div", *types, class_="tags") if types else nothing,
         element("p", element("span", f"{short(hit.predicate)}  ", class_="note"), marked(hit.snippet)),
-        element("p", "on ", inside("/page", {"url": hit.page}, element("bdi", hit.page)), others, class_="note source"),
+        element(
+            "p",
+            "on ",
+            inside("/page", {"url": hit.page}, element("bdi", hit.page)),
+            hit.other_pages,
+            class_="note source",
+        ),
     )
 
 

@@ -15,6 +15,9 @@ class Format:
     media_type: str
     charset: bool = False
     aliases: tuple[str, ...] = ()
+    """Other media types for it."""
+    also: tuple[str, ...] = ()
+    """Other names that clients have for it."""
 
     @property
     def header(self) -> str:
@@ -29,10 +32,16 @@ RESULTS = (
 )
 """For SELECT and ASK; the first is for those who do not care."""
 GRAPHS = (
-    Format("turtle", "text/turtle", charset=True, aliases=("application/turtle", "application/x-turtle")),
-    Format("ntriples", "application/n-triples", aliases=("text/plain",)),
-    Format("rdfxml", "application/rdf+xml", aliases=("application/xml", "text/xml")),
-    Format("jsonld", "application/ld+json", aliases=("application/json",)),
+    Format(
+        "turtle",
+        "text/turtle",
+        charset=True,
+        aliases=("application/turtle", "application/x-turtle"),
+        also=("ttl", "n3"),
+    ),
+    Format("ntriples", "application/n-triples", aliases=("text/plain",), also=("nt", "n-triples")),
+    Format("rdfxml", "application/rdf+xml", aliases=("application/xml", "text/xml"), also=("xml", "rdf", "rdf+xml")),
+    Format("jsonld", "application/ld+json", aliases=("application/json",), also=("json", "json-ld")),
 )
 """For CONSTRUCT, DESCRIBE and the service description."""
 HTML = Format("html", "text/html", charset=True)
@@ -62,17 +71,22 @@ def accepted(header: str) -> list[tuple[str, float, int]]:
     return ranges
 
 
-def choose(header: str, offered: Sequence[Format], wanted: str = "") -> Format | None:
-    """The offered format that the client likes best; None where it takes none of them.
+def named(wanted: str, offered: Sequence[Format]) -> Format | None:
+    """The format that `format=` in a URL means: it goes before the header, because links cannot send headers.
 
-    `wanted` is a format's name in the URL, which goes before the header, because links cannot send headers; a name that
-    we do not know is passed over, because clients send names of their own.
+    >>> named("json", GRAPHS).name, named("text/csv", RESULTS).name, named("csv", GRAPHS)
+    ('jsonld', 'csv', None)
+    """
+    name = wanted.strip().lower()
+    return next((form for form in offered if name in (form.name, form.media_type, *form.also, *form.aliases)), None)
+
+
+def choose(header: str, offered: Sequence[Format]) -> Format | None:
+    """The offered format that the client likes best; None where it takes none of them.
 
     >>> choose("application/json, text/csv;q=0.9", RESULTS).name, choose("", GRAPHS).name, choose("image/png", GRAPHS)
     ('json', 'turtle', None)
     """
-    if (named := next((form for form in offered if wanted in (form.name, form.media_type)), None)) is not None:
-        return named
     ranges = accepted(header)
     if not ranges:
         return offered[0]

@@ -18,7 +18,7 @@ from motherlode.index.queries.problems import form_of
 from motherlode.index.queries.worker import Order
 from motherlode.model.terms import iri
 from motherlode.serve.description import described
-from motherlode.serve.negotiation import GRAPHS, HTML, RESULTS, Format, choose
+from motherlode.serve.negotiation import GRAPHS, HTML, RESULTS, Format, choose, named
 from motherlode.serve.pool import Answer, AnswerPool, QueryFailure
 
 _FORM, _QUERY, _UPDATE = "application/x-www-form-urlencoded", "application/sparql-query", "application/sparql-update"
@@ -125,10 +125,7 @@ class SparqlEndpoint:
         wanted = next((value for name, value in pairs if name == "format"), "")
         is_graph = form_of(queries[0]) in ("CONSTRUCT", "DESCRIBE")
         offered = GRAPHS if is_graph else RESULTS
-        chosen = choose(accept, offered, wanted)
-        if chosen is None:
-            names = ", ".join(form.media_type for form in offered)
-            raise RefusalError(406, f"this query can be answered as {names}")
+        chosen = _format(accept, offered, wanted, "this query can be answered as")
         order = Order(
             sparql=queries[0],
             default_graphs=_graphs(pairs, "default-graph-uri"),
@@ -156,11 +153,24 @@ def _graphs(pairs: Pairs, name: str) -> tuple[str, ...] | None:
     return tuple(values) or None
 
 
+def _format(accept: str, offered: Sequence[Format], wanted: str, told: str) -> Format:
+    """The format of an answer: that of the URL, or the one that the client likes best."""
+    if wanted:
+        chosen = named(wanted, offered)
+        if chosen is None:
+            names = ", ".join(form.name for form in offered)
+            raise RefusalError(400, f"format={wanted[:100]} is not possible here: {told} {names}")
+        return chosen
+    chosen = choose(accept, offered)
+    if chosen is None:
+        raise RefusalError(406, f"{told} {', '.join(form.media_type for form in offered)}")
+    return chosen
+
+
 def _no_query(request: web.Request) -> web.Response:
     """The service description (SPARQL 1.1 Service Description, 2), or the page to write queries for a browser."""
-    form = choose(request.headers.get("Accept", ""), (*GRAPHS, HTML), request.query.get("format", ""))
-    if form is None:
-        raise RefusalError(406, "the service is described as " + ", ".join(form.media_type for form in GRAPHS))
+    accept, wanted = request.headers.get("Accept", ""), request.query.get("format", "")
+    form = _format(accept, (*GRAPHS, HTML), wanted, "the service is described as")
     if form is HTML:
         raise web.HTTPSeeOther("/query")
     endpoint = str(request.url.with_query(None).with_fragment(None))

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from motherlode.model import Syntax
 
+ACCEPT = "application/n-quads, application/n-triples, application/trig, text/turtle, application/rdf+xml;q=0.9"
+"""What a service may answer with. JSON-LD is read too, where its context stands in it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stylesheet:
@@ -56,6 +59,16 @@ class Service:
             raise ValueError(f"the service for {self.media_type} needs an http or https URL, not {self.url!r}")
 
 
+def fits(pattern: str, media_type: str) -> bool:
+    """Whether a media type is meant by a pattern, which may leave the subtype or all of it open.
+
+    >>> fits("image/*", "image/png"), fits("application/pdf", "application/pdf"), fits("image/*", "text/html")
+    (True, True, False)
+    """
+    pattern = pattern.lower()
+    return pattern in (media_type, "*/*") or (pattern.endswith("/*") and media_type.startswith(pattern[:-1]))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransformOptions:
     """Options of the transform phase. Picklable: they travel to the worker processes."""
@@ -64,6 +77,8 @@ class TransformOptions:
     """Only these; None means all."""
     contexts: Mapping[str, bytes] = field(default_factory=dict)
     """Remote JSON-LD contexts that have been fetched, by URL. Any other that is not bundled is wanted, not loaded."""
+    context: str = ""
+    """The context that a Link header names for a document that is plain JSON without it (JSON-LD 1.1, section 6.1)."""
     seconds: float = 5.0
     """Time limit of one syntax on one page."""
     statements: int = 500_000

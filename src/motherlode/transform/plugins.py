@@ -22,8 +22,8 @@ import pyoxigraph as ox
 
 from motherlode.model import Extraction, Problem, Syntax
 from motherlode.transform.blank import BlankNames
-from motherlode.transform.options import TransformOptions
-from motherlode.transform.services import fits, media_type_of
+from motherlode.transform.options import TransformOptions, fits
+from motherlode.transform.services import media_type_of
 from motherlode.transform.xslt.results import read_rdf
 from motherlode.www.document import Document
 from motherlode.www.media import essence

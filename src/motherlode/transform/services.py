@@ -22,13 +22,10 @@ import pyoxigraph as ox
 
 from motherlode.model import Extraction, Problem, Syntax
 from motherlode.transform.blank import BlankNames
-from motherlode.transform.options import Service, TransformOptions
+from motherlode.transform.options import ACCEPT, Service, TransformOptions, fits
 from motherlode.transform.xslt.results import read_rdf
 from motherlode.www.document import Document
 from motherlode.www.media import MEDIA, essence
-
-ACCEPT = "application/n-quads, application/n-triples, application/trig, text/turtle, application/rdf+xml;q=0.9"
-"""What a service may answer with. JSON-LD is read too, where its context stands in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,16 +53,6 @@ def media_type_of(document: Document, content_type: str) -> str:
     """The media type that a server gave, or else one that fits what the content was found to be."""
     known = MEDIA[document.kind].media_types
     return essence(content_type) or (known[0] if known else "application/octet-stream")
-
-
-def fits(pattern: str, media_type: str) -> bool:
-    """Whether a media type is meant by a pattern, which may leave the subtype or all of it open.
-
-    >>> fits("image/*", "image/png"), fits("application/pdf", "application/pdf"), fits("image/*", "text/html")
-    (True, True, False)
-    """
-    pattern = pattern.lower()
-    return pattern in (media_type, "*/*") or (pattern.endswith("/*") and media_type.startswith(pattern[:-1]))
 
 
 def pending_service(document: Document, options: TransformOptions, *, content_type: str = "") -> ServiceCall | None:

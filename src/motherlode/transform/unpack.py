@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import IO
+from typing import cast
 from urllib.parse import quote
 
 from motherlode.model import ContentKind, Problem
@@ -42,6 +42,7 @@ class UnpackLimits:
 
 
 Found = tuple[str, bytes] | Problem
+Unpacking = gzip.GzipFile | bz2.BZ2File | zipfile.ZipExtFile | io.BytesIO
 
 
 def members(document: Document, limits: UnpackLimits = UnpackLimits()) -> Iterator[Found]:  # noqa: B008 - it is frozen
@@ -133,18 +134,25 @@ def _unzip(name: str, body: bytes, budget: _Budget) -> Iterator[Found]:
         if not budget.allows_member():
             yield Problem(syntax=None, message=f"{name}: {budget.exceeded}; the rest was left out")
             return
-        yield from _slurp(info.filename, partial(archive.open, info), budget)
+        yield from _slurp(info.filename, partial(_entry, archive, info), budget)
         if budget.exceeded:
             return
 
 
-def _slurp(name: str, open_file: Callable[[], gzip.GzipFile | IO[bytes]], budget: _Budget) -> Iterator[Found]:
-    """The content of a member as far as it can be had, and a problem if that is not all."""
+def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> zipfile.ZipExtFile:
+    return cast("zipfile.ZipExtFile", archive.open(info))  # that is what it gives for reading
+
+
+def _slurp(name: str, open_file: Callable[[], Unpacking], budget: _Budget) -> Iterator[Found]:
+    """The content of a member as far as it can be had, and a problem if that is not all.
+
+    `read1` gives what one step of unpacking gave: `read` would lose that when the next step fails.
+    """
     pieces: list[bytes] = []
     trouble = ""
     try:
         with open_file() as file:
-            while piece := file.read(_PIECE):
+            while piece := file.read1(_PIECE):
                 if not budget.allows(len(piece)):
                     trouble = budget.exceeded
                     break

@@ -65,6 +65,18 @@ def test_no_filter_is_an_error(asked: Search) -> None:
     assert len(attempts(asked)) == 3
 
 
+@pytest.mark.parametrize("name", ["", "schema:Recipe", "<foo:Bar>", "http://a.test/x", "x://y", "URN:isbn:1", " "])
+def test_names_that_may_be_meant(name: str) -> None:
+    assert Search(words="", type=name, predicate=name).trouble == ""
+
+
+def test_names_that_can_never_fit_are_told_with_what_is_known() -> None:
+    unknown = Search(words="", type="foo:Bar").trouble
+    assert unknown.startswith("type: the prefix of 'foo:Bar' is not known")
+    assert "dcterms, doap, foaf" in unknown
+    assert Search(words="", predicate="name").trouble.startswith("predicate: 'name' is no IRI")
+
+
 @pytest.mark.parametrize(
     ("name", "found"),
     [

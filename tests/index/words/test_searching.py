@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.index.words import Search, WordIndex, WordSearcher
+from motherlode.index.words import Search, WordIndex, WordSearcher, searching
 from tests.index.fakes import record, says
 
 NAME, TEXT = "<http://schema.org/name>", "<http://schema.org/description>"
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 RECIPE = "<http://schema.org/Recipe>"
+PAN = tuple(says("pan", "A frying pan", graph=f"<urn:{name}>") for name in "ab")
+"""A page says the same in two graphs of its own."""
 
 
 def literal(name: str, value: str, language: str, predicate: str = TEXT) -> tuple[str, str, str, str]:
@@ -40,6 +42,9 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> WordSearcher:
             ("<http://ex.org/rice>", NAME, '"白米飯の作り方"@ja', ""),
         ),
         *(record(f"http://b.test/{n}", (f"_:b{n}", NAME, '"The same footer"', "")) for n in range(5)),
+        *(record(f"http://c.test:{8000 + n % 2}/{n}", *PAN) for n in range(60)),
+        record("http://c.test/lid", says("lid", "A lid for a frying pan")),
+        record("http://[2001:db8::1]:81/", says("wok", "An iron wok")),
     ]
     index.announce(pages)
     index.write(pages)
@@ -116,6 +121,46 @@ def test_a_hit_says_why_and_where(searcher: WordSearcher) -> None:
 def test_nameless_subjects_that_say_the_same_are_one_find(searcher: WordSearcher) -> None:
     (hit,) = searcher.search(Search(words="footer"))
     assert (hit.pages, hit.alike) == (5, 4)
+
+
+def test_how_many_pages_say_so_does_not_depend_on_the_limit(
+    searcher: WordSearcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for limit in (1, 2, 10):
+        first = searcher.search(Search(words="pan", limit=limit))[0]
+        assert (first.pages, first.has_more_pages, first.other_pages) == (60, False, " and 59 more")
+        assert first.summary()["pages"] == 60
+    monkeypatch.setattr(searching, "_MOST_LOOKED_AT", 40)
+    few = [searcher.search(Search(words="pan", limit=limit))[0] for limit in (1, 10)]
+    assert few[0].pages == few[1].pages < 60
+    assert few[0].other_pages.startswith(" and at least ")
+
+
+@pytest.mark.parametrize(
+    ("words", "host", "subjects"),
+    [
+        ("pan", "c.test", ["pan", "lid"]),
+        ("pan", " C.Test ", ["pan", "lid"]),
+        ("pan", "c.test:8001", ["pan"]),
+        ("pan", "c.test:800", []),
+        ("pan", "test", []),
+        ("pan", "cxtest", []),
+        ("pan", "c.tes.", []),
+        ("wok", "[2001:db8::1]", ["wok"]),
+        ("wok", "[2001:db8::1]:81", ["wok"]),
+        ("pan", "c test (", []),
+    ],
+)
+def test_a_host_without_a_port_is_all_its_ports(
+    searcher: WordSearcher, words: str, host: str, subjects: list[str]
+) -> None:
+    assert sorted(found(searcher, words, host=host)) == sorted(subjects)
+
+
+@settings(max_examples=100, deadline=None)
+@given(host=st.text(max_size=20) | st.text(alphabet="a.-[]:1_*\\(", max_size=12))
+def test_no_host_is_an_error(searcher: WordSearcher, host: str) -> None:
+    searcher.search(Search(words="pan", host=host))
 
 
 @settings(max_examples=150, deadline=None)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 import pytest
 
-from motherlode.policy.motherlode.evidence import ArmRecord, Evidence
+from motherlode.policy.motherlode.evidence import ArmRecord, Evidence, HostRecord, Tally
 
 
 def test_recent_pages_count_more() -> None:
@@ -33,15 +35,42 @@ def test_a_long_crawl_does_not_overflow() -> None:
         record.count(reward=1.0, keep=0.8)
         record.note({"item": 3})
     assert record.links_a_page(cautious=0.0)["item"] == pytest.approx(3.0)
-    assert record.chance(1.0, tries=1.0) == pytest.approx(1.0)
 
 
-def test_an_arm_that_has_dried_up_is_soon_known_as_such() -> None:
-    record = ArmRecord()
-    for reward in (1.0,) * 200 + (0.0,) * 20:
-        record.count(reward=reward, keep=0.9)
-    assert record.chance(0.5, tries=1.0) < 0.2
-    assert record.finds == 200
+def told(outcomes: Iterable[float], *, turn: float = 0.9, share: float = 1.0) -> Tally:
+    tally = Tally()
+    for outcome in outcomes:
+        tally.count(outcome, keep=0.9, turn=turn, share=share)
+    return tally
+
+
+def test_what_has_dried_up_is_soon_known_as_such() -> None:
+    assert told([1.0] * 200 + [0.0] * 20).chance(0.5, tries=1.0) < 0.1
+
+
+def test_the_sooner_the_less_a_turn_leaves_of_what_was() -> None:
+    story = [1.0] * 200 + [0.0] * 4
+    assert told(story, turn=0.7).chance(0.9, tries=1.0) < 0.5 < told(story, turn=0.9).chance(0.9, tries=1.0)
+
+
+def test_a_hundred_failures_are_worse_than_ten() -> None:
+    assert told([0.0] * 100).chance(0.9, tries=1.0) < told([0.0] * 10).chance(0.9, tries=1.0) / 5
+
+
+def test_after_a_row_of_failures_successes_are_believed_again() -> None:
+    assert told([0.0] * 20 + [1.0] * 8, turn=0.7).chance(0.5, tries=1.0) > 0.7
+
+
+def test_graded_outcomes_count_for_their_share() -> None:
+    assert told([0.3] * 50).chance(0.5, tries=1.0) == pytest.approx(0.3, abs=0.03)
+
+
+def test_a_host_is_lifted_by_what_was_not_expected_of_it() -> None:
+    surprising, expected = HostRecord(seen=1.0, found=1.0, hoped=0.01), HostRecord(seen=1.0, found=1.0, hoped=0.99)
+    poor = HostRecord(seen=5.0, found=0.0, hoped=2.5)
+    assert surprising.lift(3.0) > 3.0 > 0.5 > expected.lift(3.0)
+    assert poor.lift(3.0) < -0.5
+    assert poor.lift(0.0) == HostRecord().lift(3.0) == 0.0
 
 
 def test_records_with_other_scales_add_up() -> None:
@@ -52,7 +81,6 @@ def test_records_with_other_scales_add_up() -> None:
             record.note({"item": 2})
     old.add(young)
     assert old.tries == 51
-    assert old.chance(0.5, tries=1.0) == pytest.approx(0.5)
     assert old.links_a_page(cautious=0.0)["item"] == pytest.approx(2.0)
 
 
@@ -73,5 +101,22 @@ def test_evidence_survives_the_way_to_disk() -> None:
     evidence.arm("x").count(reward=1.0, keep=0.9)
     evidence.family("f").note({"y": 2})
     evidence.sums("bias")[0] = 0.5
+    evidence.list("x on a page").answered.count(1.0, keep=0.9, turn=0.7)
+    evidence.host("a.example").tries = 3
+    evidence.strangers.no = 2.0
     again = msgspec.msgpack.decode(msgspec.msgpack.encode(evidence), type=Evidence)
     assert again == evidence
+
+
+def test_all_that_two_crawls_learned_adds_up() -> None:
+    books = []
+    for _ in range(2):
+        evidence = Evidence()
+        evidence.list("x on a page").answered.yes = 2.0
+        evidence.host("a.example").answers = 3
+        evidence.strangers.no = 4.0
+        books.append(evidence)
+    books[0].add(books[1])
+    assert books[0].lists["x on a page"].answered.yes == 4.0
+    assert books[0].hosts["a.example"].answers == 6
+    assert books[0].strangers.no == 8.0

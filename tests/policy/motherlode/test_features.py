@@ -1,4 +1,4 @@
-"""What an arm's name says: which features hold everywhere, which on its host, and which are of strangers."""
+"""What an arm's name says: which features hold everywhere, and which on its host."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from motherlode.model import Link, LinkSource, Parent
 from motherlode.policy.motherlode import Motherlode
 from motherlode.policy.motherlode.features import GENERAL, family_of, features_of
-from motherlode.policy.motherlode.naming import ANY, TAB
+from motherlode.policy.motherlode.naming import TAB
 
 PART = st.text(alphabet="abz019.-_*^?@", min_size=1, max_size=8)
 
@@ -25,35 +25,28 @@ def name(
 
 
 def test_the_first_hold_on_every_host_and_the_others_only_on_their_own() -> None:
-    one, other = features_of(name(host="a.org")).find, features_of(name(host="b.org")).find
+    one, other = features_of(name(host="a.org")), features_of(name(host="b.org"))
     assert one[:GENERAL] == other[:GENERAL]
     assert not set(one[GENERAL:]) & set(other[GENERAL:])
     assert all(feature.startswith("a.org") for feature in one[GENERAL:])
 
 
 def test_what_differs_in_one_part_shares_the_features_of_the_others() -> None:
-    plain, news = set(features_of(name(pattern="item/*")).find), set(features_of(name(pattern="news/*")).find)
+    plain, news = set(features_of(name(pattern="item/*"))), set(features_of(name(pattern="news/*")))
     assert plain & news >= {"bias", "ext .html", "by anchor", "a.org", "a.org ext .html"}
     assert {"folder item", "a.org folder item"} <= plain - news
 
 
 def test_classes_count_on_the_host_alone() -> None:
-    one, other = features_of(name(place="li.red a.x")).find, features_of(name(place="li.blue a")).find
+    one, other = features_of(name(place="li.red a.x")), features_of(name(place="li.blue a"))
     assert one[:GENERAL] == other[:GENERAL]
     assert one != other
 
 
 def test_a_link_from_elsewhere_tells_whose_it_is_and_that_it_is_from_abroad() -> None:
     features = features_of(name(manner="anchor@b.org"))
-    assert "by anchor@" in features.find
-    assert "from b.org" in features.find
-    assert features.answers == features.find, "its place is known, so its host was met before"
-
-
-def test_only_whether_a_stranger_answers_is_learned_of_strangers() -> None:
-    features = features_of(name(pattern=ANY, depth=0, manner="anchor@b.org", place=""))
-    assert set(features.answers) - set(features.find) == {"stranger", "stranger by anchor@"}
-    assert features.answers[: len(features.find)] == features.find
+    assert "by anchor@" in features
+    assert "from b.org" in features
 
 
 @settings(max_examples=60, deadline=None)
@@ -64,8 +57,8 @@ def test_every_name_has_features_and_a_family_of_its_host(
     made = name(host, pattern, depth, ext, manner, place)
     features = features_of(made)
     assert features == features_of(made)
-    assert len(features.find) in (12, 13)
-    assert len(set(features.find)) == len(features.find), "none counts twice"
+    assert len(features) in (12, 13)
+    assert len(set(features)) == len(features), "none counts twice"
     assert family_of(made) == f"{host} {ext}"
 
 
@@ -75,7 +68,5 @@ def test_the_names_that_the_policy_gives_are_understood() -> None:
     parent = Parent(url="http://a.example/", host="a.example", depth=0, relevant=True, arm=home)
     links = [Link(url=f"http://{host}/x/1.ttl", source=LinkSource.ANCHOR) for host in ("a.example", "b.example")]
     own, abroad = (features_of(rating.arm) for rating in policy.rate(links, parent))
-    assert "a.example" in own.find
-    assert "stranger" not in own.answers
-    assert "stranger" in abroad.answers
-    assert "from a.example" in abroad.find
+    assert "a.example" in own
+    assert "from a.example" in abroad

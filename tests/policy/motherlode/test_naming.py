@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from motherlode.model import Link, LinkSource, Parent
 from motherlode.policy.motherlode.features import GENERAL, family_of, features_of
-from motherlode.policy.motherlode.naming import HOME, Namer, parsed
+from motherlode.policy.motherlode.naming import HOME, Namer, is_from_abroad, kind_of, parsed
 
 
 def known_host(host: str = "a.example") -> Namer:
@@ -31,7 +31,6 @@ def test_the_parts_of_a_name() -> None:
     assert name.pattern == "news/#"
     assert (name.depth, name.extension) == ("2", ".html?")
     assert name.manner == "anchor@b.example"
-    assert name.abroad == "b.example"
     assert name.place == "li.item a"
 
 
@@ -91,8 +90,8 @@ def test_no_text_breaks_a_name(path: str, rel: str, media: str, place: str, sour
     for namer in (known_host(), Namer()):
         name = namer.arm(link, PAGE)
         assert parsed(name).host == "a.example"
-        assert parsed(name).abroad == "b.example"
-        assert all(len(features) > GENERAL for features in features_of(name))
+        assert is_from_abroad(name)
+        assert len(features_of(name)) > GENERAL
         assert family_of(name).startswith("a.example ")
 
 
@@ -101,3 +100,24 @@ def test_general_features_do_not_name_the_host() -> None:
     features = features_of(name)
     assert not any("example" in feature for feature in features[:GENERAL])
     assert all("example" in feature for feature in features[GENERAL:])
+
+
+def test_links_that_stand_together_are_an_arm_of_their_own() -> None:
+    namer = known_host()
+    arms = [namer.arm(anchor(f"https://a.example/{path}/x.html"), None) for path in ("news", "about")]
+    lists = namer.lists({arms[0]: 7, arms[1]: 2}, "https://a.example/", least=5)
+    assert list(lists) == arms[:1]
+    assert kind_of(lists[arms[0]]) == arms[0] != lists[arms[0]]
+    assert features_of(lists[arms[0]]) == features_of(arms[0])
+    assert lists != namer.lists({arms[0]: 7}, "https://a.example/other", least=5)
+
+
+def test_hosts_that_nobody_tried_have_no_lists_and_others_not_too_many() -> None:
+    stranger = Namer()
+    arm = stranger.arm(anchor("https://a.example/news/x.html"), None)
+    assert stranger.lists({arm: 7}, "https://b.example/", least=5) == {}
+    namer = known_host()
+    for number in range(300):
+        for name in namer.lists({arm: 7}, f"https://a.example/{number}", least=5).values():
+            namer.remember("a.example", name)
+    assert len(list(namer.tell_apart("a.example"))) <= 128

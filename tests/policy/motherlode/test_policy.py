@@ -100,6 +100,42 @@ def test_a_host_that_never_answered_is_left_alone_and_one_that_redirects_is_not(
     assert policy.chance(others[0]) < policy.chance(others[1]) / 3
 
 
+def test_a_find_speaks_for_its_host_where_finds_are_rare() -> None:
+    policy = Motherlode()
+    homes = [link(f"http://{number}.example/") for number in range(40)]
+    for number, one in enumerate(homes):
+        policy.learn(outcome(arm_of(policy, one), relevant=number == 39))
+    poor, rich = (arm_of(policy, link(f"http://{number}.example/item/1.html")) for number in (38, 39))
+    assert policy.chance(rich) > 2.5 * policy.chance(poor)
+
+
+def test_links_of_one_page_share_their_fate_and_leave_those_of_another_a_chance() -> None:
+    policy = started()
+    home = arm_of(policy, link("http://a.example/"))
+    dead, fresh = (
+        policy.rate(
+            [link(f"http://a.example/item/{page_number}-{number}.html") for number in range(10)],
+            page(f"http://a.example/list/{page_number}.html", home),
+        )[0].arm
+        for page_number in (1, 2)
+    )
+    before = policy.chance(fresh)
+    for _ in range(5):
+        policy.learn(outcome(dead, relevant=False, failure=FailureKind.NOT_FOUND))
+    assert policy.chance(dead) < policy.chance(fresh) / 3 < before / 3
+
+
+def test_the_silence_of_a_stranger_is_not_put_down_to_the_kind_of_link() -> None:
+    policy = started()
+    home = page("http://a.example/", arm_of(policy, link("http://a.example/")))
+    near = arm_of(policy, link("http://a.example/item/1.html"), home)
+    before = policy.chance(near)
+    for number in range(20):
+        abroad = arm_of(policy, link(f"http://gone{number}.example/item/1.html"), home)
+        policy.learn(outcome(abroad, relevant=False, failure=FailureKind.DNS))
+    assert policy.chance(near) == before
+
+
 def test_seeds_inside_a_host_stay_worth_a_try_when_others_held_nothing() -> None:
     policy = Motherlode()
     named = [Link(url=f"http://a.example/part/{number}.html", source=LinkSource.SEED) for number in range(5)]

@@ -1,27 +1,59 @@
 from __future__ import annotations
 
+import time
+
 from motherlode.transform.jsonld.places import Places, find_sample
+
+TAG = '<script type="application/ld+json">'
 
 
 def test_lines_and_columns_are_those_of_the_page() -> None:
-    source = "<p>\r\n<script>\r\n{\r\n  x}</script>"
+    source = f"<p>\r\n{TAG}\r\n{{\r\n  x}}</script>"
     content = "\n{\n  x}"
-    assert Places(source).position(0, content, content.index("x")) == (4, 3)
-    assert Places(source).position(0, content, 0) == (2, 9)
+    assert Places(source).position([content], content.index("x")) == (4, 3)
+    assert Places(source).position([content], 0) == (2, len(TAG) + 1)
 
 
-def test_equal_blocks_are_told_apart() -> None:
-    source = "<script>{}</script>\n<script>{}</script>"
-    assert Places(source).position(0, "{}", 0) == (1, 9)
-    assert Places(source).position(1, "{}", 0) == (2, 9)
+def test_blocks_that_are_or_begin_alike_are_told_apart() -> None:
+    long = '{"@context": "https://schema.org", "@type": "Product", "name": "%s"}'
+    blocks = ["{}", "{}", long % "one", long % "two", "", "{}"]
+    source = "\n".join(f"<script src=x></script>{TAG}{block}</script>" for block in blocks)
+    places = Places(source)
+    column = len("<script src=x></script>" + TAG) + 1
+    assert [places.position(blocks[:number], 0) for number in (2, 3, 4, 5, 6)] == [
+        (number, column) for number in (2, 3, 4, 5, 6)
+    ]
+    assert places.position(blocks[:1], 1) == (1, column + 1), "asked for in any order"
 
 
-def test_content_that_is_not_in_the_source_has_no_place() -> None:
-    assert Places("<script>a</script>").position(0, "b", 0) == (None, None)
+def test_scripts_in_comments_and_comments_in_scripts_are_passed_over() -> None:
+    source = f"<!-- {TAG}{{}}</script> -->\n<script>x = '<!--'</script>\n{TAG}{{}}</script>"
+    assert Places(source).position(["{}"], 0) == (3, len(TAG) + 1)
+
+
+def test_what_the_parser_changed_is_found_again() -> None:
+    entities = TAG.replace("+", "&#43;")
+    assert Places(f"<p>\n{entities}a\0b</script>").position(["a\ufffdb"], 0) == (2, len(entities) + 1)
+    head = "x" * 60
+    assert Places(f"{TAG}{head} and more").position([head + " mended"], 0) == (1, len(TAG) + 1)
+
+
+def test_content_that_is_not_in_the_source_has_no_place_and_costs_no_other_its_own() -> None:
+    places = Places(f"{TAG}a</script>")
+    assert places.position(["b"], 0) == (None, None)
+    assert places.position(["b", "a"], 0) == (1, len(TAG) + 1)
 
 
 def test_a_whole_document_starts_at_one() -> None:
-    assert Places("{\n x}", embedded=False).position(0, "{\n x}", 3) == (2, 2)
+    assert Places("{\n x}", embedded=False).position(["{\n x}"], 3) == (2, 2)
+
+
+def test_many_blocks_take_no_long() -> None:
+    blocks = ['{"a": 1,}'] * 20_000
+    places = Places("\n".join(f"{TAG}{block}</script>" for block in blocks))
+    began = time.process_time()
+    assert [places.position(blocks[:number], 0)[0] for number in (1, 20_000)] == [1, 20_000]
+    assert time.process_time() - began < 2
 
 
 def test_samples_are_found_as_they_were_spelled() -> None:

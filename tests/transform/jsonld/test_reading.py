@@ -51,6 +51,18 @@ def test_a_lost_iri_has_its_place() -> None:
     assert problem.message == "bad IRI, its statements are lost: http://x/{q}"
 
 
+def test_each_block_has_a_place_of_its_own() -> None:
+    """Blocks of one page often begin alike, and empty ones begin like any."""
+    block = '{"@context":"https://schema.org","@type":"Product","name":"%s"%s}'
+    contents = [block % ("good", ""), "", block % ("bad", ","), block % ("good", ""), block % ("bad", ",")]
+    html = "\n".join(
+        f'<script src="s.js"></script><script type="application/ld+json">\n{it}</script>' for it in contents
+    )
+    found = extract(html)
+    column = len(contents[2])
+    assert [(p.line, p.column) for p in found.problems] == [(3, 64), (6, column), (10, column)]
+
+
 def test_a_template_that_is_a_text_is_kept() -> None:
     block = {
         "@context": "https://schema.org",

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from .pages import properties
 
 
@@ -32,6 +34,29 @@ def test_value_elements_belong_to_the_property_right_around_them() -> None:
 
 def test_value_title() -> None:
     assert in_entry('<p class="p-a">x<i class="value-title" title="y"> </i></p>') == {"a": ["y"]}
+
+
+@pytest.mark.parametrize("name", ["h-recipe", "hrecipe"])
+@pytest.mark.parametrize(
+    ("html", "value"),
+    [
+        ('<span class="value-title" title="PT10M"></span>10 m', "PT10M"),
+        ('<span class="value-title" title=" P2W "> </span>two weeks', "P2W"),
+        ('<b class="value">PT1H</b> and <time class="value" datetime="10M">ten</time>', "PT1H10M"),
+        ('<data class="value" value="PT10M">10</data> m', "PT10M"),
+        ('<span class="value">10</span> m', "10 m"),
+        ('<span class="value-title" title=""></span>10 m', "10 m"),
+    ],
+)
+def test_durations_in_value_elements(name: str, html: str, value: str) -> None:
+    page = f'<div class="{name}"><p class="duration dt-duration">{html}</p></div>'
+    assert properties(page)["duration"] == [value]
+
+
+def test_the_value_of_a_time_element_goes_before_value_elements_that_say_nothing() -> None:
+    html = '<time class="dt-a" datetime="PT5M"><b class="value">5</b> m</time>'
+    assert in_entry(html)["a"] == ["PT5M"]
+    assert in_entry(html.replace(">5<", ">PT6M<"))["a"] == ["PT6M"]
 
 
 def test_templates_are_not_read() -> None:

@@ -17,6 +17,10 @@ from motherlode.model.prefixes import PREFIXES
 if TYPE_CHECKING:
     from tantivy import Query
 
+_PORT = re.compile(r":\d+\Z")
+_PLAIN_HOST = re.compile(r"[a-z0-9._\-\[\]:]+")
+_BARE_SCHEMES = frozenset({"urn", "tag", "info", "did", "mailto", "tel", "doi", "data"})
+"""Schemes of IRIs in which no // follows, so that they look like a name with a prefix."""
 _PART = re.compile(r'(-?)"([^"]*)"?|(-?)(\S+)')
 _MOST_PARTS = 32
 _MOST_CHARACTERS = 1_000
@@ -37,9 +41,14 @@ class Search:
     """An IRI, or a name with a common prefix; so is the predicate."""
     predicate: str = ""
     host: str = ""
-    """A host, or a domain with all that is below it."""
+    """A host, or a domain with all that is below it; without a port, on any port."""
     language: str = ""
     """A language tag: de finds de-CH as well."""
+
+    @property
+    def trouble(self) -> str:
+        """Why a filter can never fit; "" where nothing is wrong. Words are never wrong."""
+        return _trouble("type", self.type) or _trouble("predicate", self.predicate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +139,41 @@ def _conditions(asked: Search) -> list[Query]:
     for field, values in (
         ("type", spellings(asked.type)),
         ("predicate", spellings(asked.predicate)),
-        ("host", [asked.host.lower()] if asked.host else []),
         ("language", prefixes(asked.language.lower())[-1:]),
     ):
         if values:
             made.append(tantivy.Query.term_set_query(schema(), field, values))
+    if asked.host:
+        made.append(_on_host(asked.host.strip().lower()))
     return made
+
+
+def _on_host(host: str) -> Query:
+    import tantivy
+
+    if _PORT.search(host) or not _PLAIN_HOST.fullmatch(host):
+        return tantivy.Query.term_query(schema(), "host", host, index_option="basic")
+    return tantivy.Query.regex_query(schema(), "host", f"{re.escape(host)}(:[0-9]+)?")
+
+
+def _trouble(field: str, name: str) -> str:
+    """Why a name means no IRI; "" where it does.
+
+    >>> [_trouble("type", name) for name in ("schema:Recipe", "http://schema.org/Recipe", "urn:a", "<x:y>", "")]
+    ['', '', '', '', '']
+    >>> _trouble("type", "Recipe")
+    "type: 'Recipe' is no IRI; as in schema:Recipe or http://schema.org/Recipe"
+    """
+    name = name.strip()
+    prefix, colon, local = name.partition(":")
+    if not name or (colon and name.startswith("<")):
+        return ""
+    if not colon:
+        return f"{field}: {name!r} is no IRI; as in schema:Recipe or http://schema.org/Recipe"
+    if prefix in PREFIXES or prefix.lower() in _BARE_SCHEMES or local.startswith("//"):
+        return ""
+    known = ", ".join(sorted(PREFIXES))
+    return f"{field}: the prefix of {name!r} is not known; write <IRI>, or use one of {known}"
 
 
 def spellings(name: str) -> Sequence[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +14,8 @@ from motherlode.index.words.snippets import Snippet, best, snippet
 if TYPE_CHECKING:
     import tantivy
 
-_WINDOW = 50
 _MOST_LOOKED_AT = 500
-"""Documents that one search looks at; subjects that say the same on a thousand pages are told together."""
+"""Documents that one search looks at, whatever its limit: subjects that several pages speak of are told together."""
 MOST_RESULTS = 1_000
 
 
@@ -36,12 +34,17 @@ class Hit:
     graph: str
     pages: int = 1
     """Pages that say it, among those looked at."""
+    has_more_pages: bool = False
+    """There may be others: not all documents that answer were looked at."""
     alike: int = 0
     """Nameless subjects (blank nodes) of other pages that say the same."""
 
-    def met_again(self, stored: Stored) -> None:
-        self.pages += self.page != stored.page
-        self.alike += self.subject != stored.subject
+    @property
+    def other_pages(self) -> str:
+        """How many pages say it beside the one that is shown, as text; "" for none."""
+        if self.pages == 1:
+            return ""
+        return f" and {'at least ' if self.has_more_pages else ''}{self.pages - 1:,} more"
 
     def summary(self) -> dict[str, Any]:
         """The object that `search --json` prints."""
@@ -56,6 +59,7 @@ class Hit:
             "page": self.page,
             "graph": self.graph,
             "pages": self.pages,
+            "has_more_pages": self.has_more_pages,
         }
 
 
@@ -82,20 +86,10 @@ class WordSearcher:
         """The subjects that answer best. All words count where some subject has them all, otherwise any of them."""
         wanted = [token for part in parts(asked.words) if not part.excluded for token in part.tokens]
         searcher = self._index.searcher()
-        limit = max(0, min(asked.limit, MOST_RESULTS))
         for query in attempts(asked):
-            found: dict[tuple[str, ...], Hit] = {}
-            for score, stored in _documents(searcher, query):
-                label = SubjectDocument(stored.subject, stored.graph, stored.page, texts_of(stored)).label
-                key = _key(stored, label)
-                if key in found:
-                    found[key].met_again(stored)
-                elif len(found) == limit:
-                    break
-                elif (hit := _hit(stored, label, score, asked, wanted)) is not None:
-                    found[key] = hit
+            found = _found(searcher, query, asked, wanted)
             if found:
-                return list(found.values())
+                return found
         return []
 
     def subjects(self, words: str, *, limit: int = 10_000) -> list[tuple[str, str, float]]:
@@ -108,14 +102,26 @@ class WordSearcher:
         return []
 
 
-def _documents(searcher: tantivy.Searcher, query: tantivy.Query) -> Iterator[tuple[float, Stored]]:
-    """Documents from the best on, a window at a time."""
-    for offset in range(0, _MOST_LOOKED_AT, _WINDOW):
-        found = searcher.search(query, limit=_WINDOW, offset=offset, count=False).hits
-        for score, address in found:
-            yield float(score), _stored(searcher, address)
-        if len(found) < _WINDOW:
-            return
+def _found(searcher: tantivy.Searcher, query: tantivy.Query, asked: Search, wanted: list[str]) -> list[Hit]:
+    """The subjects of the best documents, each with all of its pages: how many are asked for changes none of them."""
+    limit = min(asked.limit, MOST_RESULTS)
+    found: dict[tuple[str, ...], Hit] = {}
+    pages: dict[tuple[str, ...], set[str]] = {}
+    addresses = searcher.search(query, limit=_MOST_LOOKED_AT, count=False).hits
+    for score, address in addresses:
+        stored = _stored(searcher, address)
+        label = SubjectDocument(stored.subject, stored.graph, stored.page, texts_of(stored)).label
+        key = _key(stored, label)
+        if key in found:
+            pages[key].add(stored.page)
+            found[key].alike += found[key].subject != stored.subject
+        elif len(found) < limit and (hit := _hit(stored, label, float(score), asked, wanted)) is not None:
+            found[key] = hit
+            pages[key] = {stored.page}
+    for key, hit in found.items():
+        hit.pages = len(pages[key])
+        hit.has_more_pages = len(addresses) == _MOST_LOOKED_AT
+    return list(found.values())
 
 
 def _stored(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> Stored:

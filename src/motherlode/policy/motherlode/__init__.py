@@ -5,9 +5,10 @@ place in the page (`naming`). The name of an arm says all that the policy wants 
 wait cost it nothing.
 
 *Chances.* Two questions are asked of every arm: will it give a page at all, and will that be a find? A small online
-learner answers from features that hold on every host and features of the one host (`chances`, `features`); the arm's
-own record overrules it as it grows (`evidence`). So a new host starts from what its kind did, and one good template
-does not sell a whole host. Links that lead nowhere are learned as fast as links that lead to finds.
+learner answers from features that hold on every host and features of the one host (`chances`, `features`); the records
+of the host, of the arm and of the list on which a link stands overrule it as they grow (`beliefs`, `evidence`). So a
+new host starts from what its kind did, one good template does not sell a whole host, and one dead list does not condemn
+a good template. Links that lead nowhere are learned as fast as links that lead to finds.
 
 *Worth.* A page is worth more than what it holds: what it leads to counts, as finds per request over the best plan that
 begins with it; and an arm of which little is known is worth a try in proportion to what a find there would open up

@@ -44,19 +44,18 @@ class Chances:
         rate = self._settings.general_rate if general else self._settings.own_rate
         return first - sums[question] * rate / (self._settings.beta + sqrt(sums[question + 1]))
 
-    def log_odds(self, evidence: Evidence, features: Features, question: int) -> float:
+    def log_odds(self, evidence: Evidence, features: Features, question: int, lift: float = 0.0) -> float:
+        """What features say, and the lift that something else gives."""
         settings, known, prior = self._settings, evidence.features, self._prior
         beta = settings.beta
         rate = settings.general_rate
-        total = settings.answers_bias if question == ANSWERS else settings.find_bias
-        doubts = len(features.find)  # what follows is about strangers, who are not trusted more than others
-        for place, feature in enumerate(features[question // 2]):
+        total = lift + (settings.answers_bias if question == ANSWERS else settings.find_bias)
+        for place, feature in enumerate(features):
             if place == GENERAL:
                 rate = settings.own_rate
             sums = known.get(feature)
             if sums is not None:
-                weight = -sums[question] * rate / (beta + sqrt(sums[question + 1]))
-                total += weight if place < doubts else min(0.0, weight)
+                total -= sums[question] * rate / (beta + sqrt(sums[question + 1]))
             if prior and place < GENERAL and feature in prior:
                 total += prior[feature][question // 2]
         return total
@@ -66,13 +65,18 @@ class Chances:
         answers = logistic(self.log_odds(evidence, features, ANSWERS))
         return answers * logistic(self.log_odds(evidence, features, IS_FIND))
 
-    def learn(self, books: Sequence[Evidence], features: Features, question: int, *, came_true: float) -> None:
-        """One outcome. The first book is what is known; all of them get the same additions."""
+    def learn(
+        self, books: Sequence[Evidence], features: Features, question: int, *, came_true: float, lift: float = 0.0
+    ) -> None:
+        """One outcome. The first book is what is known; all of them get the same additions.
+
+        What the lift explains is not put down to the features.
+        """
         known = books[0]
-        gradient = logistic(self.log_odds(known, features, question)) - came_true
+        gradient = logistic(self.log_odds(known, features, question, lift)) - came_true
         beta = self._settings.beta
         rate = self._settings.general_rate
-        for place, feature in enumerate(features[question // 2]):
+        for place, feature in enumerate(features):
             if place == GENERAL:
                 rate = self._settings.own_rate
             sums = known.sums(feature)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from motherlode.model import Explanation, Lesson, Reason
 from motherlode.policy.motherlode.evidence import ANSWERS, IS_FIND, ArmRecord
-from motherlode.policy.motherlode.features import GENERAL, Features, features_of
-from motherlode.policy.motherlode.naming import TAB, ArmName, parsed
+from motherlode.policy.motherlode.features import GENERAL, features_of
+from motherlode.policy.motherlode.naming import TAB, kind_of, parsed
 
 if TYPE_CHECKING:
     from motherlode.policy.motherlode.policy import Motherlode
@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 _SAYS = (
     "The arm with the highest rate of finds per request goes next, what lies behind its pages and what a find would "
     "teach included; in it, the link that is nearest to a seed, and of those the one that was found first. A chance is "
-    "that of an answer times that of a find in it, both by the weights of features, and more and more by the arm's own "
-    "record, the latest tries first."
+    "that of an answer times that of a find in it, both by the weights of features, then by what the host was so far, "
+    "and more and more by the arm's own record and that of the list on which the link stands, the latest tries first."
 )
 _QUESTIONS = ((ANSWERS, "answers"), (IS_FIND, "is a find"))
 _MOST_LED_TO = 5
 _UNTRIED = ArmRecord()
+_LEAST_TABS = 5
+"""In the name of an arm that this version made."""
 
 
 def readable(arm: str) -> str:
@@ -30,29 +32,33 @@ def readable(arm: str) -> str:
     >>> readable("example.org\\tnews/*\\t2\\t.html\\tanchor\\tli a")
     'example.org news/* depth 2 .html, by anchor in li a'
     """
-    if arm.count(TAB) != len(ArmName._fields) - 1:
+    if arm.count(TAB) < _LEAST_TABS:
         return arm.replace(TAB, " ")
     name = parsed(arm)
     where = " ".join(part for part in (name.host, name.pattern, f"depth {name.depth}", name.extension) if part)
-    return f"{where}, by {name.manner}" + (f" in {name.place}" if name.place else "")
+    return (
+        f"{where}, by {name.manner}"
+        + (f" in {name.place}" if name.place else "")
+        + (f", on list {name.page}" if name.page else "")
+    )
 
 
 def explain(policy: Motherlode, arm: str) -> Explanation:
     """Why links of this arm are worth what they are."""
-    evidence, chances = policy.evidence, policy.chances
-    features = features_of(arm)
+    evidence, kind = policy.evidence, kind_of(arm)
     reasons = [
         Reason(name=feature, weight=weight, about=about)
         for question, about in _QUESTIONS
-        for feature, weight in _weights(policy, features, question)
+        for feature, weight in _weights(policy, kind, question)
     ]
-    record = evidence.arms.get(arm)
-    own = arm.partition(TAB)[0] + TAB
-    kin = [one for name, one in evidence.arms.items() if name.startswith(own)]
+    host = kind.partition(TAB)[0]
+    reasons.append(Reason(name=f"{host} so far", weight=policy.beliefs.lift(host), about="is a find"))
+    record = evidence.arms.get(kind)
+    kin = [one for name, one in evidence.arms.items() if name.startswith(host + TAB)]
     return Explanation(
         says=_SAYS,
         reasons=tuple(sorted((one for one in reasons if one.weight), key=lambda one: -abs(one.weight))),
-        prior=chances.chance(evidence, features),
+        prior=policy.beliefs.expected(kind).chance,
         posterior=policy.chance(arm),
         value=policy.value(arm),
         record={
@@ -61,16 +67,22 @@ def explain(policy: Motherlode, arm: str) -> Explanation:
             "host_tries": sum(one.tries for one in kin),
             "host_finds": sum(one.finds for one in kin),
         },
-        notes=tuple(_notes(policy, record)),
+        notes=(*_list_notes(policy, arm, kind), *_notes(policy, record)),
     )
 
 
-def _weights(policy: Motherlode, features: Features, question: int) -> Iterable[tuple[str, float]]:
-    """What each feature adds to the log-odds of a question; what is said of strangers only takes away."""
-    known = policy.evidence.features
-    for place, feature in enumerate(features[question // 2]):
-        weight = policy.chances.weight(known.get(feature), feature, question, general=place < GENERAL)
-        yield feature, weight if place < len(features.find) else min(0.0, weight)
+def _weights(policy: Motherlode, kind: str, question: int) -> Iterable[tuple[str, float]]:
+    """What each feature adds to the log-odds of a question."""
+    known, chances = policy.evidence.features, policy.beliefs.chances
+    for place, feature in enumerate(features_of(kind)):
+        yield feature, chances.weight(known.get(feature), feature, question, general=place < GENERAL)
+
+
+def _list_notes(policy: Motherlode, arm: str, kind: str) -> Iterable[str]:
+    if arm == kind:
+        return
+    own = policy.evidence.lists.get(arm) or _UNTRIED
+    yield f"it stands on a page with more such links, of which {own.tries} were tried, with {own.finds:g} finds"
 
 
 def _notes(policy: Motherlode, record: ArmRecord | None) -> Iterable[str]:
@@ -112,9 +124,9 @@ def lessons(policy: Motherlode, most: int) -> Sequence[Lesson]:
 
 
 def _strongest(policy: Motherlode, question: int, about: str, most: int) -> Lesson:
-    general = {feature for arm in policy.evidence.arms for feature in features_of(arm).find[:GENERAL]}
+    general = {feature for arm in policy.evidence.arms for feature in features_of(arm)[:GENERAL]}
     weights = [
-        (feature, policy.chances.weight(policy.evidence.features.get(feature), feature, question, general=True))
+        (feature, policy.beliefs.chances.weight(policy.evidence.features.get(feature), feature, question, general=True))
         for feature in general
     ]
     weights.sort(key=lambda item: (-abs(item[1]), item[0]))

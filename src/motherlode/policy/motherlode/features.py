@@ -1,13 +1,10 @@
 """What an arm's name says, as features: some that hold on every host, some that hold on its host alone.
 
 The former let a crawl learn what kinds of links are worth a request anywhere; the latter learn fast, because a host is
-of one mind: what one page of a template holds, the next will hold, too. Whether hosts that nobody tried will answer is
-a matter of its own, and learned as fast: a crawl whose ways out are all dead should soon stay at home.
+of one mind: what one page of a template holds, the next will hold, too.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 from motherlode.policy.motherlode.naming import TAB, parsed
 
@@ -15,11 +12,7 @@ GENERAL = 7
 """So many features stand first that hold on every host."""
 
 
-class Features(NamedTuple):
-    """Of one arm, for each of the two questions."""
-
-    answers: tuple[str, ...]
-    find: tuple[str, ...]
+Features = tuple[str, ...]
 
 
 def family_of(name: str) -> str:
@@ -35,10 +28,10 @@ def family_of(name: str) -> str:
 def features_of(name: str) -> Features:
     """The features of an arm: first those that hold on every host.
 
-    >>> features_of("example.org\\tnews/*\\t2\\t.html\\tanchor\\tli.item a").find[:GENERAL]
+    >>> features_of("example.org\\tnews/*\\t2\\t.html\\tanchor\\tli.item a")[:GENERAL]
     ('bias', 'ext .html', 'by anchor', 'ext .html by anchor', 'depth 2 .html', 'in li a', 'folder news')
     """
-    host, pattern, depth, extension, manner, place = arm = parsed(name)
+    host, pattern, depth, extension, manner, place, _ = parsed(name)
     source, _, abroad = manner.partition("@")
     if abroad:
         source += "@"
@@ -60,5 +53,4 @@ def features_of(name: str) -> Features:
         f"{host} path {pattern} {depth} {extension}",
         f"{host} in {place} {extension[-1:]}",
     )
-    find = (*general, *own, f"from {abroad}") if abroad else general + own
-    return Features((*find, f"stranger by {source}", "stranger") if arm.is_stranger else find, find)
+    return (*general, *own, f"from {abroad}") if abroad else general + own

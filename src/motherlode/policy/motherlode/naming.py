@@ -1,15 +1,18 @@
 """The name of an arm: which links of a host are treated alike, told by where they lead and how they were found.
 
-A name is host, path pattern, extension, manner and place, with tabs between. It says everything that the policy wants
-to know about its links, so nothing has to be kept for an arm until one of its links was tried: a frontier with ten
-million URLs costs the policy no more than the names, which the frontier holds anyway.
+A name is host, path pattern, depth, extension, manner and place, with tabs between. Where many such links stand on one
+page, they are an arm of their own, with a number for the page at the end: what one of them is, the others are. A name
+says everything that the policy wants to know about its links, so nothing has to be kept for an arm until one of its
+links was tried: a frontier with ten million URLs costs the policy no more than the names, which the frontier holds
+anyway.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
+from zlib import crc32
 
 from motherlode.model import Link, LinkSource, Parent
 from motherlode.www.media import MEDIA
@@ -23,11 +26,15 @@ _MOST_PATTERNS = 32
 """Path patterns of one host; beyond them, paths are told apart by their depth alone."""
 _MOST_ARMS = 256
 """Arms of one host; beyond them, by their extension alone."""
+_MOST_LISTS = 128
+"""Arms of one host up to which lists become arms of their own."""
 _MOST_UNTRIED = 8
 """Waiting arms that are remembered of a host before it is tried."""
 _LONGEST_EXTENSION = 7
 _LONGEST_PLACE = 40
 _DEEPEST = 4
+_PARTS = 6
+"""Of a name, without the page."""
 _BY_SEED = f"{TAB}{LinkSource.SEED.value}{TAB}"
 """The end of the names of seeds, which have no place in a page."""
 
@@ -52,16 +59,8 @@ class ArmName(NamedTuple):
     """The link's source, with what its rel or type announces; `@` and the host of the page for links between hosts."""
     place: str
     """The last two steps of the tag path."""
-
-    @property
-    def abroad(self) -> str:
-        """The host of the page that links here, where that is another one."""
-        return self.manner.partition("@")[2]
-
-    @property
-    def is_stranger(self) -> bool:
-        """Whether the link came from another host when nothing was known of its own."""
-        return bool(self.abroad) and not self.place and self.depth == "0" and self.pattern in (ANY, HOME)
+    page: str = ""
+    """A number for the page on which the links stand, where that is a list of them."""
 
 
 def parsed(name: str) -> ArmName:
@@ -71,6 +70,30 @@ def parsed(name: str) -> ArmName:
     '.html'
     """
     return ArmName(*name.split(TAB))
+
+
+def list_of(kind: str, page: str) -> str:
+    """The arm of those links of an arm that stand on one page."""
+    return f"{kind}{TAB}{crc32(page.encode()):x}"
+
+
+def kind_of(name: str) -> str:
+    """The arm without the page on which its links stand.
+
+    >>> arm = "example.org\\tnews/*\\t2\\t.html\\tanchor\\tli a"
+    >>> kind_of(list_of(arm, "http://example.org/")) == kind_of(arm) == arm
+    True
+    """
+    return name if name.count(TAB) < _PARTS else name.rpartition(TAB)[0]
+
+
+def is_from_abroad(name: str) -> bool:
+    """Whether the arm's links stand on pages of another host.
+
+    >>> is_from_abroad("example.org\\t*\\t0\\t.html\\tanchor@a.org\\t")
+    True
+    """
+    return "@" in name
 
 
 def is_inner_seed(name: str) -> bool:
@@ -128,6 +151,17 @@ class Namer:
                 return f"{host}\t{ANY}\t0\t{extension}\tanchor\t"
             arms[name] = None
         return name
+
+    def lists(self, found: Mapping[str, int], page: str, *, least: int) -> dict[str, str]:
+        """Arms of which at least so many new links stand on one page, each with the arm of these links alone.
+
+        Hosts that were not tried have no lists: there may be a million of them, and nothing tells them apart.
+        """
+        return {arm: list_of(arm, page) for arm, links in found.items() if links >= least and self._has_room(arm)}
+
+    def _has_room(self, arm: str) -> bool:
+        arms = self._arms.get(arm.partition(TAB)[0])
+        return arms is not None and len(arms) < _MOST_LISTS
 
     def remember(self, host: str, arm: str) -> None:
         """An arm of the host waits. Of a host that was not tried yet, a few are enough."""

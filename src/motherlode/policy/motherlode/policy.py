@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
-from motherlode.model import Explanation, FailureKind, Feedback, Lesson, Link, Parent, Rating
+from motherlode.model import Explanation, Feedback, Lesson, Link, Parent, Rating
 from motherlode.policy.arms import AwakeArms
-from motherlode.policy.motherlode.chances import Chances, Prior
-from motherlode.policy.motherlode.evidence import ANSWERS, IS_FIND, ArmRecord, Evidence
+from motherlode.policy.motherlode.beliefs import Beliefs
+from motherlode.policy.motherlode.chances import Prior
+from motherlode.policy.motherlode.evidence import ArmRecord, Evidence
 from motherlode.policy.motherlode.explaining import explain, lessons
-from motherlode.policy.motherlode.features import Features, family_of, features_of
-from motherlode.policy.motherlode.naming import TAB, Namer, is_inner_seed
+from motherlode.policy.motherlode.features import family_of
+from motherlode.policy.motherlode.naming import TAB, Namer, is_inner_seed, kind_of
 from motherlode.policy.motherlode.settings import Settings
 from motherlode.policy.motherlode.worth import Plan, behind, follow_up, plan
 
@@ -52,10 +53,7 @@ class Motherlode:
 
     def __init__(self, *, settings: Settings | None = None, prior: Prior | None = None) -> None:
         self.settings = settings or Settings()
-        self.chances = Chances(self.settings, prior)
-        self.evidence = Evidence()
-        self._news = Evidence()
-        """What was learned since the last `delta`."""
+        self.beliefs = Beliefs(self.settings, prior)
         self._namer = Namer(places=self.settings.places)
         self._awake = AwakeArms()
         self._waiting: dict[str, int] = {}
@@ -64,12 +62,16 @@ class Motherlode:
         """Links of each arm that were picked and have not come back."""
         self._plans: dict[str, Plan] = {}
         """As last computed, for arms of hosts that were tried."""
-        self._features: dict[str, Features] = {}
         self._strangers: dict[str, Stranger] = {}
         """Arms of hosts that were not tried, by all of their name but the host: there may be a million such hosts, and
         nothing tells them apart."""
         self._lessons = 0
         self._count = 0
+
+    @property
+    def evidence(self) -> Evidence:
+        """All that was learned."""
+        return self.beliefs.evidence
 
     # ── links come in ────────────────────────────────────────────────────────────────────────────────
 
@@ -77,37 +79,34 @@ class Motherlode:
         arm_of, count = self._namer.arm, self._count
         arms = [arm_of(link, parent) for link in links]
         self._count = count + len(links)
-        if parent is not None and parent.arm:
-            self._note_links(parent.arm, arms)
-        depth = parent.depth if parent is not None else 0
+        depth = 0
+        if parent is not None:
+            depth = parent.depth
+            if parent.arm:
+                found = Counter(arms)
+                self._note_links(kind_of(parent.arm), found)
+                if self.settings.list_links:
+                    lists = self._namer.lists(found, parent.url, least=self.settings.list_links)
+                    arms = [lists.get(arm, arm) for arm in arms]
         return [Rating(arm=arm, score=-depth - place * _LINK) for place, arm in enumerate(arms, count + 1)]
 
-    def _note_links(self, arm: str, led_to: Sequence[str]) -> None:
-        found, family = Counter(led_to), family_of(arm)
-        for book in (self.evidence, self._news):
-            book.arm(arm).note(found)
+    def _note_links(self, kind: str, found: Mapping[str, int]) -> None:
+        family = family_of(kind)
+        for book in (self.beliefs.evidence, self.beliefs.news):
+            book.arm(kind).note(found)
             book.family(family).note(found)
-        if arm in self._awake:
-            self._awake.put(arm, self.value(arm))
+        if kind in self._awake:
+            self._awake.put(kind, self.value(kind))
 
     # ── outcomes come back ───────────────────────────────────────────────────────────────────────────
 
     def learn(self, feedback: Feedback) -> None:
-        arm, host, books = feedback.arm, feedback.host, (self.evidence, self._news)
-        expected, family = self.chance(arm), family_of(arm)
-        for book in books:
-            for record in (book.arm(arm), book.family(family)):
-                record.count(reward=feedback.reward, keep=self.settings.keep)
-            of_host = book.host(host)
-            of_host.answers += feedback.failure in (None, FailureKind.REDIRECT)
-            if feedback.failure is not FailureKind.REDIRECT:  # which shows nothing of the host yet
-                of_host.count(reward=feedback.reward, keep=1.0)
-        if self.settings.learns_features:
-            features, answered = self._features_of(arm), feedback.failure is None
-            self.chances.learn(books, features, ANSWERS, came_true=answered)
-            if answered:
-                self.chances.learn(books, features, IS_FIND, came_true=feedback.reward)
+        arm, kind, host = feedback.arm, kind_of(feedback.arm), feedback.host
+        expected = self.chance(arm)
+        self.beliefs.learn(feedback)
         self._back(arm)
+        if arm != kind:
+            self._plans[kind] = self.plan(kind)  # what leads to such links leads to their kind
         self._lessons += 1
         surprising = abs(feedback.reward - expected) > _SURPRISE or self.evidence.hosts[host].tries <= _YOUNG
         for name in self._namer.tell_apart(host) if surprising else (arm,):
@@ -156,16 +155,8 @@ class Motherlode:
     # ── what an arm is worth ─────────────────────────────────────────────────────────────────────────
 
     def chance(self, arm: str) -> float:
-        """That the arm's next link is a find: the learner's word, and more and more the arm's own record."""
-        settings = self.settings
-        expected = self.chances.chance(self.evidence, self._features_of(arm))
-        host = self.evidence.hosts.get(arm.partition(TAB)[0])
-        if host is not None and not host.answers:
-            expected *= settings.silent_tries / (settings.silent_tries + host.tries)
-        record = self.evidence.arms.get(arm)
-        if record is None:
-            return expected
-        return record.chance(expected, tries=settings.seed_tries if is_inner_seed(arm) else settings.prior_tries)
+        """That the arm's next link is a find."""
+        return self.beliefs.chance(arm)
 
     def plan(self, arm: str, chance: float | None = None) -> Plan:
         """The arm's next link, and then what lies behind it. The chance is that of the arm, where it is known."""
@@ -179,11 +170,12 @@ class Motherlode:
 
     def _expected(self, arm: str) -> dict[str, float]:
         """New links a page, by their arm: as the arm's own pages had them, and at first as those of its family."""
-        record = self.evidence.arms.get(arm) or _UNTRIED
+        kind = kind_of(arm)
+        record = self.evidence.arms.get(kind) or _UNTRIED
         borrowed = self.settings.borrowed_pages
         expected = record.links_a_page(cautious=borrowed + _CAUTION)
         if borrowed and record.tries < _GROWN:
-            family = self.evidence.families.get(family_of(arm))
+            family = self.evidence.families.get(family_of(kind))
             if family is not None:
                 share = borrowed / (record.tries + borrowed + _CAUTION)
                 for to, links in family.links_a_page(cautious=_CAUTION).items():
@@ -228,8 +220,7 @@ class Motherlode:
     def _outlook(self, arm: str) -> tuple[float, float]:
         """How much is known about an arm, in tries, and how many more links like its next there are."""
         settings = self.settings
-        record = self.evidence.arms.get(arm)
-        tries = self._pending.get(arm, 0) + (record.tries if record is not None else 0) + 1.0
+        tries = self._pending.get(arm, 0) + self.beliefs.tries(arm) + 1.0
         if settings.seeds_are_doors and is_inner_seed(arm):  # named, because no way may lead there from the home page
             return tries, settings.horizon
         host = self.evidence.hosts.get(arm.partition(TAB)[0])
@@ -238,28 +229,20 @@ class Motherlode:
         more = min(max(self._waiting.get(arm, 1) - 1, unseen), settings.horizon)
         return tries + min(host_tries, settings.host_tries), more
 
-    def _features_of(self, arm: str) -> Features:
-        features = self._features.get(arm)
-        if features is None:
-            if len(self._features) >= _MOST_CACHED:
-                self._features.clear()
-            features = self._features[arm] = features_of(arm)
-        return features
-
     # ── what was learned is kept and shared ──────────────────────────────────────────────────────────
 
     def dump(self) -> bytes:
         return msgspec.msgpack.encode((self._count, self.evidence))
 
     def load(self, state: bytes) -> None:
-        self._count, self.evidence = msgspec.msgpack.decode(state, type=tuple[int, Evidence])
+        self._count, self.beliefs.evidence = msgspec.msgpack.decode(state, type=tuple[int, Evidence])
         for host in self.evidence.hosts:
             self._namer.tell_apart(host)
         self._think_anew()
 
     def delta(self) -> bytes:
         """What was learned since the last call, for other shards of the same crawl."""
-        news, self._news = self._news, Evidence()
+        news, self.beliefs.news = self.beliefs.news, Evidence()
         return msgspec.msgpack.encode(news) if news.arms else b""
 
     def absorb(self, delta: bytes) -> None:

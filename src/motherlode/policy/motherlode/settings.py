@@ -18,8 +18,18 @@ class Settings:
     """Tries that the learner's word about an arm counts for."""
     seed_tries: float = 3.0
     """The same for seeds inside a host: they have less in common than links that look alike."""
+    list_tries: float = 1.0
+    """Tries that an arm's record counts for, when it is asked about those of its links that stand on one page."""
+    list_links: int = 5
+    """New links of one arm that make a page a list; 0 for no lists."""
+    host_pages: float = 10.0
+    """Pages that the learner's word about a host counts for; 0 where hosts have no record of finds."""
     silent_tries: float = 0.2
-    """The same for a host that never answered: what others did says little for it."""
+    """Tries that the learner's word counts for on a host that never answered: what others did says little for it."""
+    stranger_tries: float = 1.0
+    stranger_answers: float = 0.8
+    """What is thought of hosts that other hosts link to, before any of them was tried: tries, and the share of hosts
+    that answer; 0 tries where nothing is learned about them."""
     host_tries: float = 3.0
     """At most so many tries of a host count as tries of each of its arms, when it is asked how open an arm still is."""
     discount: float = 0.6
@@ -28,6 +38,9 @@ class Settings:
     """Pages of its family that an arm's expectation of new links starts from."""
     keep: float = 0.9
     """What an arm's pages were and led to counts for this much less with every page that follows."""
+    keep_answers: float = 0.7
+    """Answers count for this much less with every request that fails, and failures with every answer: where links go
+    dead, they go dead in rows."""
     most_new: float = 50.0
     """New links a page, at most, that are counted on."""
     general_rate: float = 0.07

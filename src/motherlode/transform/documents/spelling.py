@@ -11,7 +11,7 @@ import pyoxigraph as ox
 import xxhash
 
 from motherlode.model import Problem, Statement
-from motherlode.model.terms import literal
+from motherlode.model.terms import RDF, literal
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.documents.source import Source
 
@@ -24,6 +24,8 @@ _LABELS = 50_000
 
 _IRI = re.compile(r'<[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>"{}|^`\\�]*>')
 _LITERAL_SUFFIX = re.compile(r"|@[a-z]{1,8}(-[a-z0-9]{1,8})*(--(ltr|rtl))?|\^\^" + _IRI.pattern)
+_NO_LANGUAGE = (f'"^^<{RDF}langString>', f'"^^<{RDF}dirLangString>')
+"""What a lenient parser makes of a string whose language is not valid."""
 _GENERATED = re.compile(r"_:[a-f][0-9a-f]{31}")
 
 
@@ -108,6 +110,8 @@ def fault(statement: Statement) -> str:
         if term[:1] == "<" and term[:3] != "<<(" and not _IRI.fullmatch(term):
             return f"not a valid IRI: {term[:200]}"
     obj = statement[2]
+    if obj.endswith(_NO_LANGUAGE):
+        return "a language that is not valid"
     if obj[0] == '"' and not _LITERAL_SUFFIX.fullmatch(obj, obj.rindex('"') + 1):
         return f"not a valid language tag or datatype: {obj[obj.rindex(chr(34)) + 1 :][:200]}"
     return ""

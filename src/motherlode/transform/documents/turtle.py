@@ -18,7 +18,7 @@ from motherlode.model import Problem, Statement, Syntax
 from motherlode.transform.bounds import OutOfTime
 from motherlode.transform.documents.boundaries import Boundary, boundary_after
 from motherlode.transform.documents.lines import reason as reason_of
-from motherlode.transform.documents.source import Feed, Source
+from motherlode.transform.documents.source import CHUNK, Feed, Source
 from motherlode.transform.documents.spelling import Batches, Names, catch_up, fault, statement_of, take, valid_base
 
 _HOPELESS = 1000
@@ -107,12 +107,12 @@ class TurtleReader:
         line, column = segment.place(error)
         yield Problem(syntax=self._syntax, message=reason_of(error), line=line, column=column)
         if self._problems >= _HOPELESS and self._statements < self._problems:
-            yield Problem(syntax=self._syntax, message="too many problems; the rest was left out", line=line)
+            self._leave_out("too many problems", line)
             return None
         is_near = segment.start >= self._source.start
         may_be_inside = self._syntax is Syntax.TRIG or "escape" in error.msg  # of a graph, or of a string
         if may_be_inside and not is_near:
-            yield Problem(syntax=self._syntax, message="no safe place to go on; the rest was left out", line=line)
+            self._leave_out("no safe place to go on", line)
             return None
         offset = self._source.offset_of(line, column)
         end = boundary_after(
@@ -123,11 +123,18 @@ class TurtleReader:
             named_graphs=self._syntax is Syntax.TRIG,
         )
         if end is None:
+            if self._source.get(offset, CHUNK).strip():
+                self._leave_out("no safe place to go on", line)
             return None
         if is_near:
             parser = self._parse(segment, end=end.offset, lenient=True)
             yield from self._salvage(parser, recent, count, line)
         return self._segment(end, valid_base(parser.base_iri) or segment.base, parser.prefixes)
+
+    def _leave_out(self, reason: str, line: int) -> None:
+        """Tells it at the end, since of many problems in between not all are told."""
+        message = f"{reason}; the rest was left out"
+        self._source.problems.append(Problem(syntax=self._syntax, message=message, line=line))
 
     def _segment(self, start: Boundary, base: str | None, prefixes: dict[str, str]) -> _Segment:
         line, column = self._source.place(start.offset)

@@ -41,11 +41,15 @@ class _Gathered:
         self._embedded = embedded
         self._left = options.statements
         self._options = ProcessorOptions(
-            base=base, strict=False, contexts=options.contexts, limits=Limits(statements=options.statements)
+            base=base,
+            expand_context=options.context or None,
+            strict=False,
+            contexts=options.contexts,
+            limits=Limits(statements=options.statements),
         )
         self._places: Places | None = None
-        self._seen: dict[str, int] = {}
-        """How often the content of a block has been met: equal blocks are told apart by their order."""
+        self._blocks: list[str] = []
+        """The contents of all blocks so far: a block's place is behind those of the blocks before it."""
         self._statements: list[Statement] = []
         self._problems: list[Problem] = []
         self._wanted: dict[str, None] = {}
@@ -59,21 +63,20 @@ class _Gathered:
         )
 
     def add_block(self, content: str) -> None:
-        number = self._seen.get(content, 0)
-        self._seen[content] = number + 1
+        self._blocks.append(content)
         reading = decode(content)
         for repair in reading.repairs:
-            self._tell(repair.message, content, number, repair.offset, mended=True)
+            self._tell(repair.message, repair.offset, mended=True)
         if reading.failure is not None:
-            self._tell(f"broken JSON-LD block: {reading.failure.message}", content, number, reading.failure.offset)
+            self._tell(f"broken JSON-LD block: {reading.failure.message}", reading.failure.offset)
         for value in reading.values:
             processed = self._process(value)
             self._statements.extend(processed.statements)
             self._wanted.update(dict.fromkeys(processed.wanted))
             for note in processed.notes:
-                self._tell(note.message, content, number, find_sample(content, note.sample))
+                self._tell(note.message, find_sample(content, note.sample))
             if not processed.statements and not processed.notes and _says_something(value):
-                self._tell("no statement comes of the block", content, number, find_sample(content, ""))
+                self._tell("no statement comes of the block", find_sample(content, ""))
 
     def _process(self, value: Json) -> Processed:
         left = self._options.limits.statements - len(self._statements)
@@ -82,10 +85,11 @@ class _Gathered:
             options = replace(options, limits=replace(options.limits, statements=left))
         return to_rdf(value, self._names, options)
 
-    def _tell(self, message: str, content: str, number: int, offset: int, *, mended: bool = False) -> None:
+    def _tell(self, message: str, offset: int, *, mended: bool = False) -> None:
+        """Notes a trouble in the last block."""
         if self._places is None:
             self._places = Places(self._document.text, embedded=self._embedded)
-        line, column = self._places.position(number, content, offset)
+        line, column = self._places.position(self._blocks, offset)
         self._problems.append(Problem(syntax=Syntax.JSON_LD, message=message, line=line, column=column, mended=mended))
 
 

@@ -113,6 +113,15 @@ _DURATION = re.compile(r"-?P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?=.)(?:\d+H)?(?
 _WEEKS = re.compile(r"P(\d{1,4})W")
 
 
+def is_duration(value: str) -> bool:
+    """Whether a value is a length of time as ISO 8601 writes it.
+
+    >>> is_duration("PT1H10M"), is_duration("P2W"), is_duration("10 min")
+    (True, True, False)
+    """
+    return len(value) <= _LONGEST and bool(_DURATION.fullmatch(value) or _WEEKS.fullmatch(value))
+
+
 def typed(value: str) -> tuple[str, str] | None:
     """Lexical form and datatype of a value that is a date, a time or a duration; None for anything else.
 

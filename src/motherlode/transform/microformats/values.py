@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 from selectolax.lexbor import LexborNode
 
-from motherlode.transform.microformats.dates import piece_together
+from motherlode.transform.microformats.dates import is_duration, piece_together
 from motherlode.transform.microformats.text import Images, Piece, join
 from motherlode.transform.microformats.urls import resolve
 
@@ -89,10 +89,16 @@ def link_of(element: Element) -> str | None:
 
 
 def moment_value(element: Element) -> str:
-    """The value of a dt-* property; where it is a lone time, the caller may know a date for it."""
+    """The value of a dt-* property; where it is a lone time, the caller may know a date for it.
+
+    Value elements may hold a duration as well. With anything else in them they count for nothing, and the text is read.
+    """
     found = piece_together(part.moment for part in element.parts)
     if found is not None:
         return found
+    spelt = "".join(part.moment for part in element.parts).strip()
+    if is_duration(spelt):
+        return spelt
     written = element.attribute("datetime") if element.tag in _DATETIME else None
     if written is None:
         written = element._machine_value(titled=_ABBR, alt=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from motherlode.transform import xslt
 from motherlode.transform.options import Service, Stylesheet, TransformOptions
-from motherlode.transform.xslt import builtin, fault_in
 
 BUILTIN = "builtin:"
 _SHEET = {"xslt", "root", "namespace"}
@@ -56,13 +56,13 @@ def _service(entry: Mapping[str, Any]) -> Service:
 def _load(name: str, load: Callable[[str], bytes]) -> bytes:
     if name.startswith(BUILTIN):
         try:
-            return builtin(name.removeprefix(BUILTIN))
+            return xslt.builtin(name.removeprefix(BUILTIN))
         except FileNotFoundError:
             raise ValueError(f"there is no stylesheet {name}; there are rss, atom and xhtml") from None
-    xslt = load(name)
-    if fault := fault_in(xslt):
+    sheet = load(name)
+    if fault := xslt.fault_in(sheet):
         raise ValueError(f"{name}: {fault}")
-    return xslt
+    return sheet
 
 
 def _tables(name: str, value: Any) -> Iterable[Mapping[str, Any]]:

@@ -1,0 +1,84 @@
+"""Single requests outside any queue. They pass what every request of a crawl passes: the clocks of host and address,
+and the host's robots.txt, which is asked for first."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from motherlode.fetch import robots_body
+from motherlode.frontier import Frontier, Ticket
+from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Request, RequestKind
+from motherlode.www.urls import host_of, origin_of
+
+Resolve = Callable[[str], Awaitable[str | Failure]]
+"""From a URL to the address of its host."""
+TellWait = Callable[[str, float], None]
+"""Told of a host and the seconds that its clock makes us wait."""
+
+
+class PoliteFetcher:
+    """Gives a page or a failure, when the clocks allow. What the rules forbid is a failure that names their file."""
+
+    def __init__(self, frontier: Frontier, fetcher: Fetcher, *, resolve: Resolve, tell_wait: TellWait) -> None:
+        self._frontier = frontier
+        self._fetcher = fetcher
+        self._resolve = resolve
+        self._tell_wait = tell_wait
+
+    async def fetch(self, url: str) -> Fetched:
+        """The answer to a GET of a canonical URL. Redirects are answers, so that each target is asked for anew."""
+        while True:
+            leave = self._frontier.errand(url, time.time())
+            if leave is None:
+                detail = f"{origin_of(url)}/robots.txt disallows it"
+                return Failure(url=url, kind=FailureKind.ROBOTS, detail=detail)
+            if isinstance(leave, float):
+                await self._wait(host_of(url), leave)
+                continue
+            if leave.kind is RequestKind.ERRAND:
+                return await self._ask(leave, Request(url=url))
+            learn = self._learn_address if leave.kind is RequestKind.RESOLVE else self._learn_rules
+            failure = await learn(leave)
+            if failure is not None:
+                return replace(failure, url=url)
+
+    async def close(self) -> None:
+        await self._fetcher.close()
+
+    async def _wait(self, host: str, until: float) -> None:
+        seconds = until - time.time()
+        self._tell_wait(host, seconds)
+        await asyncio.sleep(max(0.005, seconds))
+
+    async def _ask(self, leave: Ticket, request: Request) -> Fetched:
+        fetched = await self._fetcher.fetch(request)
+        self._frontier.answered(leave, time.time(), elapsed=fetched.elapsed, address=fetched.address)
+        return fetched
+
+    async def _learn_address(self, leave: Ticket) -> Failure | None:
+        found = await self._resolve(leave.url)
+        if isinstance(found, Failure):
+            self._frontier.drop(leave)
+            return found
+        self._frontier.resolved(leave, found)
+        return None
+
+    async def _learn_rules(self, leave: Ticket) -> Failure | None:
+        fetched = await self._ask(leave, Request(url=leave.url, kind=RequestKind.ROBOTS))
+        if isinstance(fetched, Failure) and fetched.kind is FailureKind.REDIRECT:
+            if not self._frontier.reroute(leave, fetched.location):
+                self._frontier.introduce(leave, b"", time.time())  # RFC 9309, 2.3.1.2
+            return None
+        body = robots_body(fetched)
+        if body is not None:
+            self._frontier.introduce(leave, body, time.time())
+            return None
+        self._frontier.drop(leave)
+        if isinstance(fetched, Failure) and fetched.status is None:
+            return fetched  # nobody answers there, so that the page could not be had either
+        detail = f"{leave.url} cannot be read now, so that nothing of its host is allowed now"
+        status = f" (the server answered {fetched.status})" if fetched.status else ""
+        return Failure(url=leave.url, kind=FailureKind.ROBOTS, detail=f"{detail}{status}; try again later")

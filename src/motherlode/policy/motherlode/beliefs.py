@@ -1,0 +1,170 @@
+"""What the policy believes of an arm's next link: that it gives a page, and that the page is a find.
+
+Four witnesses are heard, each overruling the one before it as its record grows: what features say of such links; what
+the host was so far, compared with what its features promised; the arm's own record; and the record of the very list on
+which the link stands, because links that stand together on one page share their fate.
+
+Whether a host answers at all is a matter of its own. Hosts that others link to are strangers until they have answered
+once: how many of those that were tried did so is counted, and their silence is not put down to the kind of link.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from motherlode.model import FailureKind, Feedback
+from motherlode.policy.motherlode.chances import Chances, Prior, logistic
+from motherlode.policy.motherlode.evidence import ANSWERS, IS_FIND, ArmRecord, Evidence
+from motherlode.policy.motherlode.features import Features, family_of, features_of
+from motherlode.policy.motherlode.naming import TAB, is_from_abroad, is_inner_seed, kind_of
+from motherlode.policy.motherlode.settings import Settings
+
+_MOST_CACHED = 1 << 14
+
+
+class Belief(NamedTuple):
+    """Two chances."""
+
+    answers: float
+    """That a request gives a page."""
+    find: float
+    """That the page is a find."""
+
+    @property
+    def chance(self) -> float:
+        return self.answers * self.find
+
+
+class Beliefs:
+    """Learns from outcomes, and says what to expect."""
+
+    def __init__(self, settings: Settings, prior: Prior | None = None) -> None:
+        self._settings = settings
+        self.chances = Chances(settings, prior)
+        self.evidence = Evidence()
+        self.news = Evidence()
+        """What was learned since somebody was told."""
+        self._features: dict[str, Features] = {}
+
+    def tries(self, arm: str) -> int:
+        """Of the arm's own links."""
+        evidence = self.evidence
+        record = evidence.arms.get(arm) if arm == kind_of(arm) else evidence.lists.get(arm)
+        return record.tries if record is not None else 0
+
+    # ── what is expected ─────────────────────────────────────────────────────────────────────────────
+
+    def expected(self, kind: str) -> Belief:
+        """Before the arm's own record is heard."""
+        evidence, features, host = self.evidence, self._features_of(kind), kind.partition(TAB)[0]
+        answers = logistic(self.chances.log_odds(evidence, features, ANSWERS)) * self._presence(kind, host)
+        return Belief(answers, logistic(self.chances.log_odds(evidence, features, IS_FIND, self.lift(host))))
+
+    def lift(self, host: str) -> float:
+        """How much better than its features a host is, in log-odds."""
+        record = self.evidence.hosts.get(host)
+        return record.lift(self._settings.host_pages) if record is not None else 0.0
+
+    def _presence(self, kind: str, host: str) -> float:
+        """The chance that there is such a host: 1 for all that have answered."""
+        settings, record = self._settings, self.evidence.hosts.get(host)
+        presence = 1.0
+        if record is not None:
+            if record.answers:
+                return presence
+            presence = settings.silent_tries / (settings.silent_tries + record.tries)
+        if settings.stranger_tries and is_from_abroad(kind):
+            presence *= self.evidence.strangers.chance(settings.stranger_answers, tries=settings.stranger_tries)
+        return presence
+
+    def chance(self, arm: str) -> float:
+        """That the arm's next link is a find."""
+        settings, kind = self._settings, kind_of(arm)
+        belief = self.expected(kind)
+        record = self.evidence.arms.get(kind)
+        if record is not None:
+            find_tries = settings.seed_tries if is_inner_seed(kind) else settings.prior_tries
+            belief = _heard(belief, record, answer_tries=settings.prior_tries, find_tries=find_tries)
+        record = self.evidence.lists.get(arm)
+        if record is not None:
+            belief = _heard(belief, record, answer_tries=settings.list_tries, find_tries=settings.list_tries)
+        return belief.chance
+
+    def _features_of(self, kind: str) -> Features:
+        features = self._features.get(kind)
+        if features is None:
+            if len(self._features) >= _MOST_CACHED:
+                self._features.clear()
+            features = self._features[kind] = features_of(kind)
+        return features
+
+    # ── what is learned ──────────────────────────────────────────────────────────────────────────────
+
+    def learn(self, feedback: Feedback) -> None:
+        kind = kind_of(feedback.arm)
+        record = self.evidence.hosts.get(feedback.host)
+        unanswered = is_from_abroad(kind) and not (record is not None and record.answers)
+        if unanswered and record is None:
+            came = feedback.failure in (None, FailureKind.REDIRECT)
+            for book in self._books:
+                book.strangers.count(came, keep=1.0, turn=1.0)
+        self._count(feedback, kind)
+        hoped = 0.0
+        if self._settings.learns_features:
+            is_explained = unanswered and self._settings.stranger_tries > 0
+            hoped = self._learn_features(feedback, kind, is_explained=is_explained)
+        self._count_host(feedback, kind, hoped)
+
+    @property
+    def _books(self) -> tuple[Evidence, Evidence]:
+        return self.evidence, self.news
+
+    def _count(self, feedback: Feedback, kind: str) -> None:
+        """The arm, the list on which the link stood, if it did, and the family, of which only pages are counted.
+
+        For its arm the second link of a list counts for half, the third for a third: they say the same.
+        """
+        arm = feedback.arm
+        share = 1.0 / (self.tries(arm) + 1) if arm != kind else 1.0
+        for book in self._books:
+            self._count_one(book.arm(kind), feedback, share)
+            book.family(family_of(kind)).count(reward=feedback.reward, keep=self._settings.keep)
+            if arm != kind:
+                self._count_one(book.list(arm), feedback, 1.0)
+
+    def _count_one(self, record: ArmRecord, feedback: Feedback, share: float) -> None:
+        keep, answered = self._settings.keep, feedback.failure is None
+        record.count(reward=feedback.reward, keep=keep)
+        record.answered.count(answered, keep=keep, turn=self._settings.keep_answers, share=share)
+        if answered:
+            record.found.count(feedback.reward, keep=keep, turn=keep, share=share)
+
+    def _learn_features(self, feedback: Feedback, kind: str, *, is_explained: bool) -> float:
+        """Gives the reward that features alone had promised. A host's silence explains that a link was dead."""
+        features, answered, books = self._features_of(kind), feedback.failure is None, self._books
+        if answered or not is_explained:
+            self.chances.learn(books, features, ANSWERS, came_true=answered)
+        if not answered:
+            return 0.0
+        hoped = logistic(self.chances.log_odds(self.evidence, features, IS_FIND))
+        lift = self.lift(feedback.host)
+        self.chances.learn(books, features, IS_FIND, came_true=feedback.reward, lift=lift)
+        return hoped
+
+    def _count_host(self, feedback: Feedback, kind: str, hoped: float) -> None:
+        share = 1.0 / self.evidence.arms[kind].tries
+        for book in self._books:
+            record = book.host(feedback.host)
+            record.answers += feedback.failure in (None, FailureKind.REDIRECT)
+            record.tries += feedback.failure is not FailureKind.REDIRECT  # which shows nothing of the host yet
+            if feedback.failure is None:
+                record.seen += share
+                record.found += feedback.reward * share
+                record.hoped += hoped * share
+
+
+def _heard(belief: Belief, record: ArmRecord, *, answer_tries: float, find_tries: float) -> Belief:
+    """A belief after a record, as if what was believed before were so many tries of it."""
+    return Belief(
+        record.answered.chance(belief.answers, tries=answer_tries), record.found.chance(belief.find, tries=find_tries)
+    )

@@ -1,0 +1,225 @@
+"""The tags of XML that need not be well-formed, told without a parser: for readers that must go on after a bad one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from motherlode.www.media import RDF_NAMESPACE
+
+_ENCLOSED = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
+_LONGEST_OPENING = 9
+_VALUES = rb"""\"[^"]*+"(?=[\s/>])|'[^']*+'(?=[\s/>])"""
+_TAG = re.compile(rb"""<(?:[^<>"']++|%s)*+""" % _VALUES)
+_BROKEN = re.compile(rb"<++[^<>]*+>?")
+_START = re.compile(rb"""<([^\s<>/=!?&"']++)""")
+_END = re.compile(rb"""</\s*+([^\s<>/=!?&"']++)""")
+_ATTRIBUTE = re.compile(rb"""\s*+([^\s<>/="']++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)')""")
+_WHOLE = re.compile(
+    rb"""[^<]*+<(?:(!--.*?--|!\[CDATA\[.*?\]\]|\?.*?\?)|(/)?[^\s<>/=!?&"'](?:[^<>"'/]++|/(?!>)|%s)*+(/)?)>""" % _VALUES,
+    re.DOTALL,
+)
+_ENDING = 2
+"""The group that only an end tag has last; comments have the first one, empty elements the third, start tags none."""
+_XML = "http://www.w3.org/XML/1998/namespace"
+_NEAR = 64
+"""Open elements among which an end tag is looked for."""
+
+
+def last_boundary(text: bytes, *, depth: int) -> int:
+    """The end of the last child of the root in well-formed text that starts so deep in the document; 0 if none ends.
+
+    >>> last_boundary(b"<r><a/><b><c/></b> <d>", depth=0), last_boundary(b"<a/><b", depth=1)
+    (18, 4)
+    """
+    last = position = 0
+    for token in _WHOLE.finditer(text):
+        if token.start() != position:
+            break
+        position = token.end()
+        if token.lastindex is None:
+            depth += 1
+        elif token.lastindex == _ENDING:
+            depth -= 1
+        if depth == 1:
+            last = position
+    return last
+
+
+def token_end(text: bytes, *, is_all: bool) -> int | None:
+    """Where the first tag, comment or the like in `text` ends, with what text comes before it; None to see more.
+
+    >>> token_end(b'one <a b=">"> two', is_all=False), token_end(b"<!-- > --> x", is_all=False)
+    (13, 10)
+    >>> token_end(b"<a", is_all=False), token_end(b"<a", is_all=True), token_end(b"<a b='c <d e='f'>", is_all=False)
+    (None, 2, 8)
+    """
+    start = text.find(b"<")
+    if not is_all and (start == -1 or len(text) - start < _LONGEST_OPENING):
+        return None
+    if start == -1:
+        return len(text)
+    for opening, closing in _ENCLOSED:
+        if text.startswith(opening, start):
+            end = text.find(closing, start + len(opening))
+            return end + len(closing) if end != -1 else (len(text) if is_all else None)
+    end = _end_of(_TAG, text, start)
+    stopper = text[end : end + 1]
+    if stopper == b">":
+        return end + 1
+    is_open = not stopper or (stopper != b"<" and text.find(stopper, end + 1) in (-1, len(text) - 1))
+    return None if is_open and not is_all else _end_of(_BROKEN, text, start)
+
+
+def is_tag(markup: bytes) -> bool:
+    """Whether markup that begins as a tag is one as a whole.
+
+    >>> is_tag(b'<a b=">">'), is_tag(b"<a b='c "), is_tag(b"<a b='c>")
+    (True, False, False)
+    """
+    return _end_of(_TAG, markup, 0) == len(markup) - 1
+
+
+def is_silent(markup: bytes) -> bool:
+    """Whether it is a comment or an instruction."""
+    return markup.startswith((b"<!--", b"<?"))
+
+
+def cdata(markup: bytes) -> bytes:
+    """A CDATA section as text like any other; other markup as it is.
+
+    >>> cdata(b"<![CDATA[1 < 2 & 3]]>")
+    b'1 &lt; 2 &amp; 3'
+    """
+    if not (markup.startswith(b"<![CDATA[") and markup.endswith(b"]]>")):
+        return markup
+    return markup[9:-3].replace(b"&", b"&amp;").replace(b"<", b"&lt;").replace(b">", b"&gt;")
+
+
+def _end_of(pattern: re.Pattern[bytes], text: bytes, start: int) -> int:
+    found = pattern.match(text, start)
+    return found.end() if found else start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartTag:
+    """A start tag, its names and values as they are written."""
+
+    markup: bytes
+    name: bytes
+    attributes: tuple[tuple[bytes, bytes], ...]
+    rest: bytes
+    """What comes after the last attribute that could be read."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Nothing in it was left unread."""
+        return self.rest.strip() in (b">", b"/>")
+
+    @property
+    def is_empty(self) -> bool:
+        """It is an end tag as well."""
+        return self.rest.endswith(b"/>")
+
+    @property
+    def closing(self) -> bytes:
+        return b"</" + self.name + b">"
+
+    def value(self, name: bytes) -> bytes | None:
+        return next((value for known, value in self.attributes if known == name), None)
+
+    def with_attributes(self, attributes: list[tuple[bytes, bytes]]) -> StartTag:
+        """The tag with those instead of its own; itself if they are the same."""
+        if attributes == list(self.attributes):
+            return self
+        spelled = (b' %s="%s"' % (name, value.replace(b'"', b"&quot;")) for name, value in attributes)
+        markup = b"<" + self.name + b"".join(spelled) + self.rest
+        return StartTag(markup=markup, name=self.name, attributes=tuple(attributes), rest=self.rest)
+
+
+def start_tag(markup: bytes) -> StartTag | None:
+    """The tag that the markup is, or None where it is none.
+
+    >>> start_tag(b"<a b='c' />")
+    StartTag(markup=b"<a b='c' />", name=b'a', attributes=((b'b', b'c'),), rest=b' />')
+    """
+    found = _START.match(markup)
+    if found is None:
+        return None
+    attributes = []
+    position = found.end()
+    while attribute := _ATTRIBUTE.match(markup, position):
+        attributes.append((attribute[1], attribute[2] if attribute[2] is not None else attribute[3]))
+        position = attribute.end()
+    return StartTag(markup=markup, name=found[1], attributes=tuple(attributes), rest=markup[position:])
+
+
+def end_tag(markup: bytes) -> bytes | None:
+    """The name in an end tag, or None where the markup is none."""
+    found = _END.match(markup)
+    return found[1] if found else None
+
+
+class OpenElements:
+    """The elements that are open, and the namespaces that hold inside of them.
+
+    Each prefix has a stack of its own, so that neither depth nor many declarations cost more than their number.
+    """
+
+    def __init__(self, entities: Mapping[str, str]) -> None:
+        self._entities = {f"&{name};".encode(): value.encode() for name, value in entities.items()}
+        self._names: list[bytes] = []
+        self._declared: list[tuple[bytes, ...]] = []
+        self._namespaces: dict[bytes, list[str]] = {b"xml": [_XML]}
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def open(self, tag: StartTag) -> None:
+        declared = []
+        for name, value in tag.attributes:
+            if name == b"xmlns" or name.startswith(b"xmlns:"):
+                prefix = name[6:]
+                self._namespaces.setdefault(prefix, []).append(self._expanded(value))
+                declared.append(prefix)
+        self._names.append(tag.name)
+        self._declared.append(tuple(declared))
+
+    def declare(self, prefix: bytes, namespace: str) -> None:
+        """As if the innermost element had the declaration."""
+        self._namespaces.setdefault(prefix, []).append(namespace)
+        self._declared[-1] += (prefix,)
+
+    def close(self, name: bytes) -> None:
+        """Closes the element of that name and all inside of it; the innermost one, if there is none of that name."""
+        nearest = self._names[: -_NEAR - 1 : -1]
+        self.close_to(len(self._names) - (nearest.index(name) + 1 if name in nearest else 1))
+
+    def close_to(self, depth: int) -> None:
+        while len(self._names) > max(depth, 0):
+            self._names.pop()
+            for prefix in self._declared.pop():
+                self._namespaces[prefix].pop()
+
+    def namespace(self, prefix: bytes) -> str:
+        """What a prefix stands for, or "" if for nothing."""
+        held = self._namespaces.get(prefix)
+        return held[-1] if held else ""
+
+    def rdf_prefix(self) -> bytes:
+        """A prefix, not empty, for the names of RDF, or b"" if there is none."""
+        return next(
+            (prefix for prefix, held in self._namespaces.items() if prefix and held[-1:] == [RDF_NAMESPACE]), b""
+        )
+
+    def is_rdf(self, name: bytes, local: bytes, *, is_element: bool = False) -> bool:
+        """Whether a name as it is written means that name of RDF."""
+        prefix, colon, rest = name.rpartition(b":")
+        return rest == local and bool(colon or is_element) and self.namespace(prefix) == RDF_NAMESPACE
+
+    def _expanded(self, value: bytes) -> str:
+        if b"&" in value:
+            for reference, text in self._entities.items():
+                value = value.replace(reference, text)
+        return value.decode(errors="replace")
