@@ -138,7 +138,7 @@ def test_a_job_file_may_say_how_to_refresh(crawled: Path, tmp_path: Path) -> Non
     job = tmp_path / "refresh.toml"
     job.write_text("web = 'none.warc.gz'")
     said = motherlode("crawl", "--refresh", "--config", str(job), "-o", str(crawled / "out"), expect=2).stderr
-    assert "none.warc.gz cannot be read" in " ".join(said.split())
+    assert "none.warc.gzcannotberead" in "".join(said.split()), "lines are broken anywhere in a long path"
 
 
 def test_without_a_network_it_says_so(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.servers import serving
 from motherlode.crawl.polite import PoliteFetcher
 from motherlode.fetch import HttpFetcher, HttpOptions, RobotsRules
 from motherlode.frontier import Frontier, MemoryLedger, Politeness
-from motherlode.model import Failure, FailureKind, Fetched, Page
+from motherlode.model import Failure, FailureKind, Fetched, Page, Request
 from motherlode.policy import policy_from
 
 NAMES = {"a.example": "127.0.0.2", "b.example": "127.0.0.3", "c.example": "127.0.0.2"}
@@ -54,7 +54,7 @@ async def ask(site: Site, *urls: str, delay: float = 0.0) -> tuple[list[Fetched]
         )
         polite = PoliteFetcher(frontier, http, resolve=http.resolve, tell_wait=lambda host, seconds: waits.append(host))
         try:
-            return [await polite.fetch(url) for url in urls], waits
+            return [await polite.fetch(Request(url=url)) for url in urls], waits
         finally:
             await polite.close()
 

@@ -277,7 +277,9 @@ def _explain_emptiness(stats: CrawlStats) -> None:
     totals = stats.totals
     failed = sum(totals.failures.values())
     if totals.fetched == 0 and stats.refused:
-        terminal.print("nothing was fetched: everything was refused (see above); are the seeds allowed by robots.txt?")
+        reason = max(stats.refused, key=lambda name: stats.refused[name])
+        hint = _HINTS.get(reason, "are the seeds allowed by robots.txt?")
+        terminal.print(f"nothing was fetched: everything was refused (see above); {hint}")
     elif totals.fetched and failed == totals.fetched:
         kind = max(totals.failures, key=lambda name: totals.failures[name])
         hint = _HINTS.get(kind, "see the failures above")

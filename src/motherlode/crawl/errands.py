@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
+from motherlode.crawl.polite import PoliteFetcher, Resolve
 from motherlode.crawl.reading import Reading
 from motherlode.crawl.understanding import ServiceAnswer, Supplies
-from motherlode.fetch import Journal, robots_body
-from motherlode.frontier import Frontier, Ticket
+from motherlode.fetch import Journal
+from motherlode.frontier import Frontier
 from motherlode.model import Failure, FailureKind, Fetcher, Page, Posting, Request, RequestKind
 from motherlode.transform.options import ACCEPT as RDF_ANSWERS
 from motherlode.transform.options import Service, fits
 from motherlode.www.media import essence
 from motherlode.www.urls import canonical
 
-Resolve = Callable[[str], Awaitable[str | Failure]]
-"""From a URL to the address of its host."""
 MOST_CONTEXTS = 8
 """Contexts that are fetched for one page."""
 _CACHED = 1000
 _MOST_CONTEXT_BYTES = 1 << 20
-
-
-def ended_at(fetched: Page | Failure) -> float:
-    """When the request ended, by the clock of the wall: for an answer that an earlier run got, in that run."""
-    return fetched.fetched_at + fetched.elapsed if fetched.recalled else time.time()
 
 
 class Errands:
@@ -43,14 +36,10 @@ class Errands:
         resolve: Resolve | None = None,
         journal: Journal | None = None,
     ) -> None:
-        self._resolve = resolve
-        self._journal = journal
-        self._frontier = frontier
-        self._fetcher = fetcher
+        self._polite = PoliteFetcher(frontier, fetcher, resolve=resolve, journal=journal)
         self._services = services
         self._fetch_contexts = fetch_contexts
         self._contexts: OrderedDict[str, asyncio.Task[bytes | None]] = OrderedDict()
-        self.requests = 0
 
     async def supplies(self, page: Page, reading: Reading) -> Supplies | None:
         """All that the page needs and can have; None where reading it again would change nothing."""
@@ -77,7 +66,8 @@ class Errands:
         for _ in range(6):
             if address is None:
                 return None
-            fetched = await self._fetch(Request(url=address, kind=RequestKind.ERRAND, accept="application/ld+json"))
+            request = Request(url=address, kind=RequestKind.ERRAND, accept="application/ld+json")
+            fetched = await self._polite.fetch(request)
             if isinstance(fetched, Page):
                 return fetched.body if len(fetched.body) <= _MOST_CONTEXT_BYTES else None
             address = fetched.location if fetched.kind is FailureKind.REDIRECT else None
@@ -93,49 +83,7 @@ class Errands:
         headers = {"Content-Type": page.content_type, "Content-Location": page.url}
         posting = Posting(body=page.body, headers=headers, seconds=service.seconds, most_received=service.most_received)
         request = Request(url=service.url, kind=RequestKind.ERRAND, accept=RDF_ANSWERS, posting=posting)
-        fetched = await self._fetch(request)
+        fetched = await self._polite.fetch(request)
         if isinstance(fetched, Failure):
             return ServiceAnswer(failure=f"{fetched.kind.value}: {fetched.detail}")
         return ServiceAnswer(content_type=fetched.content_type, body=fetched.body)
-
-    async def _fetch(self, request: Request) -> Page | Failure:
-        """One request, when its host's clock and rules allow."""
-        while True:
-            leave = self._frontier.errand(request.url, time.time(), by_rules=request.posting is None)
-            if leave is None:
-                return Failure(url=request.url, kind=FailureKind.ROBOTS, detail="disallowed by robots.txt")
-            if isinstance(leave, float):
-                await asyncio.sleep(max(0.005, leave - time.time()))
-                continue
-            if leave.kind is RequestKind.RESOLVE:
-                failure = await self._look_up(leave)
-                if failure is not None:
-                    return failure
-                continue
-            self.requests += 1
-            asked = request if leave.kind is RequestKind.ERRAND else Request(url=leave.url, kind=RequestKind.ROBOTS)
-            fetched = await self._fetcher.fetch(asked)
-            self._frontier.answered(leave, ended_at(fetched), elapsed=fetched.elapsed, address=fetched.address)
-            if leave.kind is RequestKind.ERRAND:
-                return fetched
-            if self._journal is not None:
-                self._journal.settled(RequestKind.ROBOTS, leave.url)
-            if isinstance(fetched, Failure) and fetched.kind is FailureKind.REDIRECT:
-                if not self._frontier.reroute(leave, fetched.location):
-                    self._frontier.introduce(leave, b"", ended_at(fetched))  # RFC 9309, 2.3.1.2, as for pages
-                continue
-            body = robots_body(fetched)
-            if body is None:  # what cannot be read now allows nothing now, and an errand is not worth a long wait
-                self._frontier.drop(leave)
-                return Failure(url=request.url, kind=FailureKind.ROBOTS, detail="robots.txt could not be read")
-            self._frontier.introduce(leave, body, ended_at(fetched))
-
-    async def _look_up(self, leave: Ticket) -> Failure | None:
-        if self._resolve is None:
-            raise ValueError("the frontier asks for addresses, but nobody can look them up")
-        found = await self._resolve(leave.url)
-        if isinstance(found, Failure):
-            self._frontier.drop(leave)
-            return found
-        self._frontier.resolved(leave, found)
-        return None

@@ -8,7 +8,7 @@ from motherlode.crawl.polite import PoliteFetcher, TellWait
 from motherlode.crawl.single import Source
 from motherlode.fetch import HttpFetcher, HttpOptions, RobotsRules
 from motherlode.frontier import MAX_REDIRECTS, Frontier, MemoryLedger, Politeness
-from motherlode.model import FailureKind, Page
+from motherlode.model import FailureKind, Page, Request
 from motherlode.policy import policy_from
 from motherlode.www.urls import canonical
 
@@ -31,7 +31,7 @@ async def fetch_source(
     try:
         while address not in asked and len(asked) <= MAX_REDIRECTS:
             asked.add(address)
-            fetched = await fetcher.fetch(address)
+            fetched = await fetcher.fetch(Request(url=address))
             if isinstance(fetched, Page):
                 content_type = media_type or fetched.content_type
                 return Source(url=base or fetched.url, content_type=content_type, body=fetched.body)

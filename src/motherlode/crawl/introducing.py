@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motherlode.crawl.errands import ended_at
+from motherlode.crawl.polite import ended_at
 from motherlode.crawl.settling import Settler
 from motherlode.fetch import Journal, RobotsRules, robots_body
 from motherlode.frontier import Frontier, Ticket

@@ -23,11 +23,11 @@ from http import HTTPStatus
 import msgspec
 
 from motherlode.crawl.checkpoints import LEAST_SECONDS, Checkpoints
-from motherlode.crawl.errands import ended_at
 from motherlode.crawl.estimating import DryWatch, Estimator
 from motherlode.crawl.introducing import Introductions
 from motherlode.crawl.parts import Budget, Parts
 from motherlode.crawl.places import Places
+from motherlode.crawl.polite import ended_at
 from motherlode.crawl.pool import UnreadableError
 from motherlode.crawl.reading import Reading
 from motherlode.crawl.refreshing import Outcome, is_revisit

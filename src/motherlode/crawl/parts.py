@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from motherlode.crawl.errands import Errands, Resolve
+from motherlode.crawl.errands import Errands
 from motherlode.crawl.filters import Filters
 from motherlode.crawl.lanes import ReaderLanes
 from motherlode.crawl.neighbours import Neighbours
+from motherlode.crawl.polite import Resolve
 from motherlode.crawl.refreshing import Revisits
 from motherlode.crawl.trapping import TrapWatch
 from motherlode.fetch import Archive, Journal, Prober

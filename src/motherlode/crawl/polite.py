@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from motherlode.fetch import robots_body
+from motherlode.fetch import Journal, robots_body
 from motherlode.frontier import Frontier, Ticket
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Request, RequestKind
 from motherlode.www.urls import host_of, origin_of
@@ -19,19 +19,37 @@ TellWait = Callable[[str, float], None]
 """Told of a host and the seconds that its clock makes us wait."""
 
 
+def ended_at(fetched: Fetched) -> float:
+    """When the request ended, by the clock of the wall: for an answer that an earlier run got, in that run."""
+    return fetched.fetched_at + fetched.elapsed if fetched.recalled else time.time()
+
+
 class PoliteFetcher:
     """Gives a page or a failure, when the clocks allow. What the rules forbid is a failure that names their file."""
 
-    def __init__(self, frontier: Frontier, fetcher: Fetcher, *, resolve: Resolve, tell_wait: TellWait) -> None:
+    def __init__(
+        self,
+        frontier: Frontier,
+        fetcher: Fetcher,
+        *,
+        resolve: Resolve | None,
+        tell_wait: TellWait = lambda host, seconds: None,
+        journal: Journal | None = None,
+    ) -> None:
         self._frontier = frontier
         self._fetcher = fetcher
         self._resolve = resolve
         self._tell_wait = tell_wait
+        self._journal = journal
 
-    async def fetch(self, url: str) -> Fetched:
-        """The answer to a GET of a canonical URL. Redirects are answers, so that each target is asked for anew."""
+    async def fetch(self, request: Request) -> Fetched:
+        """The answer for a canonical URL. Redirects are answers, so that each target is asked for anew.
+
+        What is posted goes where the user said, so that only the clocks count for it.
+        """
+        url = request.url
         while True:
-            leave = self._frontier.errand(url, time.time())
+            leave = self._frontier.errand(url, time.time(), by_rules=request.posting is None)
             if leave is None:
                 detail = f"{origin_of(url)}/robots.txt disallows it"
                 return Failure(url=url, kind=FailureKind.ROBOTS, detail=detail)
@@ -39,7 +57,7 @@ class PoliteFetcher:
                 await self._wait(host_of(url), leave)
                 continue
             if leave.kind is RequestKind.ERRAND:
-                return await self._ask(leave, Request(url=url))
+                return await self._ask(leave, request)
             learn = self._learn_address if leave.kind is RequestKind.RESOLVE else self._learn_rules
             failure = await learn(leave)
             if failure is not None:
@@ -55,10 +73,12 @@ class PoliteFetcher:
 
     async def _ask(self, leave: Ticket, request: Request) -> Fetched:
         fetched = await self._fetcher.fetch(request)
-        self._frontier.answered(leave, time.time(), elapsed=fetched.elapsed, address=fetched.address)
+        self._frontier.answered(leave, ended_at(fetched), elapsed=fetched.elapsed, address=fetched.address)
         return fetched
 
     async def _learn_address(self, leave: Ticket) -> Failure | None:
+        if self._resolve is None:
+            raise ValueError("the frontier asks for addresses, but nobody can look them up")
         found = await self._resolve(leave.url)
         if isinstance(found, Failure):
             self._frontier.drop(leave)
@@ -68,13 +88,15 @@ class PoliteFetcher:
 
     async def _learn_rules(self, leave: Ticket) -> Failure | None:
         fetched = await self._ask(leave, Request(url=leave.url, kind=RequestKind.ROBOTS))
+        if self._journal is not None:
+            self._journal.settled(RequestKind.ROBOTS, leave.url)
         if isinstance(fetched, Failure) and fetched.kind is FailureKind.REDIRECT:
             if not self._frontier.reroute(leave, fetched.location):
-                self._frontier.introduce(leave, b"", time.time())  # RFC 9309, 2.3.1.2
+                self._frontier.introduce(leave, b"", ended_at(fetched))  # RFC 9309, 2.3.1.2
             return None
         body = robots_body(fetched)
         if body is not None:
-            self._frontier.introduce(leave, body, time.time())
+            self._frontier.introduce(leave, body, ended_at(fetched))
             return None
         self._frontier.drop(leave)
         if isinstance(fetched, Failure) and fetched.status is None:
