@@ -12,6 +12,7 @@ import pytest
 
 from motherlode.detect import detect
 from motherlode.model import ContentKind, Evidence
+from motherlode.www.media import MEDIA, by_extension
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 TURTLE = b'# about us\n@prefix foaf: <http://xmlns.com/foaf/0.1/> .\n<#me> a foaf:Person ; foaf:name "Ann" .\n'
@@ -202,3 +203,80 @@ def test_robots_empty_and_nothing() -> None:
 
 def test_html_with_a_stray_nul_is_html() -> None:
     assert detect(b"<html>\x00<p>", url="http://example.org/x", content_type="").kind is ContentKind.HTML
+
+
+@pytest.mark.parametrize("kind", [ContentKind.N_QUADS, ContentKind.N_TRIPLES])
+@pytest.mark.parametrize("before", [b"", b'<http://a> <http://b> "c" .\n'])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        b"garbage",
+        b'<rel> <http://b> "c" .',
+        b'<http://a b/> <http://b> "c" .',
+        b'<http://a> <http://b> "x"@ .',
+        b'<http://a> <http://b> "x',
+        b"<http://a> <http://b>",
+        b"_:1 <http://b> .",
+    ],
+)
+def test_a_bad_line_does_not_make_turtle_of_lines(bad: bytes, before: bytes, kind: ContentKind) -> None:
+    body = before + bad + b'\n<http://a> <http://b> "d" .\n'
+    media_type, extension = MEDIA[kind].media_types[0], MEDIA[kind].extensions[0]
+    assert detect(body, url="http://example.org/x", content_type=media_type).kind is kind
+    assert detect(body, url=f"http://example.org/x.{extension}", content_type="").kind is kind
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        TURTLE,
+        BARE_TURTLE,
+        b"<http://a> <http://b> <http://c> .\n<http://a> <http://b> 1 .\n",
+        b"<http://a> <http://b> <http://c> ;\n  <http://d> <http://e> .\n",
+        b"<http://a> a <http://c> .\n",
+    ],
+)
+def test_turtle_is_turtle_where_lines_were_promised(body: bytes) -> None:
+    found = detect(body, url="http://example.org/x.nt", content_type="application/n-triples")
+    assert found.kind is ContentKind.TURTLE
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<div itemscope><p>x</p></div>",
+        b" \n<P>x",
+        b"<section class=x>",
+        b"<span>x</span>",
+        b"<a href='x'>y</a>",
+        b"<TABLE><tr>",
+        b"<h1>x</h1>",
+        b"<!-- x --><div>",
+        b"<!-- x -->\ntext",
+        b"<div xmlns:v='http://rdf.data-vocabulary.org/#' typeof='v:Person'>",
+    ],
+)
+def test_a_part_of_a_page_is_html(body: bytes) -> None:
+    assert detect(body, url="http://example.org/noct", content_type="").kind is ContentKind.HTML
+
+
+@pytest.mark.parametrize(
+    ("body", "url", "content_type"),
+    [
+        (b"<p>x</p>", "http://example.org/x", "text/plain"),
+        (b"<p>x</p>", "http://example.org/x", "application/xml"),
+        (b"<p>x</p>", "http://example.org/readme.md", ""),
+        (b"<?xml version='1.0'?><section><p/></section>", "http://example.org/x", ""),
+        (b"<section xmlns='urn:x'/>", "http://example.org/x", ""),
+        (b"<division/>", "http://example.org/x", ""),
+        (b"<svg><a/></svg>", "http://example.org/x", ""),
+    ],
+)
+def test_what_only_looks_like_a_part_of_a_page_is_none(body: bytes, url: str, content_type: str) -> None:
+    assert detect(body, url=url, content_type=content_type).kind is not ContentKind.HTML
+
+
+@pytest.mark.parametrize("extension", ["ttl", "nt", "nq", "rdf", "jsonld", "n3", "trig"])
+def test_text_that_says_nothing_is_what_its_name_promises(extension: str) -> None:
+    kind = detect(b"hello", url=f"http://example.org/x.{extension}", content_type="").kind
+    assert kind is by_extension(f"x.{extension}")

@@ -23,7 +23,9 @@ _VAGUE_TYPES = frozenset({"", "application/octet-stream", "binary/octet-stream",
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 """Bytes that no text has (WHATWG MIME Sniffing, section 3)."""
 _NO_TEXT = frozenset(kind for kind, row in MEDIA.items() if row.is_archive) | {ContentKind.BINARY, ContentKind.EMPTY}
-_RDF_TEXT = frozenset(kind for kind, row in MEDIA.items() if row.is_rdf and not row.is_xml) - {ContentKind.JSON_LD}
+_RDF = frozenset(kind for kind, row in MEDIA.items() if row.is_rdf)
+_SILENT = frozenset({None, ContentKind.TEXT})
+"""What a header says that leaves it to the address."""
 
 Verdict = tuple[ContentKind, Evidence]
 
@@ -75,10 +77,13 @@ def _by_claims(head: bytes, declared: ContentKind | None, extension: ContentKind
         return ContentKind.BINARY, Evidence.CONTENT
     if declared is ContentKind.BINARY:
         return ContentKind.BINARY, Evidence.HEADER
+    promised = declared if declared in _RDF else extension if extension in _RDF and declared in _SILENT else None
+    if promised is not None:  # its reader says what is wrong with it
+        return promised, Evidence.HEADER if declared is promised else Evidence.EXTENSION
     is_possible = declared is not None and (not MEDIA[declared].is_xml or head.startswith(b"<"))
     if declared is not None and is_possible and declared is not ContentKind.TEXT and not MEDIA[declared].is_archive:
         return declared, Evidence.HEADER
-    if extension in _RDF_TEXT or (extension is ContentKind.HTML and declared is None):
+    if extension is ContentKind.HTML and declared is None:
         return extension, Evidence.EXTENSION
     return ContentKind.TEXT, Evidence.CONTENT
 

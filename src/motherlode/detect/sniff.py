@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from motherlode.model import ContentKind
-from motherlode.www.media import MEDIA, RDF_NAMESPACE, by_root
+from motherlode.www.media import MEDIA, RDF_NAMESPACE, XHTML_NAMESPACE, by_root
 from motherlode.www.xmlhead import XmlHead, read_head
 
 _DEEP_HEAD = 1 << 16
@@ -78,6 +78,13 @@ _TRIPLE = re.compile(
     rb"(?:%(iri)s|%(blank)s|\[\s*\])\s+(?:a|%(iri)s)\s+(?:%(iri)s\s*[.;,]|\"|'|_:|\[|\(|[+\-\d]|true|false)"
     % {b"iri": _LIKELY_IRI, b"blank": _BLANK}
 )
+_TURTLE_ONLY = re.compile(
+    rb"@?(?:prefix|base)\b|[A-Za-z][\w\-]*:[^/\s]|.*[;,{\[(][ \t]*\Z"
+    rb"|(?:%(iri)s|%(blank)s|\[\s*\])\s+(?:a\s|%(iri)s\s+(?:\"\"\"|'|\[|\(|[+\-\d]|true|false))"
+    % {b"iri": _LIKELY_IRI, b"blank": _BLANK},
+    re.IGNORECASE,
+)
+"""A line that Turtle may have, and N-Triples may not."""
 _GRAPH = re.compile(
     rb"(?:graph\s+)?(?:%s|%s)\s*\{|\{\s*(?:%s|%s)\s" % (_ABSOLUTE, _BLANK, _ABSOLUTE, _BLANK), re.IGNORECASE
 )
@@ -95,12 +102,14 @@ def sniff_rdf_text(head: bytes, declared: ContentKind | None, extension: Content
     True
     """
     text = head[_end_of(_COMMENTS, head, 0) :]
-    if _LINE.match(text.partition(b"\n")[0]):
-        return _lines(text, declared, extension)
     if _DIRECTIVE.match(text):
         return None if _SPARQL.match(text, _after_directives(text)) else _family(text, declared, extension)
+    said = next((kind for kind in (declared, extension) if kind in _FAMILY or kind in _LINES), None)
+    if _LINE.match(text.partition(b"\n")[0]) or (said in _LINES and _has_lines(text)):
+        return _lines(text, said, declared, extension)
     if _TRIPLE.match(text) or _N3_DIRECTIVE.match(text) or _GRAPH.match(text):
-        return _family(text, declared, extension)
+        is_bad_line = said in _LINES and not any(_TURTLE_ONLY.match(line) for line in _first_lines(text))
+        return said if is_bad_line else _family(text, declared, extension)
     return None
 
 
@@ -116,17 +125,26 @@ def _end_of(pattern: re.Pattern[bytes], text: bytes, position: int) -> int:
     return found.end() if found else position
 
 
-def _lines(text: bytes, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind:
-    whole = [line.strip() for line in text.split(b"\n")[: _SOME_LINES + 1]]
-    found = [_LINE.match(line) for line in (whole[:-1] or whole) if line and not line.startswith(b"#")]
-    if not all(found):
-        return _family(text, declared, extension)
-    if any(line["graph"] for line in found if line):
+def _first_lines(text: bytes) -> list[bytes]:
+    lines = [line.strip() for line in text.split(b"\n")[: _SOME_LINES + 1]]
+    return [line for line in (lines[:-1] or lines) if line and not line.startswith(b"#")]
+
+
+def _has_lines(text: bytes) -> bool:
+    return any(_LINE.match(line) for line in _first_lines(text))
+
+
+def _lines(
+    text: bytes, said: ContentKind | None, declared: ContentKind | None, extension: ContentKind | None
+) -> ContentKind:
+    """A bad line among good ones is a bad line, where lines were promised, unless it is good Turtle."""
+    found = {line: _LINE.match(line) for line in _first_lines(text)}
+    if any(line["graph"] for line in found.values() if line):
         return ContentKind.N_QUADS
-    for said in (declared, extension):
-        if said in _FAMILY or said in _LINES:
-            return said
-    return ContentKind.N_TRIPLES
+    bad = [line for line, match in found.items() if not match]
+    if bad and (said not in _LINES or any(_TURTLE_ONLY.match(line) for line in bad)):
+        return _family(text, declared, extension)
+    return said or ContentKind.N_TRIPLES
 
 
 def _family(text: bytes, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind:
@@ -151,7 +169,8 @@ def _markup(
         head = body[:_DEEP_HEAD].lstrip()
         xml = read_head(head)
     if xml is None:
-        return ContentKind.HTML if _opens_html(head) else None
+        is_open = head.startswith(b"<!--") and _may_be_fragment(declared, extension)
+        return ContentKind.HTML if is_open or _opens_html(head) else None
     known = by_root(xml.namespace, xml.name)
     if known is ContentKind.XHTML or xml.name.lower() == "html" or (known is None and xml.doctype.lower() == "html"):
         return _html_or_xhtml(xml, declared, extension)
@@ -169,7 +188,19 @@ def _other_xml(
     is_xml = declared is not None and MEDIA[declared].is_xml
     if declared is ContentKind.HTML or (not is_xml and _opens_html(head[xml.root_offset :])):
         return ContentKind.XML if xml.has_declaration and xml.namespaces else ContentKind.HTML
+    if _is_fragment(xml) and _may_be_fragment(declared, extension):
+        return ContentKind.HTML
     return ContentKind.XML if is_xml or xml.has_declaration or xml.namespaces else None
+
+
+def _is_fragment(xml: XmlHead) -> bool:
+    is_html = xml.name.lower() in MEDIA[ContentKind.HTML].fragments and xml.namespace in ("", XHTML_NAMESPACE)
+    return is_html and not xml.has_declaration
+
+
+def _may_be_fragment(declared: ContentKind | None, extension: ContentKind | None) -> bool:
+    """Whether nothing says that it is no HTML: examples in text and plain XML use the same names."""
+    return declared is None and (extension is None or MEDIA[extension].is_html)
 
 
 def _html_or_xhtml(xml: XmlHead, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind:

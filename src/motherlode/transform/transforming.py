@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from motherlode.model import Extraction, Facts, Problem, Syntax
-from motherlode.transform import plugins
+from motherlode.transform import documents, plugins
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.bounds import OutOfTime, TimeLimit, alarm_ready
 from motherlode.transform.options import TransformOptions
@@ -31,7 +31,8 @@ def transform(
                 extraction = _isolated(extractor, document, options)
                 if extraction and (extraction.statements or extraction.problems or extraction.wanted):
                     found.append(_bounded(extraction, options.statements))
-    return Facts(extractions=tuple(found), problems=tuple(document.problems))
+    broken = documents.broken_promise(document, content_type)
+    return Facts(extractions=tuple(found), problems=(*document.problems, *([broken] if broken else [])))
 
 
 def merge(facts: Iterable[Facts]) -> Facts:

@@ -32,6 +32,8 @@ class Media:
     """Bytes at a fixed offset that tell the kind for certain."""
     markers: tuple[bytes, ...] = ()
     """Lower-case text, one of which opens a document of the kind, white space and comments aside."""
+    fragments: frozenset[str] = frozenset()
+    """Lower-case names of elements, one of which opens a part of a document, where nothing speaks against it."""
     roots: tuple[tuple[str | None, str], ...] = ()
     """Namespace and local name of the XML root element; None stands for any namespace, or none."""
     syntax: Syntax | None = None
@@ -49,6 +51,17 @@ class Media:
     def is_rdf(self) -> bool:
         return self.syntax is not None
 
+
+_HTML_FRAGMENTS = frozenset(
+    {
+        *("a", "abbr", "address", "article", "aside", "audio", "b", "blockquote", "br", "button", "center", "details"),
+        *("dialog", "div", "dl", "em", "fieldset", "figure", "font", "footer", "form", "frameset", "h1", "h2"),
+        *("h3", "h4", "h5", "h6", "header", "hr", "i", "iframe", "img", "input", "label", "main"),
+        *("menu", "nav", "noscript", "object", "ol", "p", "picture", "pre", "section", "select", "small", "span"),
+        *("strong", "style", "table", "template", "textarea", "ul", "video"),
+    }
+)
+"""Those of WHATWG MIME Sniffing, section 7.1, and what else pages are made of."""
 
 _ROWS = (
     Media(
@@ -108,6 +121,7 @@ _ROWS = (
         media_types=("text/html",),
         extensions=("html", "htm", "shtml"),
         markers=(b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"<meta", b"<script", b"<base", b"<link"),
+        fragments=_HTML_FRAGMENTS,
         quality=0.7,
         is_html=True,
     ),

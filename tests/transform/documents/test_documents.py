@@ -14,7 +14,7 @@ import pytest
 from motherlode.model import ContentKind, Detected, Evidence, Problem, Statement, Syntax
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.bounds import OutOfTime
-from motherlode.transform.documents import MOST_PROBLEMS, extract, read
+from motherlode.transform.documents import MOST_PROBLEMS, broken_promise, extract, read
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
 
@@ -236,3 +236,23 @@ def test_memory_does_not_grow_with_the_document(syntax: Syntax, per_line: int) -
         assert int(seen) == lines * per_line
         peaks.append(int(peak))
     assert peaks[1] < peaks[0] + 10
+
+
+@pytest.mark.parametrize(
+    ("kind", "url", "content_type", "syntax"),
+    [
+        (ContentKind.EMPTY, "http://example.org/a.rdf", "", Syntax.RDF_XML),
+        (ContentKind.EMPTY, "http://example.org/a.ttl", "", None),
+        (ContentKind.BINARY, "http://example.org/a.ttl", "", Syntax.TURTLE),
+        (ContentKind.BINARY, "http://example.org/a", "application/rdf+xml", Syntax.RDF_XML),
+        (ContentKind.BINARY, "http://example.org/a.png", "", None),
+        (ContentKind.EMPTY, "http://example.org/a", "text/html", None),
+        (ContentKind.TURTLE, "http://example.org/a.ttl", "", None),
+    ],
+)
+def test_what_promises_rdf_and_holds_nothing_is_a_problem(
+    kind: ContentKind, url: str, content_type: str, syntax: Syntax | None
+) -> None:
+    detected = Detected(kind=kind, evidence=Evidence.CONTENT, charset="utf-8")
+    problem = broken_promise(Document(url=url, body=b"", detected=detected), content_type)
+    assert (problem and (problem.syntax, problem.line)) == (syntax and (syntax, 1))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.model import Syntax
-from motherlode.transform.documents import rdfxml
+from motherlode.transform.documents import guarded
 
 from .test_documents import XML_START, found
 
@@ -16,12 +16,102 @@ def _read(inner: bytes, before: bytes = b"") -> tuple[list[tuple[str, ...]], lis
     return [s[:3] for s in statements], [(p.line, p.column) for p in problems]
 
 
-def test_everything_before_the_first_broken_tag_is_kept_and_nothing_made_up() -> None:
+def test_a_bad_node_costs_itself_and_nothing_is_made_up() -> None:
     statements, places = _read(
         b'\n<e:A rdf:about="urn:a"/>\n  <e:A rdf:ID="b c"><e:p>1</e:p></e:A><e:A rdf:about="urn:d"/>'
     )
-    assert statements == [("<urn:a>", f"<{RDF}type>", "<urn:e:A>")]
+    assert statements == [(f"<urn:{name}>", f"<{RDF}type>", "<urn:e:A>") for name in "ad"]
     assert places == [(3, 3)]
+
+
+GOOD = b"".join(b'<e:A rdf:about="urn:%d"><e:p>%d</e:p></e:A>\n' % (number, number) for number in range(500))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        b'<e:A rdf:about="http://q/?a=1&b=2"/>',
+        b"<e:A><e:p>Q & A</e:p></e:A>",
+        b"<e:A><e:p>1 < 2</e:p></e:A>",
+        b'<e:A rdf:ID="1bad"/>',
+        b'<e:A rdf:nodeID="0x"/>',
+        b"<e:A><g:p>1</g:p></e:A>",
+        b"<g:A/>",
+        b'<A rdf:about="urn:x"/>',
+        b'<rdf:Description about="urn:x"><e:p resource="urn:y"/></rdf:Description>',
+        b'<e:A foo="1"/>',
+        b"<e:A> text <e:p>1</e:p></e:A>",
+        b"text",
+        b"<e:A></e:B>",
+        b"<e:A><e:p>1</e:A>",
+        b'<rdf:Description rdf:about="urn:x"><e:p>1</e:p>',
+        b'<e:A rdf:about="urn:x><e:p>1</e:p></e:A>',
+        b"<e:A><e:p>&unknown;</e:p></e:A>",
+        b'<e:A e:p="1" e:p="2"/>',
+        b'<e:A rdf:about="urn:x"><e:p rdf:datatype="a b">1</e:p></e:A>',
+        b'<e:A rdf:about="urn:x"><e:p xml:lang="en_GB">1</e:p></e:A>',
+    ],
+)
+def test_one_fault_among_good_nodes_is_located_and_costs_no_other_node(bad: bytes) -> None:
+    end = b"" if bad.startswith(b"<rdf:Description rdf:about") else b"\n"  # a node without end is met at the next one
+    follower = b'<rdf:Description rdf:about="urn:next"><e:p>1</e:p></rdf:Description>\n'
+    statements, problems = found(XML_START + GOOD + bad + end + follower + GOOD + END, Syntax.RDF_XML)
+    subjects = [statement[0] for statement in statements]
+    assert all(subjects.count(f"<urn:{number}>") == 4 for number in range(500))
+    assert "<urn:next>" in subjects
+    assert problems
+    assert all(problem.line == 501 for problem in problems)
+
+
+def test_unqualified_attributes_of_rdf_are_read_with_a_warning() -> None:
+    inner = (
+        b'<rdf:Description about="urn:a" type="urn:T"><e:p resource="urn:b"/>'
+        b'<e:q parseType="Literal"><x about="1"/></e:q></rdf:Description>'
+    )
+    statements, problems = found(XML_START + inner + END, Syntax.RDF_XML)
+    literal = f'"<x about=\\"1\\"></x>"^^<{RDF}XMLLiteral>'
+    assert {s[1:3] for s in statements} == {
+        (f"<{RDF}type>", "<urn:T>"),
+        ("<urn:e:p>", "<urn:b>"),
+        ("<urn:e:q>", literal),
+    }
+    assert len(problems) == 4
+    assert all(problem.mended for problem in problems)
+
+
+def test_identifiers_that_are_no_xml_names_keep_their_meaning() -> None:
+    statements, _ = _read(b'<e:A rdf:ID="1x"><e:p rdf:nodeID="2"/></e:A><e:A rdf:nodeID="2"/>')
+    subject, node = statements[0][0], statements[1][2]
+    assert subject == "<http://example.org/doc#1x>"
+    assert node.startswith("_:")
+    assert statements[2][0] == node
+
+
+def test_text_may_come_in_pieces() -> None:
+    statements, places = _read(b'<e:A rdf:about="urn:a"><e:p>1 <![CDATA[< 2 & ]]>3<!-- 4 --> 5</e:p></e:A>')
+    assert statements[-1][2] == '"1 < 2 & 3 5"'
+    assert not places
+
+
+def test_faults_everywhere_are_all_counted_and_the_end_is_told() -> None:
+    statements, problems = found(XML_START + b'<e:A rdf:ID="b c"/>\n' * 5000 + END, Syntax.RDF_XML)
+    assert not statements
+    assert len(problems) <= 103
+    assert any("the rest was left out" in problem.message for problem in problems)
+
+
+def test_after_a_node_whose_end_cannot_be_told_the_rest_is_said_to_be_lost() -> None:
+    inner = GOOD + b"<e:A><e:p><e:B><e:q>\n<e:A foo/>\n<e:A/>"
+    statements, problems = found(XML_START + inner, Syntax.RDF_XML)
+    assert len({statement[0] for statement in statements}) >= 500
+    assert "the rest was left out" in problems[-1].message
+
+
+def test_a_root_that_is_a_node_cannot_be_gone_on_with() -> None:
+    root = XML_START.replace(b"rdf:RDF", b"rdf:Description")
+    statements, problems = found(root + b"<e:p>1</e:p>\n<e:q>&x;</e:q><e:p>2</e:p></rdf:Description>", Syntax.RDF_XML)
+    assert len(statements) == 1
+    assert "the rest was left out" in problems[-1].message
 
 
 def test_broken_xml_is_located() -> None:
@@ -86,7 +176,7 @@ def test_entities_are_declared_before_the_root_or_not_at_all(padding: int) -> No
 
 
 def test_an_element_with_too_many_attributes_ends_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rdfxml, "_MOST_ATTRIBUTES", 1000)
+    monkeypatch.setattr(guarded, "_MOST_ATTRIBUTES", 1000)
     attributes = b" ".join(b'e:p%d="1"' % number for number in range(5000))
     statements, problems = found(
         XML_START + b'<e:A rdf:about="urn:a"/><e:A ' + attributes + b"/>" + END, Syntax.RDF_XML
@@ -100,6 +190,15 @@ def test_xml_literals_are_canonical() -> None:
         b'<rdf:Description rdf:about="urn:a"><e:p rdf:parseType="Literal"><b c="1"/> &amp;</e:p></rdf:Description>'
     )
     assert statements == [("<urn:a>", "<urn:e:p>", f'"<b c=\\"1\\"></b> &amp;"^^<{RDF}XMLLiteral>')]
+    assert not places
+
+
+def test_entities_in_xml_literals_are_expanded() -> None:
+    before = b'<!DOCTYPE rdf:RDF [<!ENTITY f "urn:f:"><!ENTITY t "1 &amp; 2">]>'
+    inner = b'<e:A xmlns:f="&f;" rdf:about="urn:a"><e:p rdf:parseType="Literal"><f:b c="&t;">&t;</f:b></e:p></e:A>'
+    statements, places = _read(inner, before)
+    value = r"<f:b xmlns:f=\"urn:f:\" c=\"1 &amp; 2\">1 &amp; 2</f:b>"
+    assert statements[-1][2] == f'"{value}"^^<{RDF}XMLLiteral>'
     assert not places
 
 

@@ -108,3 +108,9 @@ def test_a_second_parser_takes_over_the_names_of_the_first() -> None:
     take(again, names, rest)
     assert rest[0][0] == found[3][0], "the subject was known"
     assert all(a != b for a, b in pairwise(found))
+
+
+def test_a_string_that_lost_its_language_is_no_statement() -> None:
+    lost = '"x"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString>'
+    assert fault(("<urn:a>", "<urn:b>", lost, ""))
+    assert not fault(("<urn:a>", "<urn:b>", '"x"@en', ""))

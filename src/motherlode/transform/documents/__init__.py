@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 import pyoxigraph as ox
 
-from motherlode.model import Extraction, Problem, Statement, Syntax
+from motherlode.model import ContentKind, Extraction, Problem, Statement, Syntax
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.bounds import Deadline, OutOfTime, time_is_up
 from motherlode.transform.documents.lines import read_lines
@@ -27,7 +27,7 @@ from motherlode.transform.documents.spelling import Batches, Names, valid_base
 from motherlode.transform.documents.turtle import TurtleReader
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
-from motherlode.www.media import MEDIA
+from motherlode.www.media import MEDIA, by_extension, by_media_type
 
 MOST_PROBLEMS = 100
 """Problems of one document that are kept; the others are counted."""
@@ -38,6 +38,8 @@ _FORMATS = {
     Syntax.N_TRIPLES: ox.RdfFormat.N_TRIPLES,
     Syntax.N_QUADS: ox.RdfFormat.N_QUADS,
 }
+_NEVER_EMPTY = frozenset({Syntax.RDF_XML, Syntax.JSON_LD})
+"""Syntaxes whose documents have one root; in the others, an empty text is an empty graph."""
 
 
 def read(
@@ -85,6 +87,17 @@ def _reader(source: Source, syntax: Syntax, base: str | None, names: Names) -> B
     if syntax is Syntax.N3:
         return read_n3(source, base, names)
     raise ValueError(f"{syntax} is no syntax of RDF documents")
+
+
+def broken_promise(document: Document, content_type: str) -> Problem | None:
+    """A problem where the type or the name of a body promises RDF, and there is nothing that could be read as such."""
+    if document.kind not in (ContentKind.EMPTY, ContentKind.BINARY):
+        return None
+    promised = by_media_type(content_type) or by_extension(document.url)
+    syntax = MEDIA[promised].syntax if promised else None
+    if syntax is None or (document.kind is ContentKind.EMPTY and syntax not in _NEVER_EMPTY):
+        return None
+    return Problem(syntax=syntax, message=f"no {syntax.value}: the content is {document.kind.value}", line=1, column=1)
 
 
 def extract(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:

@@ -16,7 +16,7 @@ from html.entities import name2codepoint
 
 from motherlode.model import Problem, Statement, Syntax
 from motherlode.transform.documents.guarded import GuardedFeed, document_type
-from motherlode.transform.documents.source import Source
+from motherlode.transform.documents.source import Feed, Source
 from motherlode.transform.documents.xmltags import (
     OpenElements,
     StartTag,
@@ -110,12 +110,10 @@ class MendingFeed(GuardedFeed):
         text = self._source.get(start, self._token - start)
         return start + last_boundary(text, depth=0 if start == self._root_offset else 1)
 
-    def before(self, start: int, end: int) -> bytes:
-        """A part of the document between two boundaries, as a document."""
-        if self._root is None or end == start:
-            return b""
-        root = b"" if start == self._root_offset else self._root.markup
-        return self._plain_type + root + self._source.get(start, end - start) + self._root.closing
+    def before(self, start: int, end: int) -> Feed:
+        """The document between two boundaries, as it is; without the end of its root."""
+        root = b"" if self._root is None or start == self._root_offset else self._root.markup
+        return Feed(self._source, start=start, end=end, header=self._plain_type + root)
 
     def mend(self, start: int, until: int) -> None:
         """Goes back to a boundary, and mends from there to the first boundary that is not before `until`."""

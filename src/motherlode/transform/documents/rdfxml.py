@@ -18,7 +18,7 @@ from motherlode.model import Problem, Statement, Syntax
 from motherlode.model.terms import RDF
 from motherlode.transform.bounds import OutOfTime
 from motherlode.transform.documents.mending import MendingFeed, restored
-from motherlode.transform.documents.source import Source
+from motherlode.transform.documents.source import Feed, Source
 from motherlode.transform.documents.spelling import Batches, Names, catch_up, fault, statement_of, take
 from motherlode.transform.documents.xmlliteral import canonical_literal
 from motherlode.www.xmlhead import XmlHead, read_head
@@ -109,9 +109,7 @@ class _Reader:
         feed = self._feed
         until = feed.position + _MENDED
         boundary = feed.boundary(start)
-        known = feed.before(start, boundary)
-        if known:
-            count -= sum(1 for _ in ox.parse(known, ox.RdfFormat.RDF_XML, base_iri=self._base))
+        count -= self._count(feed.before(start, boundary))
         feed.mend(boundary, until)
         self._has_told = False
         yield from self._read_leniently([*recent][max(0, len(recent) - count) :], count, (boundary, until))
@@ -124,6 +122,16 @@ class _Reader:
             return False
         feed.go_on()
         return True
+
+    def _count(self, feed: Feed) -> int:
+        """How many statements there are before the end, where the root is still open."""
+        count = 0
+        try:
+            for _ in ox.parse(feed.file(), ox.RdfFormat.RDF_XML, base_iri=self._base):
+                count += 1
+        except SyntaxError:
+            pass
+        return count
 
     def _read_leniently(self, known: Sequence[Statement], count: int, part: tuple[int, int]) -> Batches:
         """What a part of the document has behind the statements that are known."""

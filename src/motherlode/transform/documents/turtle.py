@@ -18,7 +18,7 @@ from motherlode.model import Problem, Statement, Syntax
 from motherlode.transform.bounds import OutOfTime
 from motherlode.transform.documents.boundaries import Boundary, boundary_after
 from motherlode.transform.documents.lines import reason as reason_of
-from motherlode.transform.documents.source import CHUNK, Feed, Source
+from motherlode.transform.documents.source import Feed, Source
 from motherlode.transform.documents.spelling import Batches, Names, catch_up, fault, statement_of, take, valid_base
 
 _HOPELESS = 1000
@@ -123,8 +123,6 @@ class TurtleReader:
             named_graphs=self._syntax is Syntax.TRIG,
         )
         if end is None:
-            if self._source.get(offset, CHUNK).strip():
-                self._leave_out("no safe place to go on", line)
             return None
         if is_near:
             parser = self._parse(segment, end=end.offset, lenient=True)

@@ -34,9 +34,7 @@ def last_boundary(text: bytes, *, depth: int) -> int:
     (18, 4)
     """
     last = position = 0
-    for token in _WHOLE.finditer(text):
-        if token.start() != position:
-            break
+    while token := _WHOLE.match(text, position):
         position = token.end()
         if token.lastindex is None:
             depth += 1
