@@ -132,26 +132,23 @@ def assemble(
         refresh(revisits, frontier)
     sinks = open_sinks(job.sink_settings(), folder.path, environment=os.environ)
     instructions = _instructions(job)
-    workers = job.workers or max(1, len(os.sched_getaffinity(0)) - 1)
-    fetch_contexts = job.contexts == "fetch"
-    errands = Errands(
-        frontier,
-        fetcher,
-        services=instructions.services,
-        fetch_contexts=fetch_contexts,
-        resolve=resolve,
-        journal=journal,
-    )
     searchable = _searchable(store, folder.words) if job.words else store
     parts = Parts(
         ledger=ledger,
         frontier=frontier,
         policy=policy,
         fetcher=fetcher,
-        errands=errands,
+        errands=Errands(
+            frontier,
+            fetcher,
+            services=instructions.services,
+            fetch_contexts=job.contexts == "fetch",
+            resolve=resolve,
+            journal=journal,
+        ),
         journal=journal,
         troubles=_troubles(lost, journal, recorded),
-        readers=ReaderLanes(instructions, workers=workers, seconds=_SECONDS_A_PAGE),
+        readers=_readers(job, instructions),
         archive=Archive(folder.warc) if job.warc else None,
         sitemaps=bool(job.sitemaps),
         usual_sitemaps=job.sitemaps == "usual",
@@ -168,6 +165,12 @@ def assemble(
     )
     crawl = Crawl(parts, budget=_budget(job), concurrency=job.concurrency)
     return Assembled(crawl, frontier, seeds, ledger, store, policy)
+
+
+def _readers(job: Job, instructions: Instructions) -> ReaderLanes:
+    """As many as the job says, or one for each core but the one that all else needs."""
+    workers = job.workers or max(1, len(os.sched_getaffinity(0)) - 1)
+    return ReaderLanes(instructions, workers=workers, seconds=_SECONDS_A_PAGE)
 
 
 def _troubles(lost: int, journal: Journal | None, recorded: RecordedWeb | None) -> tuple[str, ...]:

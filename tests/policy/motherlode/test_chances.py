@@ -45,15 +45,6 @@ def test_sums_of_two_learners_add_up_to_what_both_saw() -> None:
     assert chances.chance(mine, GOOD) > alone
 
 
-def test_a_start_is_taken_into_account_and_overruled() -> None:
-    chances = Chances(Settings(), {"ext .ttl": (0.0, 3.0)})
-    evidence = Evidence()
-    assert chances.chance(evidence, GOOD) > chances.chance(evidence, PLAIN)
-    for _ in range(10):
-        chances.learn([evidence], GOOD, IS_FIND, came_true=0.0)
-    assert chances.chance(evidence, GOOD) < 0.2
-
-
 def test_every_book_gets_the_same_additions() -> None:
     chances, known, news = Chances(Settings()), Evidence(), Evidence()
     chances.learn([known, news], GOOD, IS_FIND, came_true=1.0)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from motherlode.model import FailureKind, Feedback
-from motherlode.policy.motherlode.chances import Chances, Prior, logistic
+from motherlode.policy.motherlode.chances import Chances, logistic
 from motherlode.policy.motherlode.evidence import ANSWERS, IS_FIND, ArmRecord, Evidence
 from motherlode.policy.motherlode.features import Features, family_of, features_of
 from motherlode.policy.motherlode.naming import TAB, is_from_abroad, is_inner_seed, kind_of
@@ -38,9 +38,9 @@ class Belief(NamedTuple):
 class Beliefs:
     """Learns from outcomes, and says what to expect."""
 
-    def __init__(self, settings: Settings, prior: Prior | None = None) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self.chances = Chances(settings, prior)
+        self.chances = Chances(settings)
         self.evidence = Evidence()
         self.news = Evidence()
         """What was learned since somebody was told."""

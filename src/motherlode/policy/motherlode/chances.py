@@ -7,7 +7,7 @@ image is never a page, a link to a host that no longer exists never answers, wha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import exp, sqrt
 
 from motherlode.policy.motherlode.evidence import ANSWERS, IS_FIND, Evidence
@@ -15,9 +15,6 @@ from motherlode.policy.motherlode.features import GENERAL, Features
 from motherlode.policy.motherlode.settings import Settings
 
 _FURTHEST = 30.0
-
-Prior = Mapping[str, tuple[float, float]]
-"""Weights from which features start, for both questions."""
 
 
 def logistic(z: float) -> float:
@@ -31,22 +28,19 @@ def logistic(z: float) -> float:
 class Chances:
     """Reads and updates the sums of features."""
 
-    def __init__(self, settings: Settings, prior: Prior | None = None) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._prior = prior or {}
 
-    def weight(self, sums: Sequence[float] | None, feature: str, question: int, *, general: bool) -> float:
+    def weight(self, sums: Sequence[float] | None, question: int, *, general: bool) -> float:
         """What a feature adds to the log-odds of one question."""
-        start = self._prior.get(feature)
-        first = start[question // 2] if start is not None else 0.0
         if sums is None:
-            return first
+            return 0.0
         rate = self._settings.general_rate if general else self._settings.own_rate
-        return first - sums[question] * rate / (self._settings.beta + sqrt(sums[question + 1]))
+        return -sums[question] * rate / (self._settings.beta + sqrt(sums[question + 1]))
 
     def log_odds(self, evidence: Evidence, features: Features, question: int, lift: float = 0.0) -> float:
         """What features say, and the lift that something else gives."""
-        settings, known, prior = self._settings, evidence.features, self._prior
+        settings, known = self._settings, evidence.features
         beta = settings.beta
         rate = settings.general_rate
         total = lift + (settings.answers_bias if question == ANSWERS else settings.find_bias)
@@ -56,8 +50,6 @@ class Chances:
             sums = known.get(feature)
             if sums is not None:
                 total -= sums[question] * rate / (beta + sqrt(sums[question + 1]))
-            if prior and place < GENERAL and feature in prior:
-                total += prior[feature][question // 2]
         return total
 
     def chance(self, evidence: Evidence, features: Features) -> float:

@@ -75,7 +75,7 @@ def _weights(policy: Motherlode, kind: str, question: int) -> Iterable[tuple[str
     """What each feature adds to the log-odds of a question."""
     known, chances = policy.evidence.features, policy.beliefs.chances
     for place, feature in enumerate(features_of(kind)):
-        yield feature, chances.weight(known.get(feature), feature, question, general=place < GENERAL)
+        yield feature, chances.weight(known.get(feature), question, general=place < GENERAL)
 
 
 def _list_notes(policy: Motherlode, arm: str, kind: str) -> Iterable[str]:
@@ -126,7 +126,7 @@ def lessons(policy: Motherlode, most: int) -> Sequence[Lesson]:
 def _strongest(policy: Motherlode, question: int, about: str, most: int) -> Lesson:
     general = {feature for arm in policy.evidence.arms for feature in features_of(arm)[:GENERAL]}
     weights = [
-        (feature, policy.beliefs.chances.weight(policy.evidence.features.get(feature), feature, question, general=True))
+        (feature, policy.beliefs.chances.weight(policy.evidence.features.get(feature), question, general=True))
         for feature in general
     ]
     weights.sort(key=lambda item: (-abs(item[1]), item[0]))

@@ -11,7 +11,6 @@ import msgspec
 from motherlode.model import Explanation, Feedback, Lesson, Link, Parent, Rating
 from motherlode.policy.arms import AwakeArms
 from motherlode.policy.motherlode.beliefs import Beliefs
-from motherlode.policy.motherlode.chances import Prior
 from motherlode.policy.motherlode.evidence import ArmRecord, Evidence
 from motherlode.policy.motherlode.explaining import explain, lessons
 from motherlode.policy.motherlode.features import family_of
@@ -51,9 +50,9 @@ class Stranger(NamedTuple):
 class Motherlode:
     """Learns which links lead to finds, and what lies behind them."""
 
-    def __init__(self, *, settings: Settings | None = None, prior: Prior | None = None) -> None:
+    def __init__(self, *, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
-        self.beliefs = Beliefs(self.settings, prior)
+        self.beliefs = Beliefs(self.settings)
         self._namer = Namer(places=self.settings.places)
         self._awake = AwakeArms()
         self._waiting: dict[str, int] = {}
