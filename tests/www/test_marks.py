@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from motherlode.transform.microformats.classic import CLASSIC_ROOTS
@@ -39,10 +41,16 @@ def test_what_is_there_is_marked(markup: str, mark: Mark) -> None:
 
 
 def test_what_is_not_there_is_not() -> None:
-    body = b"""<link rel="stylesheet"> <p class="geology vcards h- app-h-card"> vcard geo
+    body = b"""<link rel="stylesheet"> <p class="geology vcards h- app-h-card"> vcards, geodesy
         <script>if (typeof x == "function") y.rel = none</script><meta charset=utf-8> noindex
         <a lang=en hreflang=de>"""
     assert marks_in(body) == frozenset()
+
+
+def test_threads_do_not_get_into_each_others_way() -> None:
+    body = b"<p>" * 1_000_000 + b"<div itemscope>"
+    with ThreadPoolExecutor(4) as threads:
+        assert set(threads.map(marks_in, [body] * 16)) == {frozenset({Mark.MICRODATA})}
 
 
 def test_a_long_body_of_beginnings_takes_no_long_time_and_no_mark() -> None:
