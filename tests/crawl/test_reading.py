@@ -158,3 +158,36 @@ def test_a_reading_survives_its_way_between_processes() -> None:
 def test_a_target_that_means_nothing_is_refused_before_the_first_page() -> None:
     with pytest.raises(ValueError, match="nonsense"):
         Reader(Instructions(target="nonsense"))
+
+
+LINKED = '<main><p>before <a href="/next" title="T">the next</a> after</p><a href="/paid" rel=nofollow>paid</a></main>'
+
+
+def _page(text: str, **fields: object) -> Body:
+    return Body(url=URL, content_type="text/html", body=text.encode(), **fields)  # type: ignore[arg-type]
+
+
+def test_a_brief_reader_describes_a_link_once_and_names_it_ever_after() -> None:
+    reader = Reader(Instructions(target="any", is_brief=True))
+    first, second = reader.read(_page(LINKED)).links, reader.read(_page(LINKED)).links
+    assert [(link.url, link.anchor, link.nofollow) for link in first] == [
+        ("http://ex.org/next", "the next", False),
+        ("http://ex.org/paid", "paid", True),
+    ]
+    assert [(link.url, link.source) for link in second] == [(link.url, link.source) for link in first]
+    assert (second[0].anchor, second[0].context, second[0].tag_path) == ("", "", "")
+    assert second[1] == first[1], "what must not be followed was not given"
+
+
+def test_what_nobody_was_told_is_described_again() -> None:
+    reader = Reader(Instructions(target="any", is_brief=True))
+    asks_not_to = reader.read(_page(LINKED, headers={"x-robots-tag": "nofollow"}))
+    assert asks_not_to.links == []
+    assert reader.read(_page(NEEDS_CONTEXT + LINKED)).wanted == (CONTEXT,)
+    supplied = Supplies(contexts={CONTEXT: b"{}"})
+    assert reader.read(_page(NEEDS_CONTEXT + LINKED, supplies=supplied)).links[0].anchor == "the next"
+
+
+def test_other_readers_describe_every_link_every_time() -> None:
+    reader = Reader(Instructions(target="any"))
+    assert reader.read(_page(LINKED)) == reader.read(_page(LINKED))

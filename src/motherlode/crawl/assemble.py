@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 import uuid
 from collections.abc import Callable
@@ -45,12 +46,14 @@ from motherlode.index import QuadStore, RunRecord, Writer
 from motherlode.index.sinks import open_sinks
 from motherlode.index.words import SearchableStore, WordIndex
 from motherlode.model import Fetcher, LinkSource, Policy
-from motherlode.policy import policy_from, reward_from
+from motherlode.policy import policy_from, reads_known_links, reward_from
 from motherlode.policy.models import start_from
 from motherlode.www.urls import canonical
 
 _SECONDS_A_SYNTAX = 5.0
 _SECONDS_A_PAGE = 30.0
+_PATH = re.compile(r"/(?!/)|[.]{1,2}/|~|[A-Za-z]:\\|\\")
+"""Begins what names a file. A browser would take `/data` after `https://` for a host of that name."""
 _WAKE_AT_ONCE = 2000
 """Hosts that one look at the frontier's clocks wakes: a resumed crawl may have a million that are due."""
 
@@ -74,7 +77,10 @@ def canonical_seeds(seeds: tuple[str, ...]) -> tuple[str, ...]:
     """The seeds as the frontier spells them; an error that names the first bad one."""
     found: dict[str, None] = {}
     for seed in seeds:
-        url = canonical(seed if "://" in seed else f"https://{seed}")
+        if _PATH.match(seed):
+            raise JobError(f"the seed {seed!r} is a path and no URL; to start from the URLs in a file: --seeds FILE")
+        is_mail = "://" not in seed and "@" in seed.partition("/")[0]
+        url = None if is_mail else canonical(seed if "://" in seed else f"https://{seed}")
         if url is None:
             raise JobError(f"the seed {seed!r} is not an http or https URL")
         found[url] = None
@@ -270,6 +276,7 @@ def _instructions(job: Job) -> Instructions:
         transformers=options.transformers,
         following=job.following(),
         keep_hashes=reward_from(job.reward).needs_hashes,
+        is_brief=not reads_known_links(job.policy),
     )
 
 

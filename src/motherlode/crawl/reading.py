@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import mimetypes
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from functools import partial
 
 import msgspec
 
@@ -43,6 +45,8 @@ class Instructions(msgspec.Struct, frozen=True, kw_only=True):
     """Give the statements as N-Triples, too: for recordings."""
     keep_hashes: bool = False
     """Give the hashes of the statements: for a reward that counts new ones."""
+    is_brief: bool = False
+    """Say nothing of a link that was given before but its address: the frontier knows it, whatever else is said."""
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -86,6 +90,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
 
 NO_INDEX, NO_FOLLOW = "noindex", "nofollow"
+_MOST_TOLD = 100_000
+"""Addresses that a reader remembers to have given: some ten megabytes."""
 MAX_PROBLEMS = 50
 """Kept for one page; a hostile page could have millions."""
 
@@ -106,8 +112,11 @@ class Reader:
         self._following = instructions.following
         self._keep_ntriples = instructions.keep_ntriples
         self._keep_hashes = instructions.keep_hashes
+        self._told: set[str] | None = set() if instructions.is_brief else None
 
     def read(self, page: Body) -> Reading:
+        is_again = page.supplies != NO_SUPPLIES  # nobody was told what came of the first reading
+        told: AbstractSet[str] = frozenset() if is_again or self._told is None else self._told
         document, facts, links = understand(
             page.body,
             url=page.url,
@@ -115,13 +124,15 @@ class Reader:
             options=self._options,
             supplies=page.supplies,
             contexts=context_links(page.headers, page_url=page.url) if page.headers else (),
-            gather=self._gather,
+            gather=partial(self._gather, told=told),
         )
         if page.headers:
             links += header_links(page.headers, page_url=page.url)
         asked = self._asked(document, page)
         if NO_INDEX in asked:
             facts = _left_out(facts)
+        if self._told is not None and NO_FOLLOW not in asked:
+            _remember(self._told, links)
         lines, quads, graphs = page_lines(page.url, facts)
         return Reading(
             kind=document.kind.value,
@@ -140,14 +151,20 @@ class Reader:
             hashes=statement_hashes(facts) if self._keep_hashes else b"",
         )
 
-    def _gather(self, document: Document, facts: Facts) -> list[Link]:
-        return extract_links(document, facts, self._extract_options, self._following)
+    def _gather(self, document: Document, facts: Facts, *, told: AbstractSet[str]) -> list[Link]:
+        return extract_links(document, facts, self._extract_options, self._following, told)
 
     @staticmethod
     def _asked(document: Document, page: Body) -> frozenset[str]:
         """What the page asks of crawlers, in its head and in its header."""
         asked = header_directives(page.headers.get("x-robots-tag", ""))
         return asked | robots_directives(document) if MEDIA[document.kind].is_html else asked
+
+
+def _remember(told: set[str], links: Sequence[Link]) -> None:
+    if len(told) > _MOST_TOLD:
+        told.clear()  # what is on every page is soon back
+    told.update(link.url for link in links if not link.nofollow)
 
 
 def _extensions(services: Sequence[Service]) -> frozenset[str]:

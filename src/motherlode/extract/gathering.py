@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+
 from motherlode.extract.feeds import feed_links
 from motherlode.extract.following import EVERYTHING, Following, followed
 from motherlode.extract.html import html_links
@@ -12,14 +14,13 @@ from motherlode.model import ContentKind, Facts, Link, LinkSource
 from motherlode.www.document import Document
 
 _READERS = {
-    ContentKind.HTML: html_links,
-    ContentKind.XHTML: html_links,
     ContentKind.RSS: feed_links,
     ContentKind.ATOM: feed_links,
     ContentKind.SITEMAP: sitemap_links,
     ContentKind.TEXT: text_links,
 }
-"""Kinds whose own structure names links. All others have only their facts."""
+"""Kinds beside HTML whose own structure names links. All others have only their facts."""
+_HTML = frozenset({ContentKind.HTML, ContentKind.XHTML})
 _FOLLOWED_ANYWAY = frozenset({LinkSource.REFRESH, LinkSource.SITEMAP})
 """Links that are followed even if the user wants those of the facts alone."""
 
@@ -29,10 +30,18 @@ def links(
     facts: Facts,
     options: ExtractOptions = ExtractOptions(),  # noqa: B008 - it is frozen
     following: Following = EVERYTHING,
+    told: AbstractSet[str] = frozenset(),
 ) -> list[Link]:
-    """The links of a page that the user wants followed, each address once."""
-    reader = _READERS.get(document.kind)
-    found = reader(document, options) if reader else []
+    """The links of a page that the user wants followed, each address once.
+
+    Navigation names the same addresses on every page of a site. Of those that were `told` before nothing is said again
+    but that they are there, which saves a third of the work.
+    """
+    if document.kind in _HTML:
+        found = html_links(document, options, told)
+    else:
+        reader = _READERS.get(document.kind)
+        found = reader(document, options) if reader else []
     if not following.html:
         found = [link for link in found if link.source in _FOLLOWED_ANYWAY]
     mentioned = followed(facts, following, page_url=document.url, options=options) if facts.extractions else []

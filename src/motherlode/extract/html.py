@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
 from selectolax.lexbor import LexborNode
@@ -44,9 +45,9 @@ _MENTIONS_PER_LINK = 8
 """A page may mention each of its addresses so many times, on average, before we stop reading."""
 
 
-def html_links(document: Document, options: ExtractOptions) -> list[Link]:
-    """The links in document order, each address once."""
-    page = _PageLinks(document, options)
+def html_links(document: Document, options: ExtractOptions, told: AbstractSet[str] = frozenset()) -> list[Link]:
+    """The links in document order, each address once. Those that were `told` before have no surroundings."""
+    page = _PageLinks(document, options, told)
     page.read(document.html.css(_SELECTOR))
     found = list(page.best.values())
     nofollow = "nofollow" in robots_directives(document)
@@ -56,14 +57,16 @@ def html_links(document: Document, options: ExtractOptions) -> list[Link]:
 class _PageLinks:
     """Collects the links of one page."""
 
-    def __init__(self, document: Document, options: ExtractOptions) -> None:
+    def __init__(self, document: Document, options: ExtractOptions, told: AbstractSet[str]) -> None:
         self.best: dict[str, Link] = {}
+        self._told = told
         self._most = options.page_links
         self._addresses = Addresses(document.base, options.kept_extensions)
         self._surroundings = Surroundings(TextBudget(len(document.body)))
 
     def read(self, elements: Iterable[LexborNode]) -> None:
-        best, page, left = self.best, self._addresses.page, self._most * _MENTIONS_PER_LINK
+        best, page, told = self.best, self._addresses.page, self._told
+        left = self._most * _MENTIONS_PER_LINK
         for element in elements:
             tag = element.tag or ""
             attributes = element.attributes
@@ -74,7 +77,10 @@ class _PageLinks:
             url = page(reference)
             if url is not None:
                 known = best.get(url)
-                if known is None:
+                if url in told and not attributes.get("rel"):
+                    if known is None:
+                        best[url] = Link(url=url, source=_SOURCES.get(tag, LinkSource.REFRESH))
+                elif known is None:
                     best[url] = self._link(url, tag, element, attributes)
                 elif (not known.anchor or known.nofollow) and tag != "meta":
                     best[url] = joined(known, self._link(url, tag, element, attributes))

@@ -6,7 +6,15 @@ the frontier as a whole, so a pick costs the same with a million hosts as with t
 the caller gives. Targets, which decide what counts as a find, stand beside the policies.
 """
 
-from motherlode.policy.names import DEFAULT_POLICY, POLICIES, POLICY_TABLE, nearest, policy_from, policy_usage
+from motherlode.policy.names import (
+    DEFAULT_POLICY,
+    POLICIES,
+    POLICY_TABLE,
+    nearest,
+    policy_from,
+    policy_usage,
+    reads_known_links,
+)
 from motherlode.policy.rewards import DEFAULT_REWARD, REWARDS, Given, Reward, reward_from, statement_hashes
 from motherlode.policy.targets import TARGETS, Target, ntriples, target_from
 
@@ -24,6 +32,7 @@ __all__ = [
     "ntriples",
     "policy_from",
     "policy_usage",
+    "reads_known_links",
     "reward_from",
     "statement_hashes",
     "target_from",

@@ -40,6 +40,8 @@ class PolicyLine:
     """One sentence for a person who chooses."""
     examples: tuple[str, ...]
     """Names that mean something: for lists, hints, tests and benchmarks."""
+    reads_known_links: bool = False
+    """Whether it asks of a page's links what the page says of those, too, that were found before."""
 
 
 def _motherlode(arguments: Arguments, seed: int) -> Policy | None:
@@ -204,6 +206,7 @@ _LINES = (
         usage="ldcoc[:SETS[:BITS[:SEED]]]",
         about="A classifier that learns online which URIs give data; the sets of its features are letters of trpx.",
         examples=("ldcoc", "ldcoc:t", "ldcoc:trpx"),
+        reads_known_links=True,
     ),
     PolicyLine(
         word="linkanalysis",
@@ -314,6 +317,16 @@ def policy_usage() -> str:
     True
     """
     return ", ".join(line.usage for line in _LINES)
+
+
+def reads_known_links(name: str) -> bool:
+    """Whether the policy asks what a page says of links that were found before.
+
+    >>> reads_known_links("ldcoc:x"), reads_known_links("bfs")
+    (True, False)
+    """
+    line = POLICY_TABLE.get(name.partition(":")[0])
+    return line is not None and line.reads_known_links
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
