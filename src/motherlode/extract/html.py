@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 
 from msgspec.structs import replace
 from selectolax.lexbor import LexborNode
@@ -121,8 +122,14 @@ def _reference(tag: str, attributes: Attributes) -> str:
         return match[1] if match else ""
     if tag == "link":
         rel = attributes.get("rel")
-        return "" if rel and not _NO_PAGE_RELS.isdisjoint(_relations(rel).split()) else reference
+        return "" if rel and _names_no_page(rel[:MAX_TEXT]) else reference
     return reference
+
+
+@lru_cache(maxsize=1024)
+def _names_no_page(rel: str) -> bool:
+    """A third of the links of HTML are to style sheets and icons, by a handful of relations."""
+    return not _NO_PAGE_RELS.isdisjoint(_relations(rel).split())
 
 
 def _relations(rel: str) -> str:
