@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os.path
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -149,6 +150,7 @@ def crawl(
         flags["time"] = None if time is None else parse_time(time)
         flags["bytes"] = None if size is None else parse_size(size)
         values: dict[str, Any] = read_job_file(config) if config is not None else {}
+        _check_no_files(seeds or ())
         given = (*(seeds or ()), *(read_seeds(seeds_file) if seeds_file is not None else ()))
         if given:
             flags["seeds"] = given
@@ -240,10 +242,22 @@ async def _run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefr
     assembled = assemble(job, folder, refresh=refresh)
     crawl = assembled.crawl
     progress = Progress(job, crawl.totals, assembled.frontier, quiet=quiet)
-    stopped = await watch(crawl.visits(assembled.seeds), progress, stop=crawl.stop)
+    try:
+        stopped = await watch(crawl.visits(assembled.seeds), progress, stop=crawl.stop)
+    finally:
+        assembled.store.close()
     if crawl.dried_out and not stopped and not quiet:
         terminal.print(f"dried out: fewer than {job.dry_below:g} of the last {job.dry_after} requests were finds")
     return stopped
+
+
+def _check_no_files(seeds: Sequence[str]) -> None:
+    """A file in the place of a URL would be taken for the host of its name."""
+    for seed in seeds:
+        if "://" not in seed and os.path.isfile(seed):  # noqa: PTH113 - Path.is_file raises for long names
+            raise JobError(
+                f"{seed} is a file: to start from the URLs in it, write --seeds {seed}; if a host is meant, https://{seed}"
+            )
 
 
 def read_seeds(path: Path) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from motherlode.crawl import CrawlFolder
 
 if TYPE_CHECKING:
     from motherlode.frontier import DiskLedger
-    from motherlode.index import QuadStore
+    from motherlode.index import CrawlStore
 
 _NUMBER = "checkpoint"
 """A file in the shard's folder that holds the number of its last checkpoint."""
@@ -58,7 +58,7 @@ class Checkpoints:
 
     # ── making one ───────────────────────────────────────────────────────────────────────────────────
 
-    def make(self, folder: CrawlFolder, ledger: DiskLedger, store: QuadStore) -> None:
+    def make(self, folder: CrawlFolder, ledger: DiskLedger, store: CrawlStore) -> None:
         """Upload the state of a shard while it goes on. Runs in a thread of its own."""
         copy = folder.path / "copy"
         shutil.rmtree(copy, ignore_errors=True)

@@ -42,9 +42,8 @@ from motherlode.fetch import (
     RobotsRules,
 )
 from motherlode.frontier import DiskLedger, Frontier, HostBudget, Politeness, scope_from
-from motherlode.index import QuadStore, RunRecord, Writer
+from motherlode.index import CrawlStore, RunRecord, Writer
 from motherlode.index.sinks import open_sinks
-from motherlode.index.words import SearchableStore, WordIndex
 from motherlode.model import Fetcher, LinkSource, Policy
 from motherlode.policy import policy_from, reads_known_links, reward_from
 from motherlode.policy.models import start_from
@@ -69,7 +68,7 @@ class Assembled:
     frontier: Frontier
     seeds: tuple[str, ...]
     ledger: DiskLedger
-    store: QuadStore
+    store: CrawlStore
     policy: Policy
 
 
@@ -138,7 +137,8 @@ def assemble(
         refresh(revisits, frontier)
     sinks = open_sinks(job.sink_settings(), folder.path, environment=os.environ)
     instructions = _instructions(job)
-    searchable = _searchable(store, folder.words) if job.words else store
+    if job.words:
+        store.index_words(folder.words)
     parts = Parts(
         ledger=ledger,
         frontier=frontier,
@@ -160,7 +160,7 @@ def assemble(
         usual_sitemaps=job.sitemaps == "usual",
         prober=None if job.probe == "never" else Prober(Probing(job.probe)),
         revisits=revisits,
-        writer=Writer(sinks.beside(searchable), at_end=lambda: store.finish(time.time())),
+        writer=Writer(sinks.beside(store), at_end=lambda: store.finish(time.time())),
         spelling=recorded.spelling if recorded is not None else None,
         resolve=resolve,
         traps=traps,
@@ -212,14 +212,6 @@ def _fetcher(recorded: RecordedWeb | None, http: HttpFetcher | None, journal: Jo
     if http is None or journal is None:
         raise ValueError("without a recorded web there must be a network")
     return JournalledFetcher(http, journal)
-
-
-def _searchable(store: QuadStore, path: Path) -> SearchableStore:
-    """The store with its words; an index that is new takes what the store holds already."""
-    words = WordIndex(path)
-    if words.is_new:
-        words.rebuild(store)
-    return SearchableStore(store, words)
 
 
 def _learner(job: Job, ledger: DiskLedger) -> Policy:

@@ -9,17 +9,26 @@ anew.
 from __future__ import annotations
 
 import errno
+import os
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from motherlode.crawl.folder import CrawlFolder
 from motherlode.frontier import DiskLedger, UrlState, damage
-from motherlode.index import PROVENANCE, QuadStore
 from motherlode.model import FailureKind, Visit
-from motherlode.model.terms import page_iri
+
+if TYPE_CHECKING:
+    from motherlode.index import CrawlStore
 
 _IN_A_ROW = 200
 """Of the newest pages that must all be in the store; then the older ones are, too: a log is lost from its end."""
+
+
+class Pages(Protocol):
+    """What knows which pages are stored."""
+
+    def has(self, url: str) -> bool: ...
 
 
 class DamagedError(OSError):
@@ -36,9 +45,16 @@ def is_full_disk(error: BaseException) -> bool:
     return getattr(error, "errno", None) == errno.ENOSPC or "no space left" in said or "disk full" in said
 
 
-def open_store(folder: CrawlFolder) -> QuadStore:
+def open_store(folder: CrawlFolder) -> CrawlStore:
+    """The store, in a process of its own where that can have a core of its own."""
     try:
-        return QuadStore(folder.store)
+        if len(os.sched_getaffinity(0)) > 1:
+            from motherlode.index.apart import StoreApart
+
+            return StoreApart(folder.store)
+        from motherlode.index.crawl_store import StoreHere  # heavy, and the other one loads it in its own process
+
+        return StoreHere(folder.store)
     except (OSError, RuntimeError) as error:  # the latter for files that contradict each other
         if is_full_disk(error):
             raise
@@ -78,7 +94,7 @@ def _frontier_advice(folder: CrawlFolder, why: str) -> str:
     )
 
 
-def requeue_lost(ledger: DiskLedger, store: QuadStore) -> int:
+def requeue_lost(ledger: DiskLedger, store: Pages) -> int:
     """Let pages wait again that the frontier knows as done and the store does not have; how many there were."""
     decode = msgspec.msgpack.Decoder(Visit).decode
     lost = in_a_row = 0
@@ -86,7 +102,7 @@ def requeue_lost(ledger: DiskLedger, store: QuadStore) -> int:
         visit = decode(record)
         if visit.failure not in (None, FailureKind.REDIRECT):
             continue
-        if next(store.match(page_iri(visit.url), graph=f"<{PROVENANCE}>"), None) is not None:
+        if store.has(visit.url):
             in_a_row += 1
             if in_a_row >= _IN_A_ROW:
                 break

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from motherlode.crawl.frames import GOOD
 from motherlode.crawl.reading import Body, Instructions, Reading
+from motherlode.frames import GOOD
 
 _FRAME_LIMIT = 1 << 30
 _START_SECONDS = 60.0

@@ -13,8 +13,8 @@ import sys
 
 import msgspec
 
-from motherlode.crawl.frames import BAD, GOOD, read_frame, write_frame
 from motherlode.crawl.reading import Body, Instructions, Reader
+from motherlode.frames import BAD, GOOD, read_frame, write_frame
 
 MEMORY = 4 << 30
 """Bytes of address space; a page that needs more ends the worker, not the machine."""

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from motherlode.on_demand import names_from
 
 if TYPE_CHECKING:
+    from motherlode.index.apart import StoreApart
+    from motherlode.index.crawl_store import CrawlStore, StoreHere
     from motherlode.index.export import export_nquads
     from motherlode.index.keys import syntax_keys
     from motherlode.index.records import PROVENANCE, PageRecord, RunRecord, page_lines
@@ -21,9 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PROVENANCE",
+    "CrawlStore",
     "PageRecord",
     "QuadStore",
     "RunRecord",
+    "StoreApart",
+    "StoreHere",
     "Writer",
     "export_nquads",
     "merge",
@@ -34,6 +39,8 @@ __all__ = [
 
 __getattr__ = names_from(
     __name__,
+    apart=["StoreApart"],
+    crawl_store=["CrawlStore", "StoreHere"],
     export=["export_nquads"],
     keys=["syntax_keys"],
     records=["PROVENANCE", "PageRecord", "RunRecord", "page_lines"],

@@ -53,6 +53,10 @@ class QuadStore:
         self.broken_lines = 0
         """Statements that were no N-Quads and had to be left out; a transform of ours is at fault then."""
 
+    def has(self, url: str) -> bool:
+        """Whether the page has ever been stored: whatever it brought, it brought provenance."""
+        return next(self.match(page_iri(url), graph=f"<{PROVENANCE}>"), None) is not None
+
     def begin(self, run: RunRecord) -> None:
         """Pages from here on were fetched by this run."""
         self._run = run

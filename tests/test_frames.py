@@ -7,7 +7,7 @@ import io
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.crawl.frames import read_frame, write_frame
+from motherlode.frames import read_frame, write_frame
 
 
 def stream(*frames: bytes) -> bytes:

@@ -1,0 +1,109 @@
+"""A crawl's store in a process of its own.
+
+The library holds Python's lock while it writes a batch of pages: a second for a thousand of them, in which a crawl
+could neither take an answer nor send a request. In a process of its own it holds up nobody, and has a core of its own
+where there is one.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from motherlode.frames import read_frame, write_frame
+from motherlode.index.calls import Answer, Backup, Begin, Call, Close, Finish, Flush, Has, IndexWords, Open, Write
+from motherlode.index.records import PageRecord, RunRecord
+
+_PATIENCE = 60.0
+"""Seconds that the process has to end once it was told to."""
+
+
+class StoreApart:
+    """Calls wait for their answers, from whatever thread they come; what goes wrong there is raised here."""
+
+    def __init__(self, path: Path) -> None:
+        command = [sys.executable, "-m", "motherlode.index.storing", str(os.getpid())]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._end = weakref.finalize(self, _ended, self._process)
+        self._turn = threading.Lock()
+        self._encode = msgspec.msgpack.Encoder().encode
+        self._decode = msgspec.msgpack.Decoder(Answer).decode
+        self.process_id = self._process.pid
+        try:
+            self._ask(Open(str(path)))
+        except BaseException:
+            self._end()
+            raise
+
+    def has(self, url: str) -> bool:
+        return self._ask(Has(url))
+
+    def begin(self, run: RunRecord) -> None:
+        self._ask(Begin(run))
+
+    def index_words(self, path: Path) -> None:
+        self._ask(IndexWords(str(path)))
+
+    def write(self, records: Sequence[PageRecord]) -> None:
+        self._ask(Write(list(records)))
+
+    def flush(self) -> None:
+        self._ask(Flush())
+
+    def finish(self, ended_at: float) -> None:
+        self._ask(Finish(ended_at))
+
+    def backup(self, path: Path) -> None:
+        self._ask(Backup(str(path)))
+
+    def close(self) -> None:
+        """Write what there is, and end the process; the store is free for others then."""
+        if self._end.alive:
+            try:
+                self._ask(Close())
+            finally:
+                self._end()
+
+    def _ask(self, call: Call) -> bool:
+        answer = self._answer(call)
+        if not answer.error:
+            return answer.value
+        if answer.is_os_error:
+            raise OSError(answer.errno, answer.error) if answer.errno else OSError(answer.error)
+        raise RuntimeError(answer.error)
+
+    def _answer(self, call: Call) -> Answer:
+        source, sink = self._process.stdout, self._process.stdin
+        assert source is not None and sink is not None
+        with self._turn:
+            try:
+                write_frame(sink, self._encode(call))
+                frame = read_frame(source)
+            except (BrokenPipeError, ValueError):  # the latter where the pipes are closed
+                frame = None
+        if frame is None:
+            code = self._process.poll()
+            raise OSError(f"the process that writes the quad store has ended{f' ({code})' if code else ''}")
+        return self._decode(frame)
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    """Its stdin closes, so it comes to its end; and where it does not, it is ended."""
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                continue
+    try:
+        process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

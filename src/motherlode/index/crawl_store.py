@@ -1,0 +1,71 @@
+"""All that a crawl does with its store: pages go in, quads and words; a few questions are asked at its start."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from motherlode.index.records import PageRecord, RunRecord
+from motherlode.index.store import QuadStore
+from motherlode.index.writer import Store
+
+
+class CrawlStore(Protocol):
+    """The store of a crawl, wherever it is."""
+
+    def has(self, url: str) -> bool:
+        """Whether the page has ever been stored."""
+        ...
+
+    def begin(self, run: RunRecord) -> None:
+        """Pages from here on were fetched by this run."""
+        ...
+
+    def index_words(self, path: Path) -> None:
+        """From here on words go in beside the quads; an index that is new takes those of the whole store first."""
+        ...
+
+    def write(self, records: Sequence[PageRecord]) -> None: ...
+
+    def flush(self) -> None: ...
+
+    def finish(self, ended_at: float) -> None:
+        """The run has come to its end."""
+        ...
+
+    def backup(self, path: Path) -> None:
+        """A copy as of now in a new folder on the same disk."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class StoreHere:
+    """The store in this very process."""
+
+    def __init__(self, path: Path) -> None:
+        self._quads = QuadStore(path)
+        self._store: Store = self._quads
+        self.has, self.begin = self._quads.has, self._quads.begin
+        self.finish, self.backup = self._quads.finish, self._quads.backup
+
+    def index_words(self, path: Path) -> None:
+        from motherlode.index.words import (
+            SearchableStore,
+            WordIndex,
+        )  # heavy, and not wanted by all
+
+        words = WordIndex(path)
+        if words.is_new:
+            words.rebuild(self._quads)
+        self._store = SearchableStore(self._quads, words)
+
+    def write(self, records: Sequence[PageRecord]) -> None:
+        self._store.write(records)
+
+    def flush(self) -> None:
+        self._store.flush()
+
+    def close(self) -> None:
+        self._quads.close()
