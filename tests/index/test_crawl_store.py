@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 from motherlode.index import StoreHere
@@ -23,6 +24,15 @@ def test_an_index_that_is_not_new_is_not_made_anew(tmp_path: Path) -> None:
     without.index_words(tmp_path / "words")
     found = WordSearcher(tmp_path / "words")
     assert [len(found.search(Search(words=word))) for word in ("indexed", "missed")] == [1, 0]
+
+
+def test_a_store_that_is_held_is_waited_for(tmp_path: Path) -> None:
+    holder = [StoreHere(tmp_path / "store")]
+    timer = threading.Timer(0.5, holder.clear)
+    timer.start()
+    StoreHere(tmp_path / "store").close()
+    assert not holder
+    timer.join()
 
 
 def test_pages_without_words_leave_no_index(tmp_path: Path) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from motherlode.index.records import PageRecord, RunRecord
+from motherlode.index.records import PageRecord, RunRecord, Store
 from motherlode.index.store import QuadStore
-from motherlode.index.writer import Store
+
+_PATIENCE = 10.0
+"""Seconds in which a store that is locked may become free."""
 
 
 class CrawlStore(Protocol):
@@ -45,7 +48,7 @@ class StoreHere:
     """The store in this very process."""
 
     def __init__(self, path: Path) -> None:
-        self._quads = QuadStore(path)
+        self._quads = _opened(path)
         self._store: Store = self._quads
         self.has, self.begin = self._quads.has, self._quads.begin
         self.finish, self.backup = self._quads.finish, self._quads.backup
@@ -69,3 +72,15 @@ class StoreHere:
 
     def close(self) -> None:
         self._quads.close()
+
+
+def _opened(path: Path) -> QuadStore:
+    """The store, as soon as it is free: the process of a crawl that was killed a moment ago may still be ending."""
+    patient_until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return QuadStore(path)
+        except OSError as error:
+            if "lock" not in str(error).lower() or time.monotonic() > patient_until:
+                raise
+            time.sleep(0.05)

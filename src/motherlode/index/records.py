@@ -6,9 +6,10 @@ What all pages of a run share (software, version, target) is therefore said of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Protocol
 from urllib.parse import quote
 
 from motherlode.model import Facts, Statement, Syntax
@@ -74,6 +75,14 @@ class RunRecord:
     @property
     def iri(self) -> str:
         return f"<urn:motherlode:run:{quote(self.identifier, safe='')}>"
+
+
+class Store(Protocol):
+    """Where pages end."""
+
+    def write(self, records: Sequence[PageRecord]) -> None: ...
+
+    def flush(self) -> None: ...
 
 
 def page_lines(url: str, facts: Facts) -> tuple[bytes, int, tuple[str, ...]]:

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
 
-from motherlode.index.records import PageRecord
+from motherlode.index.records import PageRecord, Store
 
 _PAGE_WEIGHT = 10
 """Quads of provenance that each page brings with it."""
-
-
-class Store(Protocol):
-    """Where pages end."""
-
-    def write(self, records: Sequence[PageRecord]) -> None: ...
-
-    def flush(self) -> None: ...
 
 
 class Writer:

@@ -7,14 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from motherlode.index.records import PageRecord
+from motherlode.index.records import PageRecord, Store
 from motherlode.index.sinks.client import Client
 from motherlode.index.sinks.endpoint import EndpointSink
 from motherlode.index.sinks.protocols import send_graphs, send_update
 from motherlode.index.sinks.segments import SegmentSink
 from motherlode.index.sinks.settings import SinkKind, SinkSettings
 from motherlode.index.sinks.spool import Spool, spool_counts
-from motherlode.index.writer import Store
 
 
 class Sink(Protocol):
