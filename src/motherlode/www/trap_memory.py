@@ -17,6 +17,7 @@ ENDLESS = "trap: endless pattern"
 MIRROR = "trap: mirror of another host"
 REASONS = frozenset({ENDLESS, MIRROR})
 
+_VARIES = re.compile(r"[0-9?]")
 _VALUES = re.compile(r"=[^&]*")
 _DIGITS_AS_ZERO = bytes.maketrans(b"123456789", b"000000000")
 
@@ -86,10 +87,9 @@ class HostTraps:
     def _of(self, url: str) -> list[int] | None:
         """The counts of an address's pattern; None for an address that is the only one of its pattern."""
         end = url.find("/", 8)
-        below = _pattern_below_host(url[end:])
-        if "0" not in below and "?" not in below:
+        if not _VARIES.search(url, end):
             return None
-        pattern = url[:end] + below
+        pattern = url[:end] + _pattern_below_host(url[end:])
         counts = self._counts.get(pattern)
         if counts is None:
             counts = self._counts[pattern] = [0, 0]
