@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from enum import Enum
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import hyperscan
 
@@ -79,15 +79,18 @@ def _database() -> hyperscan.Database:
     return made
 
 
-class _Scratch(threading.local):
-    """Room to work in, for each thread its own."""
+class _Scanner(threading.local):
+    """The patterns, and for each thread its own room to work in."""
 
-    def __init__(self) -> None:
-        self.space = hyperscan.Scratch(_DATABASE)
+    def __init__(self, database: hyperscan.Database) -> None:
+        self.database = database
+        self.scratch = hyperscan.Scratch(database)
 
 
-_DATABASE = _database()
-_SCRATCH = _Scratch()
+@cache
+def _scanner() -> _Scanner:
+    """Made for the first page: it takes 30 ms, and not every process reads pages."""
+    return _Scanner(_database())
 
 
 def marks_in(body: bytes) -> frozenset[Mark]:
@@ -103,7 +106,8 @@ def marks_in(body: bytes) -> frozenset[Mark]:
     def seen(place: int, _start: int, _end: int, _flags: int, _context: object) -> None:
         found.append(place)
 
-    _DATABASE.scan(body, match_event_handler=seen, scratch=_SCRATCH.space)
+    scanner = _scanner()
+    scanner.database.scan(body, match_event_handler=seen, scratch=scanner.scratch)
     if found.count(_LANGUAGE) == 1:
         found.remove(_LANGUAGE)
     return _named(frozenset(found))
