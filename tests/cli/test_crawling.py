@@ -89,6 +89,8 @@ def test_wrong_use_says_what_to_do(crawled: Path, tmp_path: Path) -> None:
         (["crawl", "--seeds", "none.txt", "-o", new], "none.txt cannot be read: No such file"),
         (["crawl", "--seeds", "http://a/", "-o", new], "a URL is given without --seeds"),
         (["crawl", "ftp://a/", "-o", new], "not an http or https URL"),
+        (["crawl", "/none", "-o", new], "'/none' is a path and no URL; to start from the URLs in a file: --seeds FILE"),
+        (["crawl", str(crawled / "seeds.txt"), "-o", new], "is a file: to start from the URLs in it, write --seeds"),
         (["crawl", "http://a/", "-o", new, "--policy", "bsf"], "did you mean bfs?"),
         (["crawl", "http://a/", "-o", new, "--target", "microdta"], "did you mean microdata?"),
         (["crawl", "http://a/", "-o", new, "--time", "soon"], "should look like 90s"),

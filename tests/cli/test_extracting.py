@@ -154,3 +154,17 @@ def test_a_large_document_is_one_document_in_every_format(tmp_path: Path) -> Non
     assert path.stat().st_size > 1 << 20
     assert len(json.loads(extract(str(path), "--format", "jsonld").stdout)[0]["@graph"]) == 30_000
     assert extract(str(path)).stdout.count("\n") == 30_000
+
+
+async def test_contexts_are_fetched_where_that_is_wanted() -> None:
+    headers = {"Link": '</c.jsonld>; rel="http://www.w3.org/ns/json-ld#context"'}
+    pages = {
+        "/a": Document('{"name": "Ann"}', content_type="application/json", headers=headers),
+        "/c.jsonld": Document('{"@context": {"@vocab": "http://v.example/"}}', content_type="application/ld+json"),
+    }
+    async with serving(ChangingWeb(pages)) as site:
+        asking = ("extract", f"{site.root}/a", "--allow", "127.0.0.0/8", "--delay", "0")
+        assert "--contexts fetch loads" in await motherlode(*asking, code=1)
+        assert site.asked() == ["/a"]
+        assert '<http://v.example/name> "Ann"' in await motherlode(*asking, "--contexts", "fetch")
+        assert site.asked() == ["/a", "/a", "/c.jsonld"]

@@ -7,7 +7,7 @@ import json
 import pytest
 import typer
 
-from motherlode.cli.output import FAILED, left_to_find, print_json, print_summary, print_table, stop
+from motherlode.cli.output import FAILED, harmless, left_to_find, print_json, print_summary, print_table, stop
 from motherlode.crawl import CrawlStats
 from motherlode.crawl.estimating import Estimate
 from motherlode.crawl.totals import Totals
@@ -74,6 +74,26 @@ def test_cells_of_a_table_are_text_and_long_ones_are_folded(capsys: pytest.Captu
     assert "a" in capsys.readouterr().out
 
 
+def test_no_text_of_the_web_commands_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    commands = "\x1b]0;title\x07\x1b[31mred\x9b5m\r"
+    print_table((commands,), [(commands,)], title=commands)
+    with pytest.raises(typer.Exit):
+        stop(commands)
+    found = capsys.readouterr()
+    shown = found.out + found.err
+    assert shown.count("␛]0;title␇␛[31mred�5m␍") == 4
+    assert not {"\x1b", "\x07", "\x9b", "\r"} & set(shown)
+    assert harmless("two\nlines\tand é") == "two\nlines\tand é"
+
+
+def test_problems_are_counted_and_the_most_frequent_named(capsys: pytest.CaptureFixture[str]) -> None:
+    totals = Totals(problems={"jsonld: context not loaded": 7, **{f"page: kind {number}": 1 for number in range(6)}})
+    shown = summary(capsys, stats(totals))["problems"]
+    assert shown.startswith("13: jsonld: context not loaded 7, page: kind 0 1, ")
+    assert shown.endswith("; and 2 other kinds: --json")
+    assert summary(capsys, stats())["problems"] == "none"
+
+
 def test_the_summary_of_a_crawl_that_has_done_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     lines = summary(capsys, stats())
     assert lines["fetched"] == "0 pages in 0.0 s (0 a second)"
@@ -116,6 +136,16 @@ def test_the_summary_of_a_crawl_in_which_everything_has_happened(capsys: pytest.
     [
         (None, False, ""),
         (Estimate(finds=1_000.4, urls=5_000, growth=2.0), False, "no end of new links in sight"),
+        (
+            Estimate(finds=4.2, urls=50, growth=2.0, requests=7),
+            False,
+            "how many more behind them, 7 requests cannot tell",
+        ),
+        (
+            Estimate(finds=4.2, urls=50, growth=0.5, requests=7),
+            False,
+            "how many more behind them, 7 requests cannot tell",
+        ),
         (Estimate(finds=10.0, urls=5_000, growth=0.5), False, "about 20 with pages that no link has led to yet"),
         (Estimate(finds=10.0, urls=5_000), True, "; the crawl dried out"),
     ],

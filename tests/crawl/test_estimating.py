@@ -84,6 +84,19 @@ def test_new_links_without_end_leave_the_unseen_open() -> None:
     assert left.with_unseen == pytest.approx(left.finds, rel=0.05)
 
 
+def test_a_few_requests_say_nothing_about_the_unseen() -> None:
+    watcher = Estimator()
+    for number in range(20):
+        watcher.add(visit(number, relevant=True))
+    left = watcher.estimate([("a", "a.example", 9)])
+    assert left.is_early
+    assert left.with_unseen is None
+    assert watcher.estimate([]).with_unseen == 0.0, "where nothing waits, nothing is behind it"
+    for number in range(200):
+        watcher.add(visit(number, relevant=True))
+    assert not watcher.estimate([("a", "a.example", 9)]).is_early
+
+
 def test_what_was_learned_outlasts_the_process() -> None:
     one, other = Estimator(), Estimator()
     for number in range(9):
@@ -94,11 +107,12 @@ def test_what_was_learned_outlasts_the_process() -> None:
 
 def test_shards_add_up() -> None:
     parts = [
-        Estimate(finds=5, deviation=3, tried=4, tried_deviation=3, urls=10),
-        Estimate(finds=1, deviation=4, tried=1, tried_deviation=4, urls=10, growth=1.0),
+        Estimate(finds=5, deviation=3, tried=4, tried_deviation=3, urls=10, requests=60),
+        Estimate(finds=1, deviation=4, tried=1, tried_deviation=4, urls=10, growth=1.0, requests=70),
     ]
-    assert sum_of(parts) == Estimate(finds=6, deviation=5, tried=5, tried_deviation=5, urls=20, growth=0.5)
-    assert sum_of([]) == Estimate()
+    whole = Estimate(finds=6, deviation=5, tried=5, tried_deviation=5, urls=20, growth=0.5, requests=130)
+    assert sum_of(parts) == whole
+    assert sum_of([]) == Estimate(requests=0)
 
 
 def test_a_watch_without_a_number_never_says_dry() -> None:

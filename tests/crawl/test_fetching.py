@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 from tests.crawl.changing_web import ChangingWeb, Document, serving
 
 from motherlode.crawl.errors import JobError
-from motherlode.crawl.fetching import fetch_source
+from motherlode.crawl.fetching import Visitor
 from motherlode.crawl.single import Source
 from motherlode.frontier import MAX_REDIRECTS
 
@@ -19,7 +21,17 @@ TURTLE = "<> <http://schema.org/name> 'Ann' ."
 async def fetch(
     site: ChangingWeb, path: str, *, base: str | None = None, media_type: str = "", delay: float = 0.0
 ) -> Source:
-    return await fetch_source(f"{site.root}{path}", base=base, media_type=media_type, allow=LOOPBACK, delay=delay)
+    async with visiting(delay=delay) as visitor:
+        return await visitor.page(f"{site.root}{path}", base=base, media_type=media_type)
+
+
+@asynccontextmanager
+async def visiting(allow: tuple[str, ...] = LOOPBACK, delay: float = 0.0) -> AsyncIterator[Visitor]:
+    visitor = Visitor(allow=allow, delay=delay)
+    try:
+        yield visitor
+    finally:
+        await visitor.close()
 
 
 def moved(to: str) -> Document:
@@ -91,11 +103,42 @@ async def test_what_cannot_be_fetched_is_told_with_its_kind() -> None:
             await fetch(site, "/none")
         with pytest.raises(JobError, match="address-guard"):
             await fetch(site, "/private")
-        with pytest.raises(JobError, match="address-guard"):
-            await fetch_source(f"{site.root}/none", base=None, media_type="", allow=())
+        async with visiting(allow=()) as visitor:
+            with pytest.raises(JobError, match="address-guard"):
+                await visitor.page(f"{site.root}/none")
 
 
 @pytest.mark.parametrize("url", ["ftp://a.example/", "no url", "", "javascript:1"])
 async def test_only_the_web_is_asked(url: str) -> None:
-    with pytest.raises(JobError, match="not an http or https URL"):
-        await fetch_source(url, base=None, media_type="", allow=LOOPBACK)
+    async with visiting() as visitor:
+        with pytest.raises(JobError, match="not an http or https URL"):
+            await visitor.page(url)
+
+
+async def test_the_contexts_that_a_link_header_names_come_with_the_page() -> None:
+    headers = {"Link": '</c.jsonld>; rel="http://www.w3.org/ns/json-ld#context"; type="application/ld+json"'}
+    page = Document('{"name": "Ann"}', content_type="application/json", headers=headers)
+    async with serving(ChangingWeb({"/a": page})) as site:
+        assert (await fetch(site, "/a")).contexts == (f"{site.root}/c.jsonld",)
+
+
+async def test_contexts_are_fetched_by_the_rules_and_what_cannot_be_had_is_missing() -> None:
+    pages = {
+        "/robots.txt": Document("User-agent: *\nDisallow: /private\n", content_type="text/plain"),
+        "/moved": moved("/c"),
+        "/c": Document("{}", content_type="application/ld+json"),
+        "/private": Document("{}", content_type="application/ld+json"),
+        "/page": Document(
+            "<p>", headers={"Link": '</c>; rel="alternate"; type="application/ld+json", </x>; rel="alternate"'}
+        ),
+        "/plain": Document("{}", content_type="application/json", headers={"Link": '</c>; rel="alternate"'}),
+        "/long": Document("x" * 1_100_000, content_type="application/ld+json"),
+    }
+    async with serving(ChangingWeb(pages)) as site, visiting(delay=0.1) as visitor:
+        began = time.monotonic()
+        found = await visitor.contexts(f"{site.root}{path}" for path in [*pages, "/none"] if path != "/robots.txt")
+        assert time.monotonic() - began >= 0.1 * len(site.asked())
+    assert [url.removeprefix(site.root) for url in found] == ["/moved", "/c", "/page", "/plain"]
+    assert set(found.values()) == {b"{}"}
+    assert site.last("/c").headers["Accept"] == "application/ld+json"
+    assert "/private" not in site.asked()

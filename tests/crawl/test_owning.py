@@ -65,7 +65,10 @@ def test_who_leaves_rules_aside_says_who_that_is() -> None:
         Job(own_hosts=("example.org",))
 
 
-@pytest.mark.parametrize("name", ["*", "*.com", "*.co.uk", "http://example.org/", "", "a b"])
+@pytest.mark.parametrize(
+    "name",
+    ["*", "*.com", "*.co.uk", "*.рф", "http://example.org/", "", "a b", "ann@example.org", "example.org:x", ":80"],
+)
 def test_nobody_owns_everything(name: str) -> None:
     with pytest.raises(ValueError, match="own_hosts"):
         own_hosts([name])
@@ -79,6 +82,15 @@ def test_names_are_compared_as_names() -> None:
     assert own("[::1]:99")
     assert not own("127.0.0.1")
     assert not own("evil-example.org")
+
+
+def test_international_names_are_those_that_urls_spell() -> None:
+    own = own_hosts(["Bücher.example", "*.XN--bcher-kva.example", "*.пример.рф:8080"])
+    assert own("xn--bcher-kva.example:81")
+    assert own("shop.xn--bcher-kva.example")
+    assert own("a.xn--e1afmkfd.xn--p1ai:8080")
+    assert not own("a.xn--e1afmkfd.xn--p1ai"), "only at that port"
+    assert not own("bucher.example")
 
 
 # ── sitemaps ─────────────────────────────────────────────────────────────────────────────────────────────

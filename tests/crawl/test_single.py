@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,48 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     for path in (tmp_path / "none.ttl", tmp_path):
         with pytest.raises(JobError, match="cannot be read"):
             whole(Source(url="http://a.example/", path=path))
+
+
+JSON_LD = b'{"@context": "http://c.example/1", "@id": "http://a.example/", "name": "Ann"}'
+CONTEXTS = {
+    "http://c.example/1": b'{"@context": ["http://c.example/2", {"@vocab": "http://v.example/"}]}',
+    "http://c.example/2": b'{"@context": {"name": "http://v.example/called"}}',
+}
+
+
+def test_contexts_that_are_missing_are_asked_for_once_each_and_those_that_they_want_too() -> None:
+    asked: list[str] = []
+
+    def get(urls: Sequence[str]) -> dict[str, bytes]:
+        asked.extend(urls)
+        return {url: CONTEXTS[url] for url in urls if url in CONTEXTS}
+
+    source = Source(url="http://a.example/x", content_type="application/ld+json", body=JSON_LD)
+    (part,) = read_source(source, None, get)
+    assert asked == ["http://c.example/1", "http://c.example/2"]
+    assert [s[1:3] for one in part.facts.extractions for s in one.statements] == [
+        ("<http://v.example/called>", '"Ann"')
+    ]
+    (part,) = read_source(source, None)
+    assert [one.wanted for one in part.facts.extractions] == [("http://c.example/1",)]
+
+
+def test_a_context_that_cannot_be_had_is_not_asked_for_again() -> None:
+    asked: list[str] = []
+
+    def get(urls: Sequence[str]) -> dict[str, bytes]:
+        asked.extend(urls)
+        return {}
+
+    source = Source(url="http://a.example/x", content_type="application/ld+json", body=JSON_LD)
+    (part,) = read_source(source, None, get)
+    assert asked == ["http://c.example/1"]
+    assert part.facts.all_problems()
+
+
+def test_contexts_of_a_link_header_make_json_ld_of_json() -> None:
+    context = tuple(CONTEXTS)[1]
+    source = Source(url="http://a.example/x", content_type="application/json", body=b'{"name": 1}', contexts=(context,))
+    (part,) = read_source(source, None, lambda urls: {url: CONTEXTS[url] for url in urls})
+    assert part.kind is ContentKind.JSON_LD
+    assert part.facts.counts == {Syntax.JSON_LD: 1}

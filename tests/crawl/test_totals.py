@@ -23,7 +23,7 @@ def test_sums() -> None:
     assert summary["failures"] == {"not-found": 1}
     assert summary["redirects"] == 1
     assert summary["syntaxes"]["jsonld"] == {"pages": 1, "statements": 4}
-    assert totals.problems == {"jsonld: trailing comma removed": 1}
+    assert summary["problems"] == {"jsonld: trailing comma removed": 1}
 
 
 def test_the_curve_stays_small_and_keeps_its_ends() -> None:

@@ -157,7 +157,17 @@ def test_a_packed_sitemap_that_is_cut_gives_a_problem_and_the_links_before_the_b
 def test_the_links_of_an_archive_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(understanding, "MOST_LINKS", 25)
     pages = {f"{number}__xml": sitemap(*(f"http://ex.org/{number}/{i}" for i in range(10))) for number in range(9)}
-    assert len(linked(zipped(**pages), "application/zip")[0]) == 25
+    found, problems = linked(zipped(**pages), "application/zip")
+    assert len(found) == 25
+    said = "an archive gives 25 links at most: 5 more of them and all those of 6 members were left out"
+    assert [problem.message for problem in problems] == [said]
+
+
+def test_an_archive_with_as_many_links_as_it_may_give_is_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(understanding, "MOST_LINKS", 20)
+    pages = {f"{number}__xml": sitemap(*(f"http://ex.org/{number}/{i}" for i in range(10))) for number in range(2)}
+    found, problems = linked(zipped(**pages, empty__txt=b"no links"), "application/zip")
+    assert (len(found), problems) == (20, [])
 
 
 CONTEXT = "http://contexts.example/person.jsonld"

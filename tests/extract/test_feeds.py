@@ -37,3 +37,12 @@ def test_broken_feeds_give_what_they_have() -> None:
     body = "<rss><channel><item><link>http://example.org/1</link></item><item><link>http://example.org/2"
     assert len(feed_links(document(body, kind=ContentKind.RSS), ExtractOptions())) == 2
     assert feed_links(document("no feed", kind=ContentKind.RSS), ExtractOptions()) == []
+
+
+def test_links_that_are_left_out_are_told() -> None:
+    items = "".join(f"<item><link>http://example.org/{number}</link></item>" for number in range(4))
+    feed = document(f"<rss><channel>{items}</channel></rss>", kind=ContentKind.RSS)
+    assert len(feed_links(feed, ExtractOptions(page_links=4))) == 4
+    assert feed.problems == []
+    assert len(feed_links(feed, ExtractOptions(page_links=3))) == 3
+    assert [problem.message.partition(":")[0] for problem in feed.problems] == ["a feed gives 3 links at most"]

@@ -21,7 +21,17 @@ def test_a_sitemap_and_an_index() -> None:
 
 def test_bounded() -> None:
     body = "<urlset>" + "".join(f"<url><loc>http://example.org/{i}</loc></url>" for i in range(60_000)) + "</urlset>"
-    assert len(sitemap_links(document(body, kind=ContentKind.SITEMAP), ExtractOptions())) == 50_000
+    sitemap = document(body, kind=ContentKind.SITEMAP)
+    assert len(sitemap_links(sitemap, ExtractOptions())) == 50_000
+    said = "a sitemap gives 50,000 links at most: 10,000 more entries were left out"
+    assert [problem.message for problem in sitemap.problems] == [said]
+
+
+def test_what_is_said_twice_is_not_left_out() -> None:
+    body = "http://example.org/a\n" * 3
+    text = document(body, kind=ContentKind.TEXT)
+    assert len(text_links(text, ExtractOptions(sitemap_links=1))) == 1
+    assert text.problems == []
 
 
 FIRST = "<urlset><url><loc>http://example.org/1</loc></url>"
@@ -72,6 +82,21 @@ def test_a_text_sitemap_has_an_address_on_every_line() -> None:
     assert {link.source for link in found} == {LinkSource.SITEMAP}
     assert links(text, Facts(), ExtractOptions(), following_from({"html": False})) == found
     assert len(text_links(text, ExtractOptions(sitemap_links=2))) == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("http://example.org/a\n\nexample.org/lost\nhttp://example.org/b", 3),
+        ("# our pages\nhttp://example.org/a\nhttp://example.org/b", 1),
+        ("http://example.org/a\nhttp://example.org/b\nhttp://example.org/c d", 3),
+    ],
+)
+def test_a_line_that_is_no_address_costs_itself(body: str, line: int) -> None:
+    text = document(body, kind=ContentKind.TEXT)
+    assert [link.url for link in text_links(text, ExtractOptions())] == ["http://example.org/a", "http://example.org/b"]
+    said = "some lines of the sitemap are no addresses: 1 of 3"
+    assert [(problem.message, problem.line) for problem in text.problems] == [(said, line)]
 
 
 @pytest.mark.parametrize(

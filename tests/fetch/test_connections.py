@@ -278,7 +278,7 @@ async def test_a_head_leaves_the_connection_to_the_next_request(pool: Connection
 
 async def test_a_posting_is_not_sent_twice() -> None:
     fetcher = HttpFetcher(HttpOptions(user_agent="x", allow=("127.0.0.0/8",)))
-    posting = Posting(body=b"", headers={"Content-Type": "text/plain"}, seconds=2.0, most_received=100)
+    posting = Posting(body=b"", headers={"Content-Type": "text/plain"}, seconds=2.0)
     async with LastingServer(hangs_up(answering=1)) as server:
         request = Request(url=server.url("/"), kind=RequestKind.ERRAND, posting=posting)
         for _ in range(2):

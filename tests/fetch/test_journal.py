@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -60,6 +63,41 @@ async def test_answers_to_one_request_come_back_in_their_order(tmp_path: Path) -
     assert (first.kind, first.retry_after, first.detail) == (FailureKind.UNAVAILABLE, 2.0, "é")
     assert isinstance(second, Page)
     assert journal.recall(page(URL)) is None
+
+
+async def test_a_large_answer_is_written_apart_and_keeps_its_turn(tmp_path: Path) -> None:
+    large = replace(PAGE, body=b"x" * (1 << 20))
+    journal = Journal(tmp_path, state=None)
+    fetcher = JournalledFetcher(Network(BUSY, large, PAGE), journal)
+    for _ in range(3):
+        await fetcher.fetch(page(URL))
+    assert len(files(tmp_path)) == 3
+    journal.settled(RequestKind.PAGE, URL)
+    state = journal.state()
+    journal.committed()
+    assert len(files(tmp_path)) == 2
+    again = Journal(tmp_path, state=state)
+    found = [again.recall(page(URL)) for _ in range(3)]
+    assert [len(one.body) if isinstance(one, Page) else 0 for one in found] == [1 << 20, len(PAGE.body), 0]
+
+
+async def test_a_commit_leaves_a_large_answer_that_is_being_written(tmp_path: Path) -> None:
+    large = replace(PAGE, body=b"x" * (8 << 20))
+    journal = Journal(tmp_path, state=None)
+    fetching = asyncio.create_task(JournalledFetcher(Network(large), journal).fetch(page(URL)))
+    await asyncio.sleep(0)
+    state = journal.state()
+    journal.committed()
+    fetching.cancel()  # as at the end of a crawl
+    with contextlib.suppress(asyncio.CancelledError):
+        await fetching
+    for _ in range(200):
+        found = Journal(tmp_path, state=state).recall(page(URL))
+        if found is not None:
+            break
+        await asyncio.sleep(0.02)
+    assert isinstance(found, Page)
+    assert found.body == large.body
 
 
 def test_what_a_commit_knows_is_not_recalled_though_its_file_is_there(tmp_path: Path) -> None:
@@ -166,7 +204,7 @@ def test_robots_and_pages_are_different_requests(tmp_path: Path) -> None:
 
 def test_errands_are_recalled_as_often_as_asked_for_and_by_what_was_sent(tmp_path: Path) -> None:
     def asking(body: bytes) -> Request:
-        posting = Posting(body=body, headers={}, seconds=1.0, most_received=10)
+        posting = Posting(body=body, headers={}, seconds=1.0)
         return Request(url=URL, kind=RequestKind.ERRAND, posting=posting)
 
     journal = Journal(tmp_path, state=None)

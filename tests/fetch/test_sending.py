@@ -34,7 +34,7 @@ def test_validators_are_sent_back() -> None:
 
 
 def test_a_posting_has_its_body_and_its_length() -> None:
-    posting = Posting(body=b"a\r\n\r\nb", headers={"Content-Type": "text/html"}, seconds=1.0, most_received=9)
+    posting = Posting(body=b"a\r\n\r\nb", headers={"Content-Type": "text/html"}, seconds=1.0)
     sent = lines(Request(url="http://ex.org/", posting=posting))
     assert sent[0] == "POST /x?y HTTP/1.1"
     assert {"Content-Type: text/html", "Content-Length: 6"} <= set(sent)

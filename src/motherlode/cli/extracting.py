@@ -5,24 +5,30 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import pyoxigraph as ox
 import typer
-from rich.markup import escape
 
-from motherlode.cli.output import FAILED, stop, terminal
+from motherlode.cli.output import FAILED, plain, stop, terminal
 from motherlode.crawl import JobError
 from motherlode.crawl.single import Part, Source, read_source
 from motherlode.model import ContentKind, Facts, Problem, Statement, Syntax
 from motherlode.model.prefixes import PREFIXES
 from motherlode.model.terms import iri
 from motherlode.www.media import MEDIA, by_media_type, essence
+
+if TYPE_CHECKING:
+    from motherlode.crawl.fetching import Visitor
+
+
+class Contexts(Enum):
+    BUNDLED = "bundled"
+    FETCH = "fetch"
 
 
 class FactsFormat(Enum):
@@ -58,6 +64,9 @@ def extract(
     delay: Annotated[
         float, typer.Option(metavar="SECONDS", min=0, help="Pause between two requests to one host.")
     ] = 1.0,
+    contexts: Annotated[
+        Contexts, typer.Option(help="JSON-LD contexts: those that come with Motherlode, or others fetched as well.")
+    ] = Contexts.BUNDLED,
 ) -> None:
     """Extract the structured data of one page or document: quads to stdout, problems to stderr.
 
@@ -66,6 +75,7 @@ def extract(
       motherlode extract page.html --base https://example.org/page --format turtle
       curl -s https://example.org/ | motherlode extract - --base https://example.org/ --syntax jsonld
       motherlode extract https://example.org/data.ttl
+      motherlode extract things.jsonld --contexts fetch
 
     An address is fetched as in a crawl: robots.txt is asked for first and obeyed, redirects pass it too, and there is a
     pause between two requests to one host.
@@ -76,11 +86,17 @@ def extract(
     _check_base(base)
     _check_type(media_type)
     tally = _Tally()
+    network = _Network(tuple(allow or ()), delay)
     try:
-        got = _source(source, base=base, media_type=media_type, fetching=_Fetching(tuple(allow or ()), delay))
-        _write(tally.watch(read_source(got, wanted)), got.url, form)
+        got = _source(source, base=base, media_type=media_type, network=network)
+        parts = read_source(got, wanted, network.contexts if contexts is Contexts.FETCH else None)
+        _write(tally.watch(parts), got.url, form)
     except JobError as error:
         stop(str(error), code=FAILED)
+    finally:
+        network.close()
+    if tally.misses_contexts and contexts is Contexts.BUNDLED:
+        terminal.print("hint: --contexts fetch loads the contexts that are missing", markup=False)
     if tally.statements:
         return
     if tally.problems or tally.kind in _UNREADABLE:
@@ -100,6 +116,7 @@ class _Tally:
         self.statements = 0
         self.problems = 0
         self.kind = ContentKind.EMPTY
+        self.misses_contexts = False
 
     def watch(self, parts: Iterable[Part]) -> Iterator[Facts]:
         for part in parts:
@@ -107,6 +124,7 @@ class _Tally:
             for problem in part.facts.all_problems():
                 terminal.print(_sentence(problem))
                 self.problems += not problem.mended
+            self.misses_contexts |= any(extraction.wanted for extraction in part.facts.extractions)
             self.statements += sum(len(extraction.statements) for extraction in part.facts.extractions)
             yield part.facts
 
@@ -145,43 +163,52 @@ def _syntaxes(names: list[str] | None) -> frozenset[Syntax] | None:
     return frozenset(known[name] for name in names)
 
 
-@dataclass(frozen=True, slots=True)
-class _Fetching:
-    """How an address is fetched."""
-
-    allow: tuple[str, ...]
-    delay: float
-
-
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 _LONG_WAIT = 3.0
 """Seconds that nobody waits for without a word."""
 
 
-def _source(source: str, *, base: str | None, media_type: str, fetching: _Fetching) -> Source:
+class _Network:
+    """Asks the web, where that is needed: most files need neither the network nor a frontier."""
+
+    def __init__(self, allow: tuple[str, ...], delay: float) -> None:
+        self._allow = allow
+        self._delay = delay
+        self._runner = asyncio.Runner()
+        self._visitor: Visitor | None = None
+
+    def page(self, url: str, *, base: str | None, media_type: str) -> Source:
+        return self._runner.run(self._ready().page(url, base=base, media_type=media_type))
+
+    def contexts(self, urls: Sequence[str]) -> dict[str, bytes]:
+        return self._runner.run(self._ready().contexts(urls))
+
+    def close(self) -> None:
+        if self._visitor is not None:
+            self._runner.run(self._visitor.close())
+        self._runner.close()
+
+    def _ready(self) -> Visitor:
+        from motherlode.crawl.fetching import Visitor
+
+        if self._visitor is None:
+            try:
+                self._visitor = Visitor(allow=self._allow, delay=self._delay, tell_wait=_tell_wait)
+            except ValueError as error:
+                stop(str(error))
+        return self._visitor
+
+
+def _source(source: str, *, base: str | None, media_type: str, network: _Network) -> Source:
     if source == "-":
         return Source(url=base or "urn:motherlode:stdin", body=sys.stdin.buffer.read(), content_type=media_type)
     scheme = _SCHEME.match(source)
     if scheme is not None and scheme[1].lower() in ("http", "https"):
-        return _fetched(source, base=base, media_type=media_type, fetching=fetching)
+        return network.page(source, base=base, media_type=media_type)
     path = Path(source)
     if scheme is not None and not path.exists():
         stop(f"{source}: only http and https URLs are fetched, and files are read by their path")
     return Source(url=base or path.resolve().as_uri(), content_type=media_type, path=path)
-
-
-def _fetched(url: str, *, base: str | None, media_type: str, fetching: _Fetching) -> Source:
-    from motherlode.crawl.fetching import fetch_source  # files need neither the network nor a frontier
-    from motherlode.fetch import AddressGuard
-
-    try:
-        AddressGuard(fetching.allow)
-    except ValueError as error:
-        stop(str(error))
-    allow, delay = fetching.allow, fetching.delay
-    return asyncio.run(
-        fetch_source(url, base=base, media_type=media_type, allow=allow, delay=delay, tell_wait=_tell_wait)
-    )
 
 
 def _tell_wait(host: str, seconds: float) -> None:
@@ -194,7 +221,7 @@ def _sentence(problem: Problem) -> str:
     what = problem.syntax.value if problem.syntax else "page"
     colour = "yellow" if problem.mended else "red"
     word = "mended" if problem.mended else "problem"
-    return f"[{colour}]{word}[/] {where}[bold]{what}[/] {escape(problem.message)}"
+    return f"[{colour}]{word}[/] {where}[bold]{what}[/] {plain(problem.message)}"
 
 
 def _lines(facts: Facts, page: str) -> Iterator[str]:

@@ -22,11 +22,33 @@ terminal = Console(stderr=True, highlight=False)
 
 FAILED = 1
 WRONG_USAGE = 2
+_CONTROLS = {
+    **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"},
+    0x7F: 0x2421,
+    **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
+}
+"""Characters that would tell the terminal to do something → their pictures."""
+_KINDS_SHOWN = 5
+"""Kinds of problems that a person is shown."""
+
+
+def harmless(text: str) -> str:
+    """Text of the web as a terminal may have it: what would be a command becomes a picture, character by character.
+
+    >>> harmless("\\x1b[31mred\\n")
+    '␛[31mred\\n'
+    """
+    return text.translate(_CONTROLS)
+
+
+def plain(text: str) -> str:
+    """Text of the web as a part of our markup: it is no markup itself, and no command."""
+    return escape(harmless(text))
 
 
 def stop(message: str, *, code: int = WRONG_USAGE) -> NoReturn:
     """End with an error that a person can act on."""
-    terminal.print(f"[bold red]error:[/] {escape(message)}")
+    terminal.print(f"[bold red]error:[/] {plain(message)}")
     raise typer.Exit(code)
 
 
@@ -36,11 +58,11 @@ def print_json(value: Any) -> None:
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "") -> None:
     """A table on stdout; every cell is text, never markup."""
-    table = Table(title=title or None, title_justify="left", header_style="bold")
+    table = Table(title=plain(title) or None, title_justify="left", header_style="bold")
     for column in columns:
-        table.add_column(escape(column), overflow="fold")
+        table.add_column(plain(column), overflow="fold")
     for row in rows:
-        table.add_row(*(escape(cell) for cell in row))
+        table.add_row(*(plain(cell) for cell in row))
     Console(highlight=False).print(table)
 
 
@@ -63,6 +85,7 @@ def print_summary(stats: CrawlStats) -> None:
         *([("sinks", _sinks(stats))] if stats.sinks else []),
         ("failures", _counted(totals.failures) or "none"),
         ("refused", _counted(stats.refused) or "none"),
+        ("problems", _problems(totals.problems) or "none"),
         ("syntaxes", ", ".join(f"{name} on {pages:,} pages" for name, (pages, _) in _by_pages(totals.syntaxes))),
     ]
     print_table(("", ""), rows)
@@ -74,7 +97,9 @@ def left_to_find(stats: CrawlStats) -> str:
     if left is None:
         return ""
     dry = "; the crawl dried out" if stats.dried_out else ""
-    if left.with_unseen is None:
+    if left.is_early and left.urls:
+        unseen = f"how many more behind them, {left.requests:,} requests cannot tell"
+    elif left.with_unseen is None:
         unseen = "more behind them: there is no end of new links in sight"
     else:
         unseen = f"about {left.with_unseen:,.0f} with pages that no link has led to yet"
@@ -98,6 +123,14 @@ def _sinks(stats: CrawlStats) -> str:
 
 def _by_pages(syntaxes: dict[str, list[int]]) -> list[tuple[str, list[int]]]:
     return sorted(syntaxes.items(), key=lambda item: -item[1][0])
+
+
+def _problems(counts: dict[str, int]) -> str:
+    """How many there are, and the most frequent."""
+    frequent = dict(sorted(counts.items(), key=lambda item: -item[1])[:_KINDS_SHOWN])
+    rest = len(counts) - len(frequent)
+    more = f"; and {rest:,} other kinds: --json" if rest else ""
+    return f"{sum(counts.values()):,}: {_counted(frequent)}{more}" if counts else ""
 
 
 def _counted(counts: dict[str, int]) -> str:

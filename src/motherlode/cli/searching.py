@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from motherlode.cli.output import FAILED, print_json, stop, terminal
+from motherlode.cli.output import FAILED, harmless, print_json, stop, terminal
 from motherlode.crawl import CrawlFolder, JobError
 from motherlode.index.words import Hit, Search, WordIndex, WordSearcher
 from motherlode.model.prefixes import PREFIXES
@@ -94,13 +94,13 @@ def _print(hits: list[Hit], folder: Path) -> None:
         terminal.print("nothing was found; fewer or other words, or no filters, may find more")
     for rank, hit in enumerate(hits, 1):
         head = Text(f"{rank}. ", style="dim")
-        head.append(hit.label or hit.subject, style="bold")
+        head.append(harmless(hit.label or hit.subject), style="bold")
         if hit.types:
-            head.append(f"  {', '.join(map(short, hit.types[:4]))}", style="cyan")
+            head.append(harmless(f"  {', '.join(map(short, hit.types[:4]))}"), style="cyan")
         console.print(head)
-        console.print(Text(f"   {hit.subject}"), soft_wrap=True)
-        text = Text(f"   {short(hit.predicate)}: ", style="dim")
-        shown = Text(hit.snippet.text, style="not dim")
+        console.print(Text(f"   {harmless(hit.subject)}"), soft_wrap=True)
+        text = Text(harmless(f"   {short(hit.predicate)}: "), style="dim")
+        shown = Text(harmless(hit.snippet.text), style="not dim")
         for start, end in hit.snippet.marks:
             shown.stylize("bold yellow", start, end)
         console.print(text + shown)

@@ -8,19 +8,15 @@ from collections.abc import Sequence
 
 from motherlode.crawl.polite import PoliteFetcher, Resolve
 from motherlode.crawl.reading import Reading
-from motherlode.crawl.understanding import ServiceAnswer, Supplies
+from motherlode.crawl.understanding import MOST_CONTEXTS, ServiceAnswer, Supplies
 from motherlode.fetch import Journal
 from motherlode.frontier import Frontier
-from motherlode.model import Failure, FailureKind, Fetcher, Page, Posting, Request, RequestKind
+from motherlode.model import Failure, Fetcher, Page, Posting, Request, RequestKind
 from motherlode.transform.options import ACCEPT as RDF_ANSWERS
 from motherlode.transform.options import Service, fits
 from motherlode.www.media import essence
-from motherlode.www.urls import canonical
 
-MOST_CONTEXTS = 8
-"""Contexts that are fetched for one page."""
 _CACHED = 1000
-_MOST_CONTEXT_BYTES = 1 << 20
 
 
 class Errands:
@@ -56,22 +52,10 @@ class Errands:
     async def _context(self, url: str) -> bytes | None:
         """A context by its URL, fetched once and kept; None where it could not be had, for a while."""
         if url not in self._contexts:
-            self._contexts[url] = asyncio.create_task(self._fetch_context(url))
+            self._contexts[url] = asyncio.create_task(self._polite.context(url))
             if len(self._contexts) > _CACHED:
                 self._contexts.popitem(last=False)
         return await asyncio.shield(self._contexts[url])
-
-    async def _fetch_context(self, url: str) -> bytes | None:
-        address = canonical(url)
-        for _ in range(6):
-            if address is None:
-                return None
-            request = Request(url=address, kind=RequestKind.ERRAND, accept="application/ld+json")
-            fetched = await self._polite.fetch(request)
-            if isinstance(fetched, Page):
-                return fetched.body if len(fetched.body) <= _MOST_CONTEXT_BYTES else None
-            address = fetched.location if fetched.kind is FailureKind.REDIRECT else None
-        return None
 
     def _service(self, page: Page) -> Service | None:
         media_type = essence(page.content_type)
@@ -81,7 +65,7 @@ class Errands:
         if len(page.body) > service.most_sent:
             return ServiceAnswer(failure=f"{len(page.body)} bytes are more than the service is given")
         headers = {"Content-Type": page.content_type, "Content-Location": page.url}
-        posting = Posting(body=page.body, headers=headers, seconds=service.seconds, most_received=service.most_received)
+        posting = Posting(body=page.body, headers=headers, seconds=service.seconds)
         request = Request(url=service.url, kind=RequestKind.ERRAND, accept=RDF_ANSWERS, posting=posting)
         fetched = await self._polite.fetch(request)
         if isinstance(fetched, Failure):

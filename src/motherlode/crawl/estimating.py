@@ -11,9 +11,10 @@ holds a part of a site), so their deviations are added up as they are, not their
 range counts nothing of them. Early in a crawl the range is therefore wide.
 
 What waits is not all: pages link to pages that nobody has seen. While a request brings more new links than one, nobody
-can say how many; when it brings ν < 1, each URL that waits stands for 1 / (1 - ν) (the total progeny of a branching
-process). The estimate is per target, like the finds that it is made from. A policy that takes the best of an arm first
-leaves the worse behind: then the estimate is an upper one. Ours takes them as they come.
+can say how many, nor before some requests have been seen; when it brings ν < 1, each URL that waits stands for
+1 / (1 - ν) (the total progeny of a branching process). The estimate is per target, like the finds that it is made from.
+A policy that takes the best of an arm first leaves the worse behind: then the estimate is an upper one. Ours takes them
+as they come.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ _RECENT = 0.95
 """Share of an arm's record that still counts after one more request: what waits is more like its last pages."""
 _KEEP = 0.99
 """Share of what is known about new links that still counts after one more request: about the last hundred."""
+_ENOUGH = 100
+"""Requests before which nothing is said about new links: until then ν is what was supposed at the start, mostly."""
 _STEADY = 0.95
 """New links a request, above which there is no end in sight."""
 _SPREAD = 1.96
@@ -53,6 +56,13 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """That wait."""
     growth: float = 0.0
     """New links a request, lately."""
+    requests: int = _ENOUGH
+    """That it is made from; an older version did not note how many."""
+
+    @property
+    def is_early(self) -> bool:
+        """Too few requests were made to tell how many new links they bring."""
+        return self.requests < _ENOUGH
 
     @property
     def low(self) -> float:
@@ -65,10 +75,10 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def with_unseen(self) -> float | None:
-        """Pages included that no link has led to yet; None while there is no end in sight."""
+        """Pages included that no link has led to yet; None while there is no end in sight, or too little is known."""
         if not self.urls:
             return 0.0
-        return self.finds / (1.0 - self.growth) if self.growth < _STEADY else None
+        return None if self.is_early or self.growth >= _STEADY else self.finds / (1.0 - self.growth)
 
     def summary(self) -> dict[str, Any]:
         """The object under `estimated_left` of `stats --json`."""
@@ -96,6 +106,7 @@ def sum_of(parts: Iterable[Estimate]) -> Estimate:
         tried_deviation=sqrt(sum(part.tried_deviation**2 for part in known)),
         urls=urls,
         growth=sum(part.growth * part.urls for part in known) / urls if urls else 0.0,
+        requests=sum(part.requests for part in known),
     )
 
 
@@ -112,6 +123,7 @@ class _State(msgspec.Struct):
     new_arms: _Tally = msgspec.field(default_factory=lambda: [0, 0])
     """First requests to arms of hosts that were asked before."""
     growth: float = 1.0
+    requests: int = 0
 
 
 def _rate(tally: _Tally, expected: float) -> float:
@@ -156,6 +168,7 @@ class Estimator:
         for tally in tallies:
             tally[0] += 1
             tally[1] += find
+        state.requests += 1
         state.growth = state.growth * _KEEP + visit.new_links * (1 - _KEEP)
         for table in (state.arms, state.hosts):
             if len(table) > _MOST_ARMS:
@@ -188,6 +201,7 @@ class Estimator:
             tried_deviation=sqrt(variance),
             urls=urls,
             growth=round(state.growth, 4),
+            requests=state.requests,
         )
 
     def _expected(self, host: str) -> float:

@@ -12,6 +12,7 @@ from typing import Any
 
 from motherlode.crawl.errors import JobError as JobError
 from motherlode.crawl.filters import table_patterns
+from motherlode.crawl.hostnames import host_name
 from motherlode.crawl.owning import own_hosts
 from motherlode.extract import Following, following_from
 from motherlode.index.sinks.settings import SinkSettings, sink_settings
@@ -19,7 +20,6 @@ from motherlode.policy import DEFAULT_POLICY, DEFAULT_REWARD, nearest, policy_fr
 from motherlode.policy.targets import UnreadableQueryError
 from motherlode.transform.options import TransformOptions
 from motherlode.transform.xslt.settings import BUILTIN, from_table
-from motherlode.www.urls import canonical, host_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,9 +185,8 @@ class Job:
             address, _, port = place.rpartition(":")
             if not address or not port.isdigit():
                 raise JobError(f'hosts: {name} = {place!r} should look like "127.0.0.2:8080"')
-            address_of_host = canonical(f"http://{name}/")
-            spelled = "" if address_of_host is None else host_of(address_of_host)
-            if address_of_host != f"http://{spelled}/" or ":" in spelled:
+            spelled = host_name(name)
+            if spelled is None:
                 raise JobError(f"hosts: {name!r} should be the name of a host, without a port or a path")
             table[spelled] = (address, int(port))
         return table

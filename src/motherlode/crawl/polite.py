@@ -8,15 +8,21 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from motherlode.extract import header_links
 from motherlode.fetch import Journal, robots_body
 from motherlode.frontier import Frontier, Ticket
-from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Request, RequestKind
-from motherlode.www.urls import host_of, origin_of
+from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind
+from motherlode.www.media import essence
+from motherlode.www.urls import canonical, host_of, origin_of
 
 Resolve = Callable[[str], Awaitable[str | Failure]]
 """From a URL to the address of its host."""
 TellWait = Callable[[str, float], None]
 """Told of a host and the seconds that its clock makes us wait."""
+
+JSON_LD = "application/ld+json"
+_MOST_CONTEXT_BYTES = 1 << 20
+_MOST_HOPS = 6
 
 
 def ended_at(fetched: Fetched) -> float:
@@ -63,6 +69,22 @@ class PoliteFetcher:
             if failure is not None:
                 return replace(failure, url=url)
 
+    async def context(self, url: str) -> bytes | None:
+        """A JSON-LD context, redirects and alternates followed; None where it cannot be had."""
+        address = canonical(url)
+        for _ in range(_MOST_HOPS):
+            if address is None:
+                return None
+            request = Request(url=address, kind=RequestKind.ERRAND, accept=JSON_LD)
+            fetched = await self.fetch(request)
+            if isinstance(fetched, Failure):
+                address = fetched.location if fetched.kind is FailureKind.REDIRECT else None
+                continue
+            address = _alternate(fetched)
+            if address is None:
+                return fetched.body if len(fetched.body) <= _MOST_CONTEXT_BYTES else None
+        return None
+
     async def close(self) -> None:
         await self._fetcher.close()
 
@@ -104,3 +126,12 @@ class PoliteFetcher:
         detail = f"{leave.url} cannot be read now, so that nothing of its host is allowed now"
         status = f" (the server answered {fetched.status})" if fetched.status else ""
         return Failure(url=leave.url, kind=FailureKind.ROBOTS, detail=f"{detail}{status}; try again later")
+
+
+def _alternate(page: Page) -> str | None:
+    """Where a page that is no JSON says that its JSON-LD is (JSON-LD 1.1 API, section 9.4.1, LoadDocumentCallback)."""
+    media_type = essence(page.content_type)
+    if media_type == "application/json" or media_type.endswith("+json"):
+        return None
+    links = header_links(page.headers, page_url=page.url)
+    return next((link.url for link in links if "alternate" in link.rel.split() and link.type == JSON_LD), None)

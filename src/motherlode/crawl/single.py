@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from motherlode.crawl.errors import JobError
-from motherlode.crawl.understanding import understand
+from motherlode.crawl.understanding import MOST_CONTEXTS, Supplies, understand
 from motherlode.detect import detect
 from motherlode.model import (
     DOCUMENT_SYNTAXES,
@@ -46,6 +47,8 @@ class Source:
     content_type: str = ""
     body: bytes = b""
     path: Path | None = None
+    contexts: tuple[str, ...] = ()
+    """JSON-LD contexts that the headers of the answer name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +59,17 @@ class Part:
     facts: Facts
 
 
-def read_source(source: Source, syntaxes: frozenset[Syntax] | None) -> Iterator[Part]:
+GetContexts = Callable[[Sequence[str]], Mapping[str, bytes]]
+"""From the URLs of JSON-LD contexts to those contexts that can be had."""
+
+
+def read_source(
+    source: Source, syntaxes: frozenset[Syntax] | None, get_contexts: GetContexts | None = None
+) -> Iterator[Part]:
     """The facts of a source; of a large RDF document piece by piece, so that it need not fit into memory."""
     options = TransformOptions(syntaxes=syntaxes, seconds=_SECONDS_A_SYNTAX, statements=10_000_000)
     if source.path is None:
-        yield _whole(source, source.body, source.url, options)
+        yield _whole(source, source.body, source.url, options, get_contexts)
         return
     named = _name_for_detection(source.path, source.url)
     try:
@@ -73,18 +82,40 @@ def read_source(source: Source, syntaxes: frozenset[Syntax] | None) -> Iterator[
                 for facts in _in_pieces(file, syntax, source.url, detected.charset):
                     yield Part(kind=detected.kind, facts=facts)
             else:
-                yield _whole(source, file.read(), named, options)
+                yield _whole(source, file.read(), named, options, get_contexts)
     except OSError as error:
         raise JobError(f"{source.path} cannot be read: {error.strerror}") from error
 
 
-def _whole(source: Source, body: bytes, named: str, options: TransformOptions) -> Part:
-    understood = understand(body, url=source.url, content_type=source.content_type, options=options, named=named)
+def _whole(
+    source: Source, body: bytes, named: str, options: TransformOptions, get_contexts: GetContexts | None
+) -> Part:
+    understand_with = partial(
+        understand,
+        body,
+        url=source.url,
+        content_type=source.content_type,
+        options=options,
+        contexts=source.contexts,
+        named=named,
+    )
+    understood = understand_with()
+    asked: dict[str, bytes | None] = {}
+    while get_contexts and (wanted := _wanted(understood.facts, asked)):  # a context may want others in its turn
+        asked |= {**dict.fromkeys(wanted), **get_contexts(wanted)}
+        contexts = {url: context for url, context in asked.items() if context is not None}
+        understood = understand_with(supplies=Supplies(contexts=contexts))
     kind = understood.document.kind
     if kind is ContentKind.EMPTY:
         said_to_be = by_media_type(source.content_type) or by_extension(named)
         kind = said_to_be if said_to_be in _MAY_BE_EMPTY else kind
     return Part(kind=kind, facts=understood.facts)
+
+
+def _wanted(facts: Facts, asked: Mapping[str, object]) -> list[str]:
+    """The contexts that are missing and were not asked for, as many as one page may have."""
+    wanted = {url for extraction in facts.extractions for url in extraction.wanted}
+    return sorted(wanted - asked.keys())[: MOST_CONTEXTS - len(asked)]
 
 
 def _name_for_detection(path: Path, url: str) -> str:

@@ -108,6 +108,7 @@ class Totals(msgspec.Struct, kw_only=True):
             "redirects": self.redirects,
             "duplicates": self.duplicates,
             "failures": dict(sorted(self.failures.items())),
+            "problems": dict(sorted(self.problems.items())),
             "syntaxes": {name: {"pages": p, "statements": s} for name, (p, s) in sorted(self.syntaxes.items())},
         }
 

@@ -40,6 +40,8 @@ class Supplies(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 NO_SUPPLIES = Supplies()
 MOST_LINKS = 50_000
 """Links of one archive: as many as one sitemap may have. Each member has limits of its own."""
+MOST_CONTEXTS = 8
+"""JSON-LD contexts that are fetched for one page."""
 _SEVERAL_CONTEXTS = Facts(
     problems=(Problem(syntax=Syntax.JSON_LD, message="several Link headers name a JSON-LD context: none was used"),)
 )
@@ -86,15 +88,23 @@ def understand(
             known.append(_SEVERAL_CONTEXTS)
     document = Document(url=url, body=body, detected=detected)
     gathered: list[list[Link]] = []
-    left = MOST_LINKS
+    count = unread = 0
     for part, facts in _parts(document, content_type, options, supplies.service):
         known.append(facts)
-        if gather is not None and left > 0:
-            gathered.append(gather(part, facts))
-            left -= len(gathered[-1])
-            if late := part.problems[len(facts.problems) :]:  # what only showed when the links were read
-                known.append(Facts(problems=tuple(late)))
-    links = _once_each(gathered, url) if MEDIA[document.kind].is_archive else gathered[0] if gathered else []
+        if gather is None:
+            continue
+        if count > MOST_LINKS:
+            unread += part is not document
+            continue
+        gathered.append(gather(part, facts))
+        count += len(gathered[-1])
+        if late := part.problems[len(facts.problems) :]:  # what only showed when the links were read
+            known.append(Facts(problems=tuple(late)))
+    links = gathered[0] if gathered else []
+    if MEDIA[document.kind].is_archive:
+        links = _once_each(gathered, url)
+        known += _left_out(len(links) - MOST_LINKS, unread)
+        del links[MOST_LINKS:]
     return Understanding(document, known[0] if len(known) == 1 else merge(known), links)
 
 
@@ -112,7 +122,16 @@ def _once_each(gathered: Iterable[Iterable[Link]], page_url: str) -> list[Link]:
         for link in links:
             found.setdefault(link.url, link)
     found.pop(page_url, None)
-    return list(found.values())[:MOST_LINKS]
+    return list(found.values())
+
+
+def _left_out(links: int, members: int) -> Iterator[Facts]:
+    """The problem that an archive has more links than it may give."""
+    if links > 0 or members:
+        rest = [f"{links:,} more of them" if links > 0 else "", f"all those of {members:,} members" if members else ""]
+        left_out = " and ".join(filter(None, rest))
+        message = f"an archive gives {MOST_LINKS:,} links at most: {left_out} were left out"
+        yield Facts(problems=(Problem(syntax=None, message=message),))
 
 
 def _parts(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from motherlode.extract.addresses import Addresses
 from motherlode.extract.options import MAX_TEXT, ExtractOptions
 from motherlode.extract.surroundings import shortened
-from motherlode.model import Link, LinkSource
+from motherlode.model import Link, LinkSource, Problem
 from motherlode.www.document import Document
 from motherlode.www.html_references import resolve_iri
 from motherlode.www.xmltree import Element, local_name
@@ -25,7 +25,9 @@ def feed_links(document: Document, options: ExtractOptions) -> list[Link]:
     for holder in root.iter("{*}channel", "{*}feed", "{*}item", "{*}entry"):
         for link in _links_of(holder, document.url):
             found.setdefault(link.url, link)
-        if len(found) >= options.page_links:
+        if len(found) > options.page_links:
+            message = f"a feed gives {options.page_links:,} links at most: what came after them was left out"
+            document.problems.append(Problem(syntax=None, message=message))
             break
     return list(found.values())[: options.page_links]
 

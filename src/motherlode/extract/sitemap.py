@@ -17,6 +17,9 @@ _CUT_ADDRESS = re.compile(r"<(?:[\w.-]+:)?loc\b[^<>]*>\s*(?:<!\[CDATA\[)?[^<]*\Z
 _LAST_CHARACTERS = 4096
 _FIRST_BYTES = 256
 _ADDRESS = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
+_ADDRESS_LINE = re.compile(r"^\s*https?://", re.IGNORECASE | re.MULTILINE)
+_ADDRESSES_PER_OTHER = 2
+"""Addresses that a text sitemap has, at least, for each line that is none."""
 
 
 def sitemap_links(document: Document, options: ExtractOptions) -> list[Link]:
@@ -31,7 +34,7 @@ def sitemap_links(document: Document, options: ExtractOptions) -> list[Link]:
     written = [] if tree.root is None else [place.text or "" for place in _places(tree.root)]
     if tree.error and _CUT_ADDRESS.search(document.text[-_LAST_CHARACTERS:]):
         del written[-1:]
-    return _links(written, document.url, options)
+    return _links(written, document, options)
 
 
 def _places(root: Element) -> Iterator[Element]:
@@ -42,21 +45,34 @@ def _places(root: Element) -> Iterator[Element]:
 
 
 def text_links(document: Document, options: ExtractOptions) -> list[Link]:
-    """The lines of a text sitemap; none where any line is no address, for then the text is something else."""
+    """The lines of a text sitemap. A few that are no addresses are a problem of it; many, and it is another text."""
     head = document.body[:_FIRST_BYTES].decode(document.charset, errors="replace")
-    if not _ADDRESS.match(head.lstrip("\ufeff \t\r\n")):
+    if not _ADDRESS_LINE.search(head.lstrip("\ufeff")):
         return []
-    lines = [line for given in document.text.removeprefix("\ufeff").splitlines() if (line := given.strip())]
-    return _links(lines, document.url, options) if all(map(_ADDRESS.fullmatch, lines)) else []
+    lines = [line.strip() for line in document.text.removeprefix("\ufeff").splitlines()]
+    others = [number for number, line in enumerate(lines, start=1) if line and not _ADDRESS.fullmatch(line)]
+    addresses = [line for line in lines if _ADDRESS.fullmatch(line)]
+    if len(others) * _ADDRESSES_PER_OTHER > len(addresses):
+        return []
+    if others:
+        message = f"some lines of the sitemap are no addresses: {len(others):,} of {len(addresses) + len(others):,}"
+        document.problems.append(Problem(syntax=None, message=message, line=others[0], mended=True))
+    return _links(addresses, document, options)
 
 
-def _links(references: list[str], page_url: str, options: ExtractOptions) -> list[Link]:
-    addresses = Addresses(page_url)
+def _links(references: list[str], document: Document, options: ExtractOptions) -> list[Link]:
+    addresses = Addresses(document.url)
     found: dict[str, Link] = {}
-    for reference in references:
+    for number, reference in enumerate(references):
         url = addresses.page(reference)
-        if url is not None and url not in found:
-            found[url] = Link(url=url, source=LinkSource.SITEMAP)
-            if len(found) >= options.sitemap_links:
-                break
+        if url is None or url in found:
+            continue
+        if len(found) >= options.sitemap_links:
+            left_out = len(references) - number
+            message = (
+                f"a sitemap gives {options.sitemap_links:,} links at most: {left_out:,} more entries were left out"
+            )
+            document.problems.append(Problem(syntax=None, message=message))
+            break
+        found[url] = Link(url=url, source=LinkSource.SITEMAP)
     return list(found.values())

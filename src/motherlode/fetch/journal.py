@@ -17,6 +17,7 @@ seconds of the journal, and then those requests are made again. Bodies are not p
 
 from __future__ import annotations
 
+import asyncio
 import os
 import struct
 from collections import deque
@@ -35,6 +36,8 @@ _FRAME = struct.Struct("<4sIIQ")
 """Magic, bytes of the head, bytes of the body, checksum of both."""
 _RING_BYTES = 32 << 20
 """Of errands in one file; there are two."""
+_LARGE = 1 << 20
+"""Bytes of a body that takes milliseconds to write."""
 _ANSWERS, _ERRANDS = "answers", "errands"
 _SETTLED = (RequestKind.PAGE, RequestKind.ROBOTS)
 """Kinds of requests whose answers a commit settles; the others go to the ring."""
@@ -226,26 +229,31 @@ class Journal:
         errand = request.kind not in _SETTLED
         if errand and not _is_final(fetched):
             return
-        key = key_of(request)
-        head = _Head(0 if errand else self._last + 1, key)
-        body = b""
-        if isinstance(fetched, Page):
-            body, head.page = fetched.body, replace(fetched, body=b"")
-        else:
-            head.failure = fetched
-        try:
-            packed = _encode(head)
-        except UnicodeEncodeError:  # of a server's own words; without its record the answer is only less lasting
+        record = _record(0 if errand else self._last + 1, request, fetched)
+        if record is None:
             return
         if errand:
-            self._ring_segment().append(packed, body)
+            self._ring_segment().append(*record)
             return
         self._last += 1
         if self._answers is None:
             self._answers = _Segment(self._next_file(_ANSWERS))
-        self._answers.append(packed, body)
+        self._answers.append(*record)
         self._where[self._last] = self._answers.path
-        self._handed.setdefault(key, deque()).append(self._last)
+        self._handed.setdefault(key_of(request), deque()).append(self._last)
+
+    async def add_large(self, request: Request, page: Page) -> None:
+        """The same for a page whose writing would hold up others: a thread does it, to a file of its own."""
+        record = _record(self._last + 1, request, page)
+        if record is None:
+            return
+        self._last += 1
+        number = self._last
+        self._end_file()  # what comes later stands in a later file
+        segment = _Segment(self._next_file(_ANSWERS))
+        self._where[number] = segment.path
+        await asyncio.to_thread(_write_once, segment, record)
+        self._handed.setdefault(key_of(request), deque()).append(number)
 
     def _ring_segment(self) -> _Segment:
         if self._ring is None:
@@ -276,20 +284,44 @@ class Journal:
 
     def committed(self) -> None:
         """The last `state` is lasting: remove the files of which nothing is open, and begin a new one."""
-        if self._answers is not None:
-            self._answers.close()
-            self._answers = None
+        self._end_file()
         needed = set(self._where.values())
         files = self._files(_ANSWERS)
         for path in files:
             if path not in needed:
                 path.unlink()
 
+    def _end_file(self) -> None:
+        if self._answers is not None:
+            self._answers.close()
+            self._answers = None
+
     def close(self) -> None:
         for segment in (self._answers, self._ring):
             if segment is not None:
                 segment.close()
         self._answers = self._ring = None
+
+
+def _record(number: int, request: Request, fetched: Fetched) -> tuple[bytes, bytes] | None:
+    """Head and body as they are written; None for what cannot be: such an answer is only less lasting."""
+    head, body = _Head(number, key_of(request)), b""
+    if isinstance(fetched, Page):
+        body, head.page = fetched.body, replace(fetched, body=b"")
+    else:
+        head.failure = fetched
+    try:
+        return _encode(head), body
+    except UnicodeEncodeError:  # of a server's own words
+        return None
+
+
+def _write_once(segment: _Segment, record: tuple[bytes, bytes]) -> None:
+    """A whole file with one record. It is closed here, because nobody may be waiting any more."""
+    try:
+        segment.append(*record)
+    finally:
+        segment.close()
 
 
 def _is_final(fetched: Fetched) -> bool:
@@ -325,7 +357,10 @@ class JournalledFetcher:
         if known is not None:
             return known
         fetched = await self._inner.fetch(request)
-        self._journal.add(request, fetched)
+        if isinstance(fetched, Page) and len(fetched.body) >= _LARGE and request.kind in _SETTLED:
+            await self._journal.add_large(request, fetched)
+        else:
+            self._journal.add(request, fetched)
         return fetched
 
     async def close(self) -> None:

@@ -23,13 +23,11 @@ class RequestKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Posting:
-    """Content that is sent to a transformation service, and the limits of its answer."""
+    """Content that is sent to a transformation service, and how long its answer may take."""
 
     body: bytes
     headers: Mapping[str, str]
     seconds: float
-    most_received: int
-    """Bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from motherlode.model import Syntax
-from motherlode.transform.documents.boundaries import boundary_after, has_braces
+from motherlode.transform.documents.boundaries import boundary_after, open_braces
 from motherlode.transform.documents.source import CHUNK, Source
 
 
@@ -58,6 +58,7 @@ def test_graphs() -> None:
     assert _after(b"?? { a b c . d e f } g", 0, named_graphs=True) == (b" g", "")
 
 
-def test_braces_count_only_where_they_mean_something() -> None:
-    assert has_braces(b"<a> { <b> }")
-    assert not has_braces(b"<{}> '{' \"}\" # {\n '''{'''")
+def test_braces_count_where_they_are_no_text() -> None:
+    assert open_braces(b"<a> { <b> } { ") == (1, 13)
+    assert open_braces(b"<{}> '{' \"}\" # {\n '''{'''")[0] == 0
+    assert open_braces(b"} } {", before=1)[0] == 1, "what closes nothing counts for nothing"

@@ -3,7 +3,8 @@ from __future__ import annotations
 import io
 
 from motherlode.model import Problem, Syntax
-from motherlode.transform.documents.mending import MendingFeed, restored
+from motherlode.transform.documents.markers import NO_TEXT, restored
+from motherlode.transform.documents.mending import MendingFeed
 from motherlode.transform.documents.source import Source
 from motherlode.www.media import RDF_NAMESPACE
 from motherlode.www.xmlhead import read_head
@@ -43,6 +44,13 @@ def test_names_of_no_meaning_make_no_statements() -> None:
     namespace = given.partition(b'xmlns:g="')[2].partition(b'"')[0].decode()
     assert restored(("<urn:a>", f"<{namespace}A>", "<urn:b>", "")) is None
     assert [problem.mended for problem in problems] == [False]
+
+
+def test_entities_that_nobody_declared_are_marked_and_each_is_told() -> None:
+    given, problems = _mended(START + b"<r:Description r:about='&a;b'>&c.d; &amp; &lt;&nbsp;</r:Description></r:RDF>")
+    mark = NO_TEXT.encode()
+    assert given.endswith(b"about='%sb'>%s &amp; &lt;&nbsp;</r:Description></r:RDF>" % (mark, mark))
+    assert [problem.mended for problem in problems] == [False, True, False]
 
 
 def test_mending_pauses_between_nodes() -> None:

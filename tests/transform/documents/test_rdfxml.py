@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.model import Syntax
-from motherlode.transform.documents import guarded
+from motherlode.transform.documents import cutting, guarded, rdfxml, source
 
 from .test_documents import XML_START, found
 
@@ -109,7 +109,7 @@ def test_after_a_node_whose_end_cannot_be_told_the_rest_is_said_to_be_lost() -> 
 
 def test_a_root_that_is_a_node_cannot_be_gone_on_with() -> None:
     root = XML_START.replace(b"rdf:RDF", b"rdf:Description")
-    statements, problems = found(root + b"<e:p>1</e:p>\n<e:q>&x;</e:q><e:p>2</e:p></rdf:Description>", Syntax.RDF_XML)
+    statements, problems = found(root + b"<e:p>1</e:p>\n<e:q></e:r><e:p>2</e:p></rdf:Description>", Syntax.RDF_XML)
     assert len(statements) == 1
     assert "the rest was left out" in problems[-1].message
 
@@ -143,6 +143,162 @@ def test_entities_of_html_that_were_not_declared_are_known_all_the_same() -> Non
     statements, places = _read(b'\n<e:A rdf:about="urn:a"><e:p>caf&eacute;&nbsp;&amp;</e:p><e:q>x</e:q></e:A>')
     assert [s[2] for s in statements] == ["<urn:e:A>", '"café\xa0&"', '"x"']
     assert places == [(2, 29)]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        b"<e:p>1 &unknown; 2</e:p>",
+        b'<e:p rdf:resource="&unknown;b"/>',
+        b'<e:p rdf:datatype="&unknown;int">1</e:p>',
+        b'<e:p rdf:parseType="Literal"><b>&unknown;</b></e:p>',
+        b'<x:p xmlns:x="&unknown;">1</x:p>',
+    ],
+)
+def test_an_entity_that_nobody_declared_costs_its_statement_only(bad: bytes) -> None:
+    node = b'<e:A rdf:about="urn:a">\n<e:o>1</e:o>' + bad + b'<e:q>2</e:q></e:A><e:A rdf:about="urn:b"/>'
+    statements, problems = found(XML_START + node + END, Syntax.RDF_XML)
+    assert [s[:3] for s in statements] == [
+        ("<urn:a>", f"<{RDF}type>", "<urn:e:A>"),
+        ("<urn:a>", "<urn:e:o>", '"1"'),
+        ("<urn:a>", "<urn:e:q>", '"2"'),
+        ("<urn:b>", f"<{RDF}type>", "<urn:e:A>"),
+    ]
+    assert [(problem.line, "&unknown;" in problem.message) for problem in problems] == [(2, True)]
+
+
+def test_faults_of_a_document_that_is_longer_than_its_window_are_mended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cutting, "PART", 20_000)
+    monkeypatch.setattr(source, "WINDOW", 1 << 16)
+    monkeypatch.setattr(source, "CHUNK", 1 << 12)
+    monkeypatch.setattr(rdfxml, "_HEAD", 1 << 12)
+    nodes = [b'<e:A rdf:about="urn:%d"><e:p rdf:nodeID="n%d"/><e:q/></e:A>\n' % (n, n % 7) for n in range(6000)]
+    expected, _ = found(XML_START + b"".join(nodes) + END, Syntax.RDF_XML)
+    assert len(expected) == 18_000
+    nodes[2000] = nodes[2000].replace(b"<e:q/>", b"<e:q>&unknown;</e:q>")
+    nodes[4000] = nodes[4000].replace(b"<e:q/>", b"<e:q></e:r>")
+    statements, problems = found(XML_START + b"".join(nodes) + END, Syntax.RDF_XML)
+    lost = {("<urn:2000>", "<urn:e:q>"), ("<urn:4000>", "<urn:e:q>")}
+    assert [s[:2] for s in statements] == [s[:2] for s in expected if s[:2] not in lost]
+    assert len({s[2] for s in statements if s[1] == "<urn:e:p>"}) == 7, "names of nodes hold throughout"
+    assert [problem.line for problem in problems] == [2001, 4001]
+
+
+@pytest.mark.parametrize("root", [b' xml:lang="de"', b' xml:lang=""', b""])
+def test_an_empty_language_takes_back_the_one_around_it(root: bytes) -> None:
+    start = XML_START.replace(b"<rdf:RDF", b"<rdf:RDF" + root)
+    node = b'<rdf:Description rdf:about="urn:a"><e:p xml:lang="">1</e:p><e:p xml:lang="fr">2</e:p><e:p>3</e:p>'
+    literal = b'<e:p rdf:parseType="Literal" xml:lang=""><b xml:lang="">4</b></e:p></rdf:Description>'
+    nodes = b'<e:A rdf:about="urn:a" xml:lang=""><e:p>5</e:p></e:A>' + GOOD
+    statements, problems = found(start + node + literal + nodes + END, Syntax.RDF_XML)
+    around = "@de" if b"de" in root else ""
+    values = [s[2] for s in statements if s[:2] == ("<urn:a>", "<urn:e:p>")]
+    assert values[:3] == ['"1"', '"2"@fr', f'"3"{around}']
+    assert values[3].startswith('"<b xml:lang=')
+    assert values[4] == '"5"'
+    assert statements[-1][2] == f'"499"{around}'
+    assert not problems
+
+
+@pytest.mark.parametrize("reference", [b"&#xD800;", b"&#0;", b"&#x110000;", b"&#99999999999;"])
+def test_a_reference_to_no_character_costs_its_statement_only(reference: bytes) -> None:
+    statements, places = _read(b'\n<e:A rdf:about="urn:a"><e:p>%s</e:p><e:q>&#233;&#xe9;</e:q></e:A>' % reference)
+    assert [s[2] for s in statements] == ["<urn:e:A>", '"éé"']
+    assert places == [(2, 29)]
+
+
+def test_a_base_may_be_relative_to_the_one_around_it() -> None:
+    statements, problems = found(
+        XML_START.replace(b"<rdf:RDF", b'<rdf:RDF xml:base="sub/"')
+        + b'<e:A rdf:about="a" xml:base="../x?y=1&amp;z=2"><e:p rdf:resource="#b"/></e:A><e:A rdf:about="c"/>'
+        + b'<e:A rdf:about="d" xml:base="http://other.example/f/"><e:p xml:base=".." rdf:resource="g"/></e:A>'
+        + GOOD
+        + END,
+        Syntax.RDF_XML,
+    )
+    assert [s[:3] for s in statements if s[0].startswith("<http")] == [
+        ("<http://example.org/a>", f"<{RDF}type>", "<urn:e:A>"),
+        ("<http://example.org/a>", "<urn:e:p>", "<http://example.org/x?y=1&z=2#b>"),
+        ("<http://example.org/sub/c>", f"<{RDF}type>", "<urn:e:A>"),
+        ("<http://other.example/f/d>", f"<{RDF}type>", "<urn:e:A>"),
+        ("<http://other.example/f/d>", "<urn:e:p>", "<http://other.example/g>"),
+    ]
+    assert not problems
+
+
+@pytest.mark.parametrize("parse_type", [b"daml:collection", b"", b"literal"])
+def test_other_parse_types_are_literals(parse_type: bytes) -> None:
+    inner = b'<e:A rdf:about="urn:a"><e:p rdf:parseType="%s"><e:B/> &amp;</e:p><e:q>1</e:q></e:A>' % parse_type
+    statements, problems = found(XML_START + GOOD + inner + GOOD + END, Syntax.RDF_XML)
+    assert [s[1:3] for s in statements if s[0] == "<urn:a>"] == [
+        (f"<{RDF}type>", "<urn:e:A>"),
+        ("<urn:e:p>", f'"<e:B xmlns:e=\\"urn:e:\\"></e:B> &amp;"^^<{RDF}XMLLiteral>'),
+        ("<urn:e:q>", '"1"'),
+    ]
+    assert len(statements) == 2003
+    assert not problems
+
+
+def test_literals_may_declare_their_own_namespaces() -> None:
+    inner = b"<div xmlns=\"urn:x\" xmlns:y='urn:y' class='1'>a &lt; b<y:i/></div> c &amp; d"
+    statements, places = _read(b'<e:A rdf:about="urn:a"><e:p rdf:parseType="Literal">' + inner + b"</e:p></e:A>")
+    value = r"<div xmlns=\"urn:x\" class=\"1\">a &lt; b<y:i xmlns:y=\"urn:y\"></y:i></div> c &amp; d"
+    assert statements[-1][2] == f'"{value}"^^<{RDF}XMLLiteral>'
+    assert not places
+
+
+def test_a_node_in_the_place_of_a_property_makes_no_node_of_the_properties_behind_it() -> None:
+    inner = b"<rdf:Description><e:p>1</e:p></rdf:Description><e:q>2</e:q>"
+    node = b'<rdf:Description rdf:about="urn:a"><e:o>0</e:o>' + inner + b"</rdf:Description>"
+    statements, problems = found(XML_START + GOOD + node + GOOD + END, Syntax.RDF_XML)
+    assert len(statements) == 2001
+    assert {s[0][:5] for s in statements} == {"<urn:"}, "nothing was made up"
+    assert len(problems) == 1
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        b'Description rdf:about="urn:a"><e:p>1</e:p><e:q>2</e:q></rdf:Description>',
+        b'<rdf:Desc</e:A>ription rdf:about="urn:a"><e:p>1</e:p><e:q>2</e:q></rdf:Description>',
+        b'<rdf:Description rdf:about="urn:a"><e:p>1</e:p></e:x></e:y><e:q>2</e:q></rdf:Description>',
+        b'<rdf:Description rdf:about="urn:a"><e:p rdf:parseType="Resource">z</e:s></e:p><e:q>2</e:q></rdf:Description>',
+    ],
+)
+def test_an_end_tag_too_many_makes_no_nodes_of_properties(node: bytes) -> None:
+    statements, problems = found(XML_START + GOOD + node + GOOD + END, Syntax.RDF_XML)
+    assert sum(s[0] != "<urn:a>" for s in statements) == 2000
+    assert not [s for s in statements if s[2] in ("<urn:e:p>", "<urn:e:q>")]
+    assert problems
+
+
+def test_attributes_without_space_between_them_are_told_apart() -> None:
+    inner = b'<e:A foo="1"/><e:A rdf:about="urn:a"e:p="1"/><e:A rdf:about="urn:b"/>'
+    statements, places = _read(inner)
+    assert [s[2] for s in statements] == ["<urn:e:A>", "<urn:e:A>", '"1"', "<urn:e:A>"]
+    assert len(places) == 2
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        b"",
+        b"<e:A rdf:about='urn:x'>",
+        b"<e:A rdf:about='urn:x'><e:p>1",
+        b"<e:A><e:p>&unknown;</e:p></e:A>",
+        b"<!-- </rdf:RDF -->"[:9],
+    ],
+)
+@pytest.mark.parametrize("before", [b"", GOOD * 40], ids=["short", "long"])
+def test_a_document_without_an_end_is_told(before: bytes, end: bytes) -> None:
+    _, problems = found(XML_START + before + end, Syntax.RDF_XML)
+    assert any("ends before" in problem.message or "not closed" in problem.message for problem in problems)
+
+
+@pytest.mark.parametrize("end", [b"</rdf:RDF>", b"</rdf:RDF >\n<!-- the end -->\n<?pi?>\n"])
+def test_a_document_with_an_end_is_whole(end: bytes) -> None:
+    assert not found(XML_START + GOOD + end, Syntax.RDF_XML)[1]
+    assert not found(XML_START[: XML_START.rindex(b">")] + b"/>", Syntax.RDF_XML)[1]
 
 
 def test_entities_may_hold_any_character() -> None:

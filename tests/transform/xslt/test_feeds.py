@@ -8,6 +8,7 @@ import pytest
 
 from motherlode.model import ContentKind, Syntax
 from motherlode.transform.options import TransformOptions
+from motherlode.transform.xslt import applying
 
 from .pages import RDF, URL, XHTML, document, facts, transformed
 
@@ -153,7 +154,7 @@ def test_atom_0_3_and_a_lone_entry() -> None:
         </entry></feed>"""
     found = facts(document(old, ContentKind.ATOM))
     assert (FEED, f"<{RSS}description>", '"t"') in found
-    assert ("<tag:a>", f"<{DC}date>", f'"2003-06-10T00:00:00"^^<{XSD}dateTime>') in found
+    assert ("<tag:a>", f"<{DC}date>", f'"2003-06-10"^^<{XSD}date>') in found
     lone = '<entry xmlns="http://www.w3.org/2005/Atom"><id>tag:a</id></entry>'
     assert ("<tag:a>", A, f"<{RSS}item>") in facts(document(lone, ContentKind.ATOM))
 
@@ -161,7 +162,7 @@ def test_atom_0_3_and_a_lone_entry() -> None:
 def test_broken_feeds_keep_what_was_whole_and_say_where_they_broke() -> None:
     page = document("<rss><channel><title>T</title>\n<item><link>/post</link><title>a & b</title>", ContentKind.RSS)
     found = transformed(page)
-    assert (POST, f"<{RSS}title>", '"a b"', "") in found.statements
+    assert (POST, f"<{RSS}title>", '"a & b"', "") in found.statements
     assert {problem.line for problem in found.problems} == {2}
     assert all(problem.mended and problem.syntax is Syntax.FEED for problem in found.problems)
 
@@ -192,7 +193,7 @@ def test_blank_nodes_are_the_same_on_every_run() -> None:
 def test_large_feeds_are_read_in_the_sandbox_with_their_faults() -> None:
     items = "<item><link>/post</link><description>x & y</description></item>\n" * 40_000
     found = transformed(document(f"<rss><channel>{items}", ContentKind.RSS), TransformOptions(seconds=60))
-    assert (POST, f"<{RSS}description>", '"x  y"', "") in found.statements
+    assert (POST, f"<{RSS}description>", '"x & y"', "") in found.statements
     assert found.problems and all(problem.mended for problem in found.problems)
 
 
@@ -244,3 +245,17 @@ def test_our_stylesheets_have_no_quadratic_traps(kind: ContentKind, start: str, 
     started = time.process_time()
     transformed(document(start + many * 20_000 + end, kind), TransformOptions(seconds=60))
     assert time.process_time() - started < 20
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_a_bare_ampersand_stands_for_itself(*, long: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if long:
+        monkeypatch.setattr(applying, "_LARGE", 10)
+    inside = "<title>A & B &amp; <![CDATA[C & D]]></title><link>/post?a=1&b=2</link>"
+    xml = f"<rss><channel><item>\n{inside}</item></channel></rss>"
+    found = transformed(document(xml, ContentKind.RSS))
+    said = {s[1:3] for s in found.statements}
+    assert (f"<{RSS}title>", '"A & B & C & D"') in said
+    assert (f"<{RSS}link>", "<http://example.org/post?a=1&b=2>") in said
+    assert found.problems
+    assert all(problem.mended and (long or problem.line == 2) for problem in found.problems)

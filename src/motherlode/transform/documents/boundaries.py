@@ -24,9 +24,20 @@ _TOKEN = re.compile(
 )
 
 
-def has_braces(text: bytes) -> bool:
-    """Whether there are braces outside of strings, IRIs and comments."""
-    return any(token.lastgroup == "brace" for token in _TOKEN.finditer(text))
+def open_braces(text: bytes, before: int = 0) -> tuple[int, int]:
+    """How many braces are open at the end of a text, and where its last token ends.
+
+    `before` is how many were open at its start. Those in strings, IRIs and comments do not count.
+
+    >>> open_braces(b"{ <a> '{' { } "), open_braces(b"} }", before=1)
+    ((1, 13), (0, 3))
+    """
+    depth, end = before, 0
+    for token in _TOKEN.finditer(text):
+        end = token.end()
+        if token.lastgroup == "brace":
+            depth = depth + 1 if token[0] == b"{" else max(0, depth - 1)
+    return depth, end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import pyoxigraph as ox
 
 from motherlode.model import Problem, Statement, Syntax
 from motherlode.transform.bounds import OutOfTime
-from motherlode.transform.documents.boundaries import has_braces
+from motherlode.transform.documents.boundaries import open_braces
 from motherlode.transform.documents.lines import reason
 from motherlode.transform.documents.source import Feed, Source
 from motherlode.transform.documents.spelling import Batches, Names, take
@@ -18,11 +18,10 @@ _LOG = "<http://www.w3.org/2000/10/swap/log#"
 
 def read_n3(source: Source, base: str | None, names: Names) -> Batches:
     """A parser that meets an error inside a formula forgets the formula, so nothing after it can be believed."""
-    feed = Feed(source)
-    parser = ox.parse(feed.file(), ox.RdfFormat.N3, base_iri=base)
-    outside = _Outside()
+    parser = ox.parse(Feed(source).file(), ox.RdfFormat.N3, base_iri=base)
+    outside, formulas = _Outside(), _Formulas(source)
     errors = 0
-    while errors < _HOPELESS:
+    while True:
         batch: list[Statement] = []
         try:
             more = take(parser, names, batch)
@@ -43,11 +42,33 @@ def read_n3(source: Source, base: str | None, names: Names) -> Batches:
                 continue
             errors += 1
             yield Problem(syntax=Syntax.N3, message=reason(error), line=error.lineno, column=error.offset)
-            if source.start or has_braces(source.get(0, feed.position)):
+            why = "too many problems" if errors >= _HOPELESS else formulas.trouble(error.lineno, error.offset or 1)
+            if why:
+                message = f"{why}; the rest was left out"
+                source.problems.append(Problem(syntax=Syntax.N3, message=message, line=error.lineno))
                 break
     if outside.left_out:
         message = f"{outside.left_out} statements with formulas or variables were left out"
         yield Problem(syntax=Syntax.N3, message=message)
+
+
+class _Formulas:
+    """Tells whether a place is inside of a formula; places are asked for in the order of the document."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._position = 0
+        self._open = 0
+
+    def trouble(self, line: int, column: int) -> str:
+        """Why one cannot go on after an error at this place; "" where one can."""
+        if self._position < self._source.start:
+            return "no safe place to go on"
+        offset = self._source.offset_of(line, column)
+        text = self._source.get(self._position, offset - self._position)
+        self._open, passed = open_braces(text, self._open)
+        self._position += passed
+        return "an error inside of a formula" if self._open else ""
 
 
 class _Outside:

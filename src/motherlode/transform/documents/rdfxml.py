@@ -3,7 +3,8 @@
 The parser would expand entities without limit and knows no place for its errors. So it is handed a document type with
 entities that are already expanded and counted. Where it stops, the document is read once more, mended, and one tag at a
 time: where a parser then stops is where it stopped. An invalid IRI costs its triple only, other faults cost the rest of
-their node, a child of `rdf:RDF`, and reading goes on behind it, with a strict parser again.
+their node, a child of `rdf:RDF`, and reading goes on behind it, with a strict parser again. What the parser would pass
+over in silence, a document without an end and some parse types, is found before or after it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import pyoxigraph as ox
 from motherlode.model import Problem, Statement, Syntax
 from motherlode.model.terms import RDF
 from motherlode.transform.bounds import OutOfTime
-from motherlode.transform.documents.mending import MendingFeed, restored
+from motherlode.transform.documents.markers import restored
+from motherlode.transform.documents.mending import MendingFeed
 from motherlode.transform.documents.source import Feed, Source
 from motherlode.transform.documents.spelling import Batches, Names, catch_up, fault, statement_of, take
 from motherlode.transform.documents.xmlliteral import canonical_literal
@@ -45,7 +47,9 @@ def read_rdfxml(source: Source, base: str | None, names: Names) -> Batches:
         yield Problem(syntax=Syntax.RDF_XML, message=message)
     reader = _Reader(source, head, base, names)
     yield from reader.read()
-    if head is None and reader.is_silent:
+    if head is not None:
+        yield from reader.last_problem()
+    elif reader.is_silent:
         yield Problem(syntax=Syntax.RDF_XML, message="no element was found")
 
 
@@ -57,7 +61,7 @@ class _Reader:
         self._entities = head.entities if head else {}
         self._base = base
         self._names = names
-        self._feed = MendingFeed(source, head)
+        self._feed = MendingFeed(source, head, base or "")
         self._errors = 0
         self._statements = 0
         self._has_told = False
@@ -72,11 +76,19 @@ class _Reader:
         while is_left:
             is_left = yield from self._read_strictly()
 
+    def last_problem(self) -> Batches:
+        """The parser does not mind a document without an end."""
+        if self._feed.is_cut_off():
+            line, column = self._source.place(self._feed.position)
+            message = "the document ends before its root element does"
+            yield Problem(syntax=Syntax.RDF_XML, message=message, line=line, column=column)
+
     def _parser(self, feed: MendingFeed, *, lenient: bool) -> ox.QuadParser:
         return ox.parse(feed.file(), ox.RdfFormat.RDF_XML, base_iri=self._base, lenient=lenient)
 
     def _read_strictly(self) -> Found:
-        """Reads up to the first error and what must be mended after it; tells whether there is more."""
+        """Reads a part up to its first error and what must be mended after it; tells whether there is more."""
+        self._feed.go_on()
         start = self._feed.position
         parser = self._parser(self._feed, lenient=False)
         recent: deque[Statement] = deque(maxlen=_RECENT)
@@ -102,7 +114,8 @@ class _Reader:
             line, _ = self._source.place(self._feed.position)
             message = f"{error.msg}, not far before line {line}; the rest was left out"
             self._source.problems.append(Problem(syntax=Syntax.RDF_XML, message=message, line=line))
-        return False
+            return False
+        return self._feed.is_paused
 
     def _read_mended(self, start: int, recent: deque[Statement], count: int) -> Found:
         """Reads again what stopped the strict parser, which was fed from `start` on and gave `count` statements."""
@@ -120,7 +133,6 @@ class _Reader:
         if self._errors >= _HOPELESS and self._statements < self._errors:
             self._source.problems.append(self._problem(_LEFT_OUT))
             return False
-        feed.go_on()
         return True
 
     def _count(self, feed: Feed) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from lxml import etree
 
@@ -15,6 +16,8 @@ _ESCAPE = re.compile(r'\\(["\\nr])')
 _ESCAPED = {"n": "\n", "r": "\r", '"': '"', "\\": "\\"}
 _SUFFIX = f'"^^<{RDF}XMLLiteral>'
 _REFERENCE = re.compile(r"&([^\s;&#<>]{1,64});")
+_START_TAG = re.compile(r'<[^\s<>/!?]++(?:\s++[^\s=<>"]++="[^"]*+")++\s*+/?>')
+_ATTRIBUTE = re.compile(r'\s++([^\s=<>"]++)="[^"]*+"')
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -29,13 +32,36 @@ def canonical_literal(term: str, entities: Mapping[str, str] = _NONE) -> str:
     value = _ESCAPE.sub(lambda match: _ESCAPED[match[1]], term[1 : -len(_SUFFIX)])
     if entities and "&" in value:
         value = _REFERENCE.sub(lambda match: _expansion(match, entities), value)
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
-    try:
-        root = etree.fromstring(f"<x>{value}</x>".encode(), parser)
-    except etree.XMLSyntaxError:
+    root = _root(value)
+    if root is None:
+        root = _root(_START_TAG.sub(_attributes_once, value))
+    if root is None:
         return term
     canonical = etree.tostring(root, method="c14n", exclusive=True, with_comments=True).decode()
     return literal(canonical.removeprefix("<x>").removesuffix("</x>"), datatype=f"{RDF}XMLLiteral")
+
+
+def _root(value: str) -> Any:
+    """An element around the text of a literal, or None where that is not well-formed."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+    try:
+        return etree.fromstring(f"<x>{value}</x>".encode(), parser)
+    except etree.XMLSyntaxError:
+        return None
+
+
+def _attributes_once(tag: re.Match[str]) -> str:
+    """A start tag without the namespaces that the parser writes into it although they are there."""
+    seen: set[str] = set()
+
+    def first(attribute: re.Match[str]) -> str:
+        name = attribute[1]
+        if name in seen:
+            return ""
+        seen.add(name)
+        return attribute[0]
+
+    return _ATTRIBUTE.sub(first, tag[0])
 
 
 def _expansion(reference: re.Match[str], entities: Mapping[str, str]) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import unescape
 
+from motherlode.www.html_references import resolve_iri
 from motherlode.www.media import RDF_NAMESPACE
 
 _ENCLOSED = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
+_OPENING = re.compile(rb"<!--|<!\[CDATA\[|<\?")
 _LONGEST_OPENING = 9
 _VALUES = rb"""\"[^"]*+"(?=[\s/>])|'[^']*+'(?=[\s/>])"""
 _TAG = re.compile(rb"""<(?:[^<>"']++|%s)*+""" % _VALUES)
@@ -20,8 +23,10 @@ _WHOLE = re.compile(
     rb"""[^<]*+<(?:(!--.*?--|!\[CDATA\[.*?\]\]|\?.*?\?)|(/)?[^\s<>/=!?&"'](?:[^<>"'/]++|/(?!>)|%s)*+(/)?)>""" % _VALUES,
     re.DOTALL,
 )
-_ENDING = 2
-"""The group that only an end tag has last; comments have the first one, empty elements the third, start tags none."""
+_NODE = re.compile(rb"<(?:[^\s<>/:]+:)?Description[\s/>]|<[^/!?][^<>]*[\s:]about\s*=")
+"""A start tag that can only be that of a node."""
+_STEPS = {None: 1, 2: -1}
+"""How a tag changes the depth, by its last group: start tags have none, comments 1, end tags 2, empty elements 3."""
 _XML = "http://www.w3.org/XML/1998/namespace"
 _NEAR = 64
 """Open elements among which an end tag is looked for."""
@@ -36,13 +41,71 @@ def last_boundary(text: bytes, *, depth: int) -> int:
     last = position = 0
     while token := _WHOLE.match(text, position):
         position = token.end()
-        if token.lastindex is None:
-            depth += 1
-        elif token.lastindex == _ENDING:
-            depth -= 1
+        depth += _STEPS.get(token.lastindex, 0)
         if depth == 1:
             last = position
     return last
+
+
+def depth_after(text: bytes, *, depth: int) -> tuple[int, int]:
+    """How deep the document is behind the last whole tag of well-formed text, and where that is.
+
+    >>> depth_after(b"<a><b c='d'/><e>f</e><g", depth=1), depth_after(b"<a><!-- <b> --><c", depth=1)
+    ((2, 21), (2, 15))
+    """
+    end = text.rfind(b">") + 1
+    is_plain = text.count(b"<", 0, end) == text.count(b">") and b"<!" not in text and b"<?" not in text
+    if is_plain:  # every < begins a tag and every > ends one
+        return depth + text.count(b"<", 0, end) - 2 * text.count(b"</", 0, end) - text.count(b"/>"), end
+    position = 0
+    while token := _WHOLE.match(text, position):
+        position = token.end()
+        depth += _STEPS.get(token.lastindex, 0)
+    return depth, position
+
+
+def ends_before_root(text: bytes, names: Sequence[bytes]) -> bool:
+    """Whether of the elements of those names, which are open where the text begins, the last one ends in it in order.
+
+    >>> ends_before_root(b"<b><c/></b></a></r>", [b"r", b"a"]), ends_before_root(b"<b><c/></b></r>", [b"r", b"a"])
+    (True, False)
+    """
+    opened = list(names)
+    position = 0
+    while token := _WHOLE.match(text, position):
+        position = token.end()
+        markup = token[0][token[0].index(b"<") :]
+        if token.lastindex is None:
+            found = _START.match(markup)
+            opened.append(found[1] if found else b"")
+        elif _STEPS.get(token.lastindex) == -1:
+            if opened.pop() != end_tag(markup):
+                return False
+            if len(opened) < len(names):
+                return True
+    return False
+
+
+def next_node(text: bytes, root: bytes) -> int:
+    """Where the next child of the root begins, in a text that should begin between two of them.
+
+    Where an element ends that did not begin there, the text did begin inside of it.
+
+    >>> next_node(b"<p>1</p></a> <p>2</p></b> <c rdf:about='d'>", b"r"), next_node(b"<p>1</p></r>", b"r")
+    (25, 0)
+    """
+    found = depth = position = 0
+    while token := _WHOLE.match(text, position):
+        position = token.end()
+        markup = token[0][token[0].index(b"<") :]
+        if depth == 0 and _NODE.match(markup):
+            break
+        depth += _STEPS.get(token.lastindex, 0)
+        if depth < 0:
+            if end_tag(markup) == root:
+                break
+            found, depth = position, 0
+    return found
 
 
 def token_end(text: bytes, *, is_all: bool) -> int | None:
@@ -77,6 +140,22 @@ def is_tag(markup: bytes) -> bool:
     (True, False, False)
     """
     return _end_of(_TAG, markup, 0) == len(markup) - 1
+
+
+def is_open(text: bytes) -> bool:
+    """Whether a comment, a CDATA section or an instruction has no end.
+
+    >>> is_open(b"<a><?b ?><!-- <?c --></a>"), is_open(b"<a><?b </a>")
+    (False, True)
+    """
+    closings = dict(_ENCLOSED)
+    opening = _OPENING.search(text)
+    while opening is not None:
+        end = text.find(closings[opening[0]], opening.end())
+        if end == -1:
+            return True
+        opening = _OPENING.search(text, end)
+    return False
 
 
 def is_silent(markup: bytes) -> bool:
@@ -127,13 +206,18 @@ class StartTag:
     def value(self, name: bytes) -> bytes | None:
         return next((value for known, value in self.attributes if known == name), None)
 
+    def respelled(self) -> StartTag:
+        """The same with a space before each attribute."""
+        return self._spelled(self.attributes)
+
     def with_attributes(self, attributes: list[tuple[bytes, bytes]]) -> StartTag:
         """The tag with those instead of its own; itself if they are the same."""
-        if attributes == list(self.attributes):
-            return self
+        return self if attributes == list(self.attributes) else self._spelled(tuple(attributes))
+
+    def _spelled(self, attributes: tuple[tuple[bytes, bytes], ...]) -> StartTag:
         spelled = (b' %s="%s"' % (name, value.replace(b'"', b"&quot;")) for name, value in attributes)
         markup = b"<" + self.name + b"".join(spelled) + self.rest
-        return StartTag(markup=markup, name=self.name, attributes=tuple(attributes), rest=self.rest)
+        return StartTag(markup=markup, name=self.name, attributes=attributes, rest=self.rest)
 
 
 def start_tag(markup: bytes) -> StartTag | None:
@@ -165,17 +249,29 @@ class OpenElements:
     Each prefix has a stack of its own, so that neither depth nor many declarations cost more than their number.
     """
 
-    def __init__(self, entities: Mapping[str, str]) -> None:
+    def __init__(self, entities: Mapping[str, str], base: str = "") -> None:
         self._entities = {f"&{name};".encode(): value.encode() for name, value in entities.items()}
         self._names: list[bytes] = []
+        self._bases = [base]
         self._declared: list[tuple[bytes, ...]] = []
         self._namespaces: dict[bytes, list[str]] = {b"xml": [_XML]}
 
     def __len__(self) -> int:
         return len(self._names)
 
+    @property
+    def base(self) -> str:
+        """What references inside the innermost element are relative to (XML Base, section 3)."""
+        return self._bases[-1]
+
+    def names(self) -> list[bytes]:
+        """Of the root first."""
+        return list(self._names)
+
     def open(self, tag: StartTag) -> None:
         declared = []
+        base = tag.value(b"xml:base")
+        self._bases.append(self.base if base is None else resolve_iri(self.base, self._expanded(base)))
         for name, value in tag.attributes:
             if name == b"xmlns" or name.startswith(b"xmlns:"):
                 prefix = name[6:]
@@ -197,6 +293,7 @@ class OpenElements:
     def close_to(self, depth: int) -> None:
         while len(self._names) > max(depth, 0):
             self._names.pop()
+            self._bases.pop()
             for prefix in self._declared.pop():
                 self._namespaces[prefix].pop()
 
@@ -220,4 +317,4 @@ class OpenElements:
         if b"&" in value:
             for reference, text in self._entities.items():
                 value = value.replace(reference, text)
-        return value.decode(errors="replace")
+        return unescape(value.decode(errors="replace"))

@@ -18,6 +18,7 @@ from motherlode.transform.xslt.grddl import Wanted, wanted_by_html, wanted_by_xm
 from motherlode.transform.xslt.results import read_rdf
 from motherlode.transform.xslt.sandbox import SANDBOX, Made
 from motherlode.transform.xslt.xhtml import to_xhtml
+from motherlode.www.ampersands import escaped_ampersands
 from motherlode.www.document import Document
 from motherlode.www.marks import Mark
 from motherlode.www.media import MEDIA, XHTML_NAMESPACE
@@ -88,12 +89,17 @@ class _Job:
 
     def transform_xml(self) -> None:
         body = _xml_bytes(self._document)
+        mended = escaped_ampersands(body)
         if len(body) < _LARGE:
             root, faults = engine.read_xml(body, self._document.url)
+            if mended != body:  # the parser would have left out what follows
+                root, _ = engine.read_xml(mended, self._document.url)
             tree = root
             self._record(faults, mended=root is not None)
         else:
-            root, tree = engine.read_start(body, self._document.url), None
+            root, tree = engine.read_start(mended, self._document.url), None
+            self._record([("a bare & was read as &amp;", None, None)] if mended != body else (), mended=True)
+        body = mended
         if root is None:
             if tree is None and not self.problems:
                 self._problem("there is no XML")

@@ -14,7 +14,7 @@ import re
 import resource
 import struct
 import sys
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from html.entities import html5
@@ -147,16 +147,20 @@ _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\
 
 
 def _date(_context: object, written: str) -> str:
-    """A date of RFC 822 or ISO 8601 as xsd:dateTime, or "".
+    """A date of RFC 822 or ISO 8601 as xsd:dateTime, a day alone as xsd:date, or "".
 
-    >>> _date(None, "Tue, 10 Jun 2003 04:00:00 GMT"), _date(None, "2003-06-10T04:00:00+02:00"), _date(None, "soon")
-    ('2003-06-10T04:00:00Z', '2003-06-10T04:00:00+02:00', '')
+    >>> _date(None, "Tue, 10 Jun 2003 04:00:00 GMT"), _date(None, "2003-06-10T04:00+02:00")
+    ('2003-06-10T04:00:00Z', '2003-06-10T04:00:00+02:00')
+    >>> _date(None, "2003-06-10"), _date(None, "2003-06-31"), _date(None, "soon")
+    ('2003-06-10', '', '')
     """
     written = written.strip()[:64]
     try:
         if match := _ISO.fullmatch(written):
             year, month, day, hour, minute, second, zone = match.groups()
-            clock = f"{hour or '00'}:{minute or '00'}:{second or '00'}"
+            if hour is None:
+                return date.fromisoformat(written).isoformat()
+            clock = f"{hour}:{minute}:{second or '00'}"
             zone = (zone or "").upper()
             zone = f"{zone[:3]}:{zone[-2:]}" if len(zone) > 1 else zone
             found = datetime.fromisoformat(f"{year}-{month}-{day}T{clock}{zone}")

@@ -20,7 +20,7 @@
 
   <xsl:param name="base"/>
   <xsl:output method="xml" encoding="UTF-8"/>
-  <xsl:variable name="dateTime">http://www.w3.org/2001/XMLSchema#dateTime</xsl:variable>
+  <xsl:variable name="xsd">http://www.w3.org/2001/XMLSchema#</xsl:variable>
   <xsl:variable name="relations">http://www.iana.org/assignments/relation/</xsl:variable>
 
   <xsl:template match="/">
@@ -91,7 +91,13 @@
     <xsl:variable name="date" select="f:date(string(.))"/>
     <xsl:choose>
       <xsl:when test="$date != ''">
-        <xsl:attribute name="rdf:datatype"><xsl:value-of select="$dateTime"/></xsl:attribute>
+        <xsl:attribute name="rdf:datatype">
+          <xsl:value-of select="$xsd"/>
+          <xsl:choose>
+            <xsl:when test="contains($date, 'T')">dateTime</xsl:when>
+            <xsl:otherwise>date</xsl:otherwise>
+          </xsl:choose>
+        </xsl:attribute>
         <xsl:value-of select="$date"/>
       </xsl:when>
       <xsl:otherwise><xsl:value-of select="normalize-space()"/></xsl:otherwise>

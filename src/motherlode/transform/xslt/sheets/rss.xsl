@@ -17,7 +17,7 @@
   <xsl:param name="base"/>
   <xsl:output method="xml" encoding="UTF-8"/>
   <xsl:variable name="rdf">http://www.w3.org/1999/02/22-rdf-syntax-ns#</xsl:variable>
-  <xsl:variable name="dateTime">http://www.w3.org/2001/XMLSchema#dateTime</xsl:variable>
+  <xsl:variable name="xsd">http://www.w3.org/2001/XMLSchema#</xsl:variable>
   <xsl:variable name="relations">http://www.iana.org/assignments/relation/</xsl:variable>
 
   <xsl:template match="/">
@@ -92,7 +92,13 @@
     <xsl:variable name="date" select="f:date(string(.))"/>
     <xsl:choose>
       <xsl:when test="$date != ''">
-        <xsl:attribute name="rdf:datatype"><xsl:value-of select="$dateTime"/></xsl:attribute>
+        <xsl:attribute name="rdf:datatype">
+          <xsl:value-of select="$xsd"/>
+          <xsl:choose>
+            <xsl:when test="contains($date, 'T')">dateTime</xsl:when>
+            <xsl:otherwise>date</xsl:otherwise>
+          </xsl:choose>
+        </xsl:attribute>
         <xsl:value-of select="$date"/>
       </xsl:when>
       <xsl:otherwise><xsl:value-of select="normalize-space()"/></xsl:otherwise>

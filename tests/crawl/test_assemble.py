@@ -1,0 +1,143 @@
+"""From a job to a crawl: what is refused before anything is made, and what the parts are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.crawl.changing_web import ChangingWeb, Document, serving
+from tests.crawl.small_web import HOME, crawled, small_web
+
+from motherlode import __version__
+from motherlode.crawl import CrawlFolder, Job, JobError, canonical_seeds, check
+from motherlode.crawl.assemble import Assembled, assemble
+from motherlode.index import PROVENANCE, QuadStore
+from motherlode.model import Visit
+
+# ── seeds ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_seeds_are_spelled_as_the_frontier_spells_them_and_each_is_there_once() -> None:
+    given = ("HTTP://A.example:80/x/../y#z", "a.example/y", "https://a.example/y", "//b.example", "localhost:8080")
+    assert canonical_seeds(given) == (
+        "http://a.example/y",
+        "https://a.example/y",
+        "https://b.example/",
+        "https://localhost:8080/",
+    )
+
+
+@pytest.mark.parametrize("seed", ["/md3", "./seeds.txt", "../seeds", "~/seeds.txt", "C:\\seeds.txt", "\\\\host\\seeds"])
+def test_a_path_is_not_taken_for_a_host(seed: str) -> None:
+    with pytest.raises(JobError, match=r"is a path and no URL; .*--seeds FILE"):
+        canonical_seeds((seed,))
+
+
+@pytest.mark.parametrize("seed", ["ftp://a.example/", "mailto:ann@a.example", "http://", "a b"])
+def test_a_seed_that_is_no_address_is_named(seed: str) -> None:
+    with pytest.raises(JobError, match="is not an http or https URL") as caught:
+        canonical_seeds(("http://good.example/", seed))
+    assert repr(seed) in str(caught.value)
+
+
+# ── what is refused ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"seeds": ()}, "no seeds"),
+        ({"scope": "("}, "scope"),
+        ({"allow": ("home",)}, "home"),
+        ({"hosts": {"a.example": "nowhere"}}, "nowhere"),
+        ({"web": "missing.warc.gz"}, "missing.warc.gz cannot be read"),
+        (
+            {"sinks": ({"kind": "update", "url": "http://127.0.0.1/", "token_env": "MOTHERLODE_NO_SUCH_VARIABLE"},)},
+            "MOTHERLODE_NO_SUCH_VARIABLE",
+        ),
+    ],
+)
+def test_what_would_stop_a_crawl_is_told_before_it_begins(change: dict[str, object], said: str) -> None:
+    job = Job(seeds=("http://a.example/",))
+    check(job)
+    with pytest.raises(JobError, match=said):
+        check(replace(job, **change))  # type: ignore[arg-type]
+
+
+async def test_a_web_that_is_no_recording_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "web.warc.gz").write_bytes(b"no recording")
+    job = Job(seeds=(HOME,), web=str(tmp_path / "web.warc.gz"))
+    folder = CrawlFolder(tmp_path / "out")
+    folder.create(job)
+    with pytest.raises(JobError):
+        assemble(job, folder)
+    folder.unlock()
+    assert not folder.store.exists()
+
+
+# ── what the parts are told ──────────────────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def assembled(job: Job, path: Path) -> Iterator[Assembled]:
+    folder = CrawlFolder(path)
+    folder.create(job)
+    try:
+        yield assemble(job, folder)
+    finally:
+        folder.unlock()
+
+
+async def visits(made: Assembled) -> list[Visit]:
+    return [visit async for visit in made.crawl.visits(made.seeds)]
+
+
+async def test_site_owners_read_who_asks_and_whom_to_write_to(tmp_path: Path) -> None:
+    async with serving(ChangingWeb({"/": Document("<p>")})) as site:
+        job = Job(
+            seeds=(f"{site.root}/",), allow=("127.0.0.0/8",), delay=0.0, workers=1, words=False, contact="c@d.org"
+        )
+        with assembled(job, tmp_path / "out") as made:
+            await visits(made)
+    assert {asked.headers["User-Agent"] for asked in site.log} == {f"Motherlode/{__version__} (+c@d.org)"}
+
+
+async def test_nothing_private_is_asked_where_the_job_does_not_allow_it(tmp_path: Path) -> None:
+    async with serving(ChangingWeb({"/": Document("<p>")})) as site:
+        job = Job(seeds=(f"{site.root}/",), delay=0.0, workers=1, words=False)
+        with assembled(job, tmp_path / "out") as made:
+            assert await visits(made) == []
+            assert made.frontier.refused.total() == 1
+    assert site.log == []
+
+
+def test_a_recorded_web_needs_no_journal_and_is_not_waited_for(tmp_path: Path) -> None:
+    web = small_web(tmp_path / "web.warc.gz")
+    folder, totals = crawled(tmp_path / "out", web, retry_wait=1000.0)
+    assert totals.failures["not-found"] >= 1
+    assert totals.seconds < 100
+    assert not folder.journal.exists()
+
+
+def test_every_run_is_on_record_with_what_it_was_asked_for(tmp_path: Path) -> None:
+    web = small_web(tmp_path / "web.warc.gz")
+    for pages in (3, 6):
+        folder, _ = crawled(tmp_path / "out", web, target="jsonld", policy="bfs", pages=pages)
+    store = QuadStore(folder.store, read_only=True)
+    text = f"SELECT ?run ?target {{ GRAPH <{PROVENANCE}> {{ ?run ml:target ?target ; ml:policy 'bfs' }} }}"
+    rows = [(row["run"], row["target"].value) for row in store.query(text)]  # type: ignore[union-attr, index]
+    assert len({run for run, _ in rows}) == 2
+    assert {target for _, target in rows} == {"jsonld"}
+
+
+def test_pages_that_the_store_has_lost_are_fetched_again_and_that_is_told(tmp_path: Path) -> None:
+    web = small_web(tmp_path / "web.warc.gz", items=3, plain=0)
+    folder, before = crawled(tmp_path / "out", web)
+    pages = before.fetched - before.redirects - sum(before.failures.values())
+    folder.store.rename(tmp_path / "lost")
+    _, after = crawled(tmp_path / "out", web)
+    assert after.fetched - before.fetched >= pages > 3
+    assert any("missing in the quad store" in told for told in after.problems)

@@ -1,0 +1,140 @@
+"""The application as a whole: its addresses, the headers of every answer, and what becomes of trouble."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from motherlode.crawl import CrawlFolder, Job
+from motherlode.serve import application as module
+from motherlode.serve.application import HEADERS, application, serve
+from motherlode.serve.pool import AnswerPool
+from motherlode.serve.protocol import Limits
+from tests.serve.site import HOME
+
+LIMITS = Limits(seconds=10.0, workers=1)
+ADDRESSES = [
+    "/",
+    "/live",
+    "/search?q=tomato",
+    "/search?q=tomato&format=json",
+    "/query?q=SELECT%20%2A%20%7B%7D",
+    f"/entity?iri={HOME}thing/0",
+    f"/page?url={HOME}",
+    "/sparql?query=ASK%20%7B%7D",
+    "/style.css",
+    "/script.js",
+    "/icon.svg",
+]
+
+
+@asynccontextmanager
+async def asked(folder: Path, limits: Limits = LIMITS) -> AsyncIterator[aiohttp.ClientSession]:
+    runner = web.AppRunner(application(CrawlFolder(folder), limits), shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        async with aiohttp.ClientSession(f"http://127.0.0.1:{runner.addresses[0][1]}") as session:
+            yield session
+    finally:
+        await runner.cleanup()
+
+
+async def test_every_answer_has_the_headers_that_keep_a_browser_still(folder: Path) -> None:
+    async with asked(folder) as session:
+        for address in [*ADDRESSES, "/nothing", "/search?limit=none", "/sparql?query=SELECT"]:
+            async with session.get(address) as answer:
+                missing = {name: value for name, value in HEADERS.items() if answer.headers.get(name) != value}
+                assert not missing, address
+                assert "Server" not in answer.headers, address
+                assert (answer.status == 200) is (address in ADDRESSES), (address, answer.status)
+
+
+async def test_what_is_not_there_is_a_page_and_what_may_not_be_done_is_refused(folder: Path) -> None:
+    async with asked(folder) as session:
+        async with session.get("/style.css/../../etc/passwd<script>") as answer:
+            assert (answer.status, answer.content_type) == (404, "text/html")
+            assert "There is no such page" in await answer.text()
+        async with session.post("/") as answer:
+            assert answer.status == 405
+
+
+async def test_a_search_is_answered_in_the_form_that_is_liked(folder: Path) -> None:
+    async with asked(folder) as session:
+        async with session.get("/search?q=tomato", headers={"Accept": "application/json"}) as answer:
+            found = await answer.json()
+            assert found["count"] == len(found["results"]) > 0
+            assert answer.headers["Access-Control-Allow-Origin"] == "*"
+        async with session.get("/search?q=tomato", headers={"Accept": "text/html"}) as answer:
+            assert answer.content_type == "text/html"
+            assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+async def test_a_crawl_without_words_says_how_to_get_them(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path / "out")
+    folder.create(Job(seeds=("http://a.test/",), words=False))
+    folder.unlock()
+    async with asked(folder.path) as session, session.get("/search?q=x&format=json") as answer:
+        assert answer.status == 404
+        assert "--rebuild" in (await answer.json())["error"]
+
+
+async def test_the_part_that_changes_tells_whether_the_crawl_runs(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path / "out")
+    folder.create(Job(seeds=("http://a.test/",)))
+    async with asked(folder.path) as session:
+        async with session.get("/live") as answer:
+            assert answer.headers["X-Running"] == "true"
+        folder.unlock()
+        async with session.get("/live") as answer:
+            assert answer.headers["X-Running"] == "false"
+
+
+async def test_types_of_a_crawl_at_rest_are_counted_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[str] = []
+    select = module.select
+
+    async def counting(pool: AnswerPool, query: str, *, seconds: float) -> object:
+        counted.append(query)
+        return await select(pool, query, seconds=seconds)
+
+    monkeypatch.setattr(module, "select", counting)
+    async with asked(folder) as session:
+        for _ in range(3):
+            async with session.get("/") as answer:
+                assert "schema:Recipe" in await answer.text()
+    assert len(counted) == 1
+
+
+async def test_a_query_that_takes_too_long_is_a_page_that_says_so(folder: Path) -> None:
+    async with asked(folder, Limits(seconds=0.001, workers=1)) as session, session.get(f"/entity?iri={HOME}") as answer:
+        assert answer.status == 504
+        assert "the query was ended" in await answer.text()
+
+
+async def test_it_serves_on_this_machine_only_until_it_is_told_to_end(folder: Path) -> None:
+    until, ready = asyncio.Event(), asyncio.get_running_loop().create_future()
+    running = asyncio.create_task(
+        serve(CrawlFolder(folder), port=0, limits=LIMITS, until=until, ready=ready.set_result)
+    )
+    address = await ready
+    assert address.startswith("http://127.0.0.1:")
+    async with aiohttp.ClientSession() as session, session.get(f"{address}live") as answer:
+        assert answer.status == 200
+    until.set()
+    await running
+    async with aiohttp.ClientSession() as session:
+        with pytest.raises(aiohttp.ClientConnectionError):
+            await session.get(f"{address}live")
+
+
+async def test_a_port_that_is_taken_is_an_error(folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError, match="address already in use"):
+        await serve(CrawlFolder(folder), port=taken.getsockname()[1], limits=LIMITS, until=asyncio.Event())
