@@ -369,3 +369,45 @@ def test_attempts_and_the_wait_for_the_next_one_outlast_a_kill(tmp_path: Path) -
             assert now >= 120.0
     assert tries == 3
     ledger.close()
+
+
+class Choosy(BestOf):
+    """Waits for one host, whatever else is awake."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__()
+        self.choosy, self.awaited, self._host = 1.0, "", host
+
+    def leave(self, host: str) -> None:
+        self._host = ""
+
+    def pick(self) -> str | None:
+        waits = self._host and self._host not in self.awake
+        self.awaited = self._host if waits else ""
+        return None if waits else super().pick()
+
+
+def test_a_policy_may_wait_for_a_host_that_rests_for_a_moment() -> None:
+    frontier = frontier_on(policy=Choosy("b.example"), delay=2.0)
+    offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
+    assert fetch(frontier, 0.0) == f"{B}/1"
+    assert frontier.next(0.0) is None, "the other host is free, and yet"
+    assert frontier.idle_until() == 2.0
+    assert fetch(frontier, 2.0) == f"{B}/2"
+
+
+def test_a_host_whose_request_is_under_way_is_waited_for() -> None:
+    frontier = frontier_on(policy=Choosy("b.example"), delay=2.0)
+    offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
+    ticket = take(frontier, 0.0)
+    assert frontier.next(1.0) is None
+    frontier.answered(ticket, 1.0)
+    frontier.done(ticket)
+    assert fetch(frontier, 3.0) == f"{B}/2"
+
+
+@pytest.mark.parametrize("host", ["b.example", "never-seen.example"])
+def test_a_host_that_is_used_up_or_rests_for_long_is_not_waited_for(host: str) -> None:
+    frontier = frontier_on(policy=Choosy(host), delay=60.0)
+    offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
+    assert {fetch(frontier, 0.0), fetch(frontier, 0.0)} == {f"{A}/1", f"{B}/1"}

@@ -84,7 +84,9 @@ def test_in_the_frontier_slow_and_busy_hosts_are_asked_less_often() -> None:
     )
     offer(frontier, *(f"http://a.example/{number}" for number in range(5)))
     first = take(frontier, 0.0)
+    assert frontier.response_time(first) == 0.0
     frontier.answered(first, 6.0, elapsed=6.0)
+    assert frontier.response_time(first) == 6.0
     frontier.done(first)
     assert frontier.next(11.9) is None
     second = take(frontier, 12.0)

@@ -45,7 +45,7 @@ from motherlode.frontier import DiskLedger, Frontier, HostBudget, Politeness, sc
 from motherlode.index import CrawlStore, RunRecord, Writer
 from motherlode.index.sinks import open_sinks
 from motherlode.model import Fetcher, LinkSource, Policy
-from motherlode.policy import policy_from, reads_known_links, reward_from
+from motherlode.policy import make_choosy, policy_from, reads_known_links, reward_from
 from motherlode.policy.models import start_from
 from motherlode.www.urls import canonical
 
@@ -219,6 +219,8 @@ def _learner(job: Job, ledger: DiskLedger) -> Policy:
     if job.model and ledger.note("policy") is None:  # a crawl that is resumed knows what the model knew
         check_model(job)
         start_from(policy, read_model(Path(job.model)), name=job.model)
+    if job.time is None and (job.pages is not None or job.bytes is not None):  # requests are scarce, and time is not
+        make_choosy(policy, job.choosy)
     return policy
 
 
@@ -240,10 +242,10 @@ def _frontier(
 
 
 def _politeness(job: Job, *, leased: bool = False) -> Politeness:
-    """A recorded web has no addresses, and its answers neither change nor tire."""
+    """A recorded web has no addresses and nobody who minds, and its answers neither change nor tire."""
     live = job.web is None
     return Politeness(
-        delay=job.delay,
+        delay=job.delay if live else 0.0,
         per_host=job.per_host,
         retry_wait=job.retry_wait,
         retries=live,

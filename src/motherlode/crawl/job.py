@@ -16,7 +16,15 @@ from motherlode.crawl.hostnames import host_name
 from motherlode.crawl.owning import own_hosts
 from motherlode.extract import Following, following_from
 from motherlode.index.sinks.settings import SinkSettings, sink_settings
-from motherlode.policy import DEFAULT_POLICY, DEFAULT_REWARD, nearest, policy_from, reward_from, target_from
+from motherlode.policy import (
+    DEFAULT_CHOOSY,
+    DEFAULT_POLICY,
+    DEFAULT_REWARD,
+    nearest,
+    policy_from,
+    reward_from,
+    target_from,
+)
 from motherlode.policy.targets import UnreadableQueryError
 from motherlode.transform.options import TransformOptions
 from motherlode.transform.xslt.settings import BUILTIN, from_table
@@ -41,6 +49,9 @@ class Job:
     reward: str = DEFAULT_REWARD
     """What the policy learns from: target (0 or 1), statements, new-statements, per-request, per-byte: see
     docs/rewards.md."""
+    choosy: float = DEFAULT_CHOOSY
+    """With a budget of pages or bytes: rather wait some seconds for a host than ask one that promises less than this
+    share of what it does. 0 asks whoever may be asked, which is faster and finds less."""
     dry_after: int | None = None
     """Stop when of so many requests in a row fewer than the share `dry_below` were finds."""
     dry_below: float = 0.01
@@ -49,7 +60,7 @@ class Job:
     web: str | None = None
     """A WARC file in the place of the network."""
     delay: float = 1.0
-    """Seconds between two requests to one host."""
+    """Seconds between two requests to one host; a recorded web needs none, and gets none."""
     warc: bool = False
     """Keep all answers as WARC files in the crawl's folder."""
     sitemaps: bool | str = True
@@ -133,6 +144,8 @@ class Job:
             value = getattr(self, name)
             if value is not None and value < 0:
                 raise JobError(f"{name} cannot be negative; got {value}")
+        if not 0 <= self.choosy <= 1:
+            raise JobError(f"choosy must be a share from 0 to 1; got {self.choosy}")
         if not 0 < self.dry_below <= 1:
             raise JobError(f"dry_below must be a share above 0 and up to 1; got {self.dry_below}")
         if self.dry_after is not None and self.shards > 1:

@@ -57,7 +57,7 @@ class Crawl:
         self._frontier = parts.frontier
         self._settler = Settler(parts.frontier, parts.policy, parts.spelling)
         self._budget = budget
-        self._places = Places(concurrency)
+        self._places = Places(concurrency, freed=self.nudge)
         """Taken by tickets whose outcome frontier and policy do not know yet."""
         self._turns: asyncio.Queue[_Turn | None] = asyncio.Queue()
         """Turns that are over; None is a nudge to look at the frontier again."""
@@ -193,7 +193,7 @@ class Crawl:
             return
         revisits = self._parts.revisits
         request = Request(url=ticket.url, kind=ticket.kind) if revisits is None else revisits.request(ticket)
-        with self._places.asking(time.monotonic()):
+        with self._places.asking(time.monotonic(), usual=self._frontier.response_time(ticket)):
             fetched = await self._parts.fetcher.fetch(request)
         self._frontier.answered(ticket, ended_at(fetched), elapsed=fetched.elapsed, address=fetched.address)
         self._turns.put_nowait(None)  # its host may be free for another request
@@ -225,7 +225,7 @@ class Crawl:
         """Use the ticket for a HEAD. If the page is worth a GET, it gets a ticket of its own for that."""
         if self._parts.prober is None:
             raise ValueError("nothing was said about probing")
-        with self._places.asking(time.monotonic()):
+        with self._places.asking(time.monotonic(), usual=self._frontier.response_time(ticket)):
             answer = await self._parts.fetcher.fetch(Request(url=ticket.url, kind=RequestKind.PROBE))
         self._frontier.answered(ticket, ended_at(answer), elapsed=answer.elapsed, address=answer.address)
         self.totals.heads += 1
@@ -256,9 +256,11 @@ class Crawl:
         """The next turn that is over, or None when it is time to look at the frontier or the clock again."""
         if not self._turns.empty():
             return self._turns.get_nowait()
-        wait = LEAST_SECONDS
+        wait, now = LEAST_SECONDS, time.monotonic()
         ripe = self._frontier.idle_until()
-        if ripe is not None and not self._places.full(time.monotonic()) and not self._over():
+        if self._places.full(now):
+            wait = min(wait, self._places.next_slow(now))
+        elif ripe is not None and not self._over():
             wait = min(wait, max(0.0, ripe - time.time()))
         if self._broken is not None:
             raise self._broken  # a part of ours broke: let it be seen

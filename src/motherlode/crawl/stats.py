@@ -104,9 +104,10 @@ def _estimate(note: bytes | None) -> tuple[Estimate | None, bool]:
 
 
 def _sinks(folder: CrawlFolder) -> tuple[dict[str, Any], ...]:
-    job = folder.job()
-    if not job.sinks:
+    folder.require()
+    if b"sinks" not in folder.job_file.read_bytes():  # to read thousands of seeds takes longer than all else here
         return ()
+    job = folder.job()
     from motherlode.index.sinks import sink_states  # most crawls have none, and `stats` should start at once
 
     return tuple(sink_states(job.sink_settings(), folder.path))

@@ -16,6 +16,9 @@ BestScore = Callable[[str], float | None]
 CountWaiting = Callable[[str], int]
 """How many URLs wait in an arm."""
 
+_SOON = 10.0
+"""Seconds that a host may rest and be worth waiting for."""
+
 
 class Clocks:
     """Wakes hosts when their own time and that of their address have come, and lets them rest."""
@@ -197,6 +200,13 @@ class Clocks:
             address.awake.pop(host.record.name, None)
             if address.line and not self._addresses.full(address):
                 self._address_times.push(address.ready_at, address.name)
+
+    def is_soon(self, name: str, now: float) -> bool:
+        """Whether a host that rests will be awake in a moment: when its request ends, or its clock allows."""
+        host = self.hosts.get(name)
+        if host is None or not host.arms or host.queued:
+            return False
+        return host.in_flight > 0 or host.asking or now < host.record.ready_at <= now + _SOON
 
     def settle(self, host: Host) -> None:
         """See to it that a host which may be asked again some time will be."""

@@ -38,7 +38,7 @@ from motherlode.frontier.keys import (
     row_parts,
     row_stub,
 )
-from motherlode.frontier.known import SLOT_MASK, KnownRows, hash_of
+from motherlode.frontier.known import BIT_SHIFT, BYTE_MASK, KnownRows, hash_of
 from motherlode.frontier.queues import Queues
 from motherlode.frontier.records import DiskRecords
 from motherlode.www.urls import host_of
@@ -64,7 +64,6 @@ class DiskLedger(DiskRecords):
         self._rows, self._flight, self._names = (self._tables[name] for name in ("rows", "flight", "names"))
         self._known = KnownRows(self._tables["known"])
         self._queues = Queues(self._tables["waiting"], self._tables["used"])
-        self._slots = self._known.slots
         self._lately: set[str] = set()
         """URLs that pages mention again and again: those that were asked for of late and were known."""
         self._out: dict[str, int] = {}
@@ -130,7 +129,7 @@ class DiskLedger(DiskRecords):
         if not self._loaded:
             self._load()
         url_hash = hash_of(url.encode())
-        return self._row_with(url_hash, url) if self._slots[url_hash & SLOT_MASK] else None
+        return self._row_with(url_hash, url)
 
     def _row_with(self, url_hash: int, url: str) -> int | None:
         """The row of a URL among those that share its hash."""
@@ -147,13 +146,14 @@ class DiskLedger(DiskRecords):
     def known_of(self, urls: Sequence[str]) -> list[bool]:
         if not self._loaded:
             self._load()
-        answers, slots, lately = [], self._slots, self._lately
+        answers, lately, recent, marks = [], self._lately, self._known.recent, self._known.marks
         for url in urls:
             if url in lately:
                 answers.append(True)
                 continue
             url_hash = hash_of(url.encode())
-            if not slots[url_hash & SLOT_MASK] or self._row_with(url_hash, url) is None:
+            may_be = url_hash in recent or marks[url_hash & BYTE_MASK] >> (url_hash >> BIT_SHIFT) & 1
+            if not may_be or self._row_with(url_hash, url) is None:
                 answers.append(False)
             else:
                 answers.append(True)
@@ -189,15 +189,22 @@ class DiskLedger(DiskRecords):
     # ── URLs come in ─────────────────────────────────────────────────────────────────────────────────
 
     def add_new(self, entries: Sequence[Entry]) -> None:
-        first, numbers = self._next_row, self._arm_numbers
-        for entry in entries:
-            if entry.arm not in numbers:
-                self._arm_number(entry.arm, entry.url)
+        first = self._next_row
         rows = [(NUMBER_KEY.pack(row), WAITING + encode(entry)) for row, entry in enumerate(entries, start=first)]
         self._row_cursor.putmulti(rows, append=True)
         self._known.put_all([hash_of(entry.url.encode()) for entry in entries], first)
-        self._queues.push_all([numbers[entry.arm] for entry in entries], [entry.score for entry in entries], first)
+        self._queues.push_all(self._arms_of(entries), [entry.score for entry in entries], first)
         self._next_row += len(entries)
+
+    def _arms_of(self, entries: Sequence[Entry]) -> list[int]:
+        """The number of each entry's arm. Links of one host often stand together: one look-up will do."""
+        found, last, number = [], None, -1
+        for entry in entries:
+            arm = entry.arm
+            if arm != last:
+                number, last = self._arm_number(arm, entry.url), arm
+            found.append(number)
+        return found
 
     def add(self, entry: Entry) -> None:
         self._enqueue(self._put(entry, WAITING), entry)

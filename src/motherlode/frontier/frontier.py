@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
+from typing import cast
 
 import msgspec
 
@@ -19,7 +20,7 @@ from motherlode.frontier.permits import Permits
 from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS, long_rest
 from motherlode.frontier.scope import Scope
 from motherlode.frontier.tickets import Politeness, Ticket
-from motherlode.model import FailureKind, Link, Parent, Policy, RequestKind
+from motherlode.model import FailureKind, Link, Parent, Policy, RequestKind, Waits
 from motherlode.www.urls import host_of
 
 _MOST_REFUSALS = 1000
@@ -48,6 +49,7 @@ class Frontier:
     ) -> None:
         self._ledger = ledger
         self._policy = policy
+        self._waits = cast(Waits, policy) if hasattr(policy, "awaited") else None
         self._politeness = politeness
         self._budget = budget
         self._admit = admit
@@ -100,6 +102,10 @@ class Frontier:
                 ticket = self._issue(*self._intake.take(arm))
                 if ticket is not None:
                     return ticket
+            elif self._waits is not None and self._waits.awaited:
+                if self._clocks.is_soon(self._waits.awaited, now):
+                    return None
+                self._waits.leave(self._waits.awaited)
             elif not self._clocks.ripen(now):
                 return None
         self._unfinished_at = now
@@ -161,6 +167,10 @@ class Frontier:
             if address and address != ticket.address:
                 self._clocks.touch_address(address, now)
                 self._clocks.move(asked, address)
+
+    def response_time(self, ticket: Ticket) -> float:
+        """Seconds that answers of the ticket's host take, smoothed; 0 while none has come."""
+        return self._hosts[ticket.host].record.response
 
     def resolved(self, ticket: Ticket, address: str) -> None:
         """The address is known; what waited for it goes next, by the address's clock too."""

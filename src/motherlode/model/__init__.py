@@ -22,6 +22,7 @@ from motherlode.model.selection import (
     Reason,
     Tells,
     Values,
+    Waits,
 )
 from motherlode.model.visits import Visit
 
@@ -59,4 +60,5 @@ __all__ = [
     "Term",
     "Values",
     "Visit",
+    "Waits",
 ]

@@ -123,6 +123,19 @@ class Values(Protocol):
     def value(self, arm: str) -> float: ...
 
 
+class Waits(Protocol):
+    """A policy may also be this: then it may rather wait for a host that rests than pick what is awake."""
+
+    choosy: float
+    """It waits where what is awake is worth less than this share of what a resting host promises; 0 for never."""
+    awaited: str
+    """The host for whose sake the last pick gave nothing, or ""."""
+
+    def leave(self, host: str) -> None:
+        """Not to be waited for: it is not known when it will be awake, or not soon."""
+        ...
+
+
 class Combines(Protocol):
     """A policy may also be this: then models of several crawls become one, and a crawl may start from a model."""
 

@@ -7,9 +7,11 @@ the caller gives. Targets, which decide what counts as a find, stand beside the 
 """
 
 from motherlode.policy.names import (
+    DEFAULT_CHOOSY,
     DEFAULT_POLICY,
     POLICIES,
     POLICY_TABLE,
+    make_choosy,
     nearest,
     policy_from,
     policy_usage,
@@ -19,6 +21,7 @@ from motherlode.policy.rewards import DEFAULT_REWARD, REWARDS, Given, Reward, re
 from motherlode.policy.targets import TARGETS, Target, ntriples, target_from
 
 __all__ = [
+    "DEFAULT_CHOOSY",
     "DEFAULT_POLICY",
     "DEFAULT_REWARD",
     "POLICIES",
@@ -28,6 +31,7 @@ __all__ = [
     "Given",
     "Reward",
     "Target",
+    "make_choosy",
     "nearest",
     "ntriples",
     "policy_from",

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from motherlode.policy.anthelion import Classifier
 
 DEFAULT_POLICY = "motherlode"
+DEFAULT_CHOOSY = 0.5
+"""How choosy a policy that `Waits` is where requests are scarce, and time is not."""
 
 Arguments = tuple[str, ...]
 """What stands after the word, taken apart at the colons."""
@@ -327,6 +329,12 @@ def reads_known_links(name: str) -> bool:
     """
     line = POLICY_TABLE.get(name.partition(":")[0])
     return line is not None and line.reads_known_links
+
+
+def make_choosy(policy: Policy, choosy: float) -> None:
+    """Let the policy wait for hosts that are worth it, if it is one that can."""
+    if hasattr(policy, "choosy"):
+        policy.choosy = choosy
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

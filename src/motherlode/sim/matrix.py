@@ -12,7 +12,7 @@ from pathlib import Path
 
 from motherlode.crawl.models import read_model
 from motherlode.model import Policy
-from motherlode.policy import DEFAULT_REWARD, policy_from, reward_from, target_from
+from motherlode.policy import DEFAULT_CHOOSY, DEFAULT_REWARD, make_choosy, policy_from, reward_from, target_from
 from motherlode.policy.models import start_from
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
 from motherlode.sim.recorded import TraceWeb
@@ -92,6 +92,7 @@ def run_trial(spec: WebSpec, trial: Trial, *, keep_picks: bool = False) -> Trial
     policy: Policy = OraclePolicy(_graph(spec)) if trial.policy == ORACLE else policy_from(trial.policy, trial.seed)
     if trial.model:
         start_from(policy, read_model(Path(trial.model)), name=trial.model)
+    make_choosy(policy, 1.0 if trial.policy == ORACLE else DEFAULT_CHOOSY)  # as a crawl with a budget of pages does
     reward = None if trial.reward == DEFAULT_REWARD else reward_from(trial.reward)
     simulation = Simulation(web, policy, scope=lambda url: "", timing=trial.timing, seed=trial.seed, reward=reward)
     return Trialled(trial, simulation.run(trial.seeds, pages=trial.pages, keep_picks=keep_picks))

@@ -12,7 +12,9 @@ from collections import deque
 from collections.abc import Sequence
 
 from motherlode.model import Feedback, Link, Parent, Rating
+from motherlode.policy.waiting import RestingHosts
 from motherlode.sim.webs import SimPage, SimulatedWeb
+from motherlode.www.urls import host_of
 
 _FAR = 1 << 30
 """No relevant page can be reached."""
@@ -90,6 +92,11 @@ class OraclePolicy:
         self._order: dict[str, int] = {}
         self._searched = 0
         """Steps of searches since all distances were computed anew."""
+        self.choosy = 0.0
+        self.awaited = ""
+        """As every policy that `Waits`: with clocks that let hosts rest, the best crawl is one that waits for them."""
+        self._resting = RestingHosts()
+        self._picked = ""
 
     def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
         ratings = []
@@ -105,6 +112,7 @@ class OraclePolicy:
         """Everything was known before."""
 
     def wake(self, arm: str, best: float, waiting: int) -> None:
+        self._resting.wakes(host_of(arm))
         if arm not in self._awake:
             heapq.heappush(self._heap, self._placed(arm, self._value(arm)))
 
@@ -120,9 +128,22 @@ class OraclePolicy:
         return (*place, arm)
 
     def rest(self, arm: str) -> None:
-        self._awake.pop(arm, None)
+        known = self._awake.pop(arm, None)
+        if known is not None and arm != self._picked:
+            self._resting.rests(host_of(arm), _worth(known[0]))
+
+    def leave(self, host: str) -> None:
+        self._resting.wakes(host)
 
     def pick(self) -> str | None:
+        arm = self._best()
+        self.awaited = ""
+        if arm is not None and self.choosy:
+            self.awaited = self._resting.better_than(_worth(self._awake[arm][0]), choosy=self.choosy) or ""
+        self._picked = "" if self.awaited or arm is None else arm
+        return self._picked or None
+
+    def _best(self) -> str | None:
         while self._heap:
             distance, order, arm = self._heap[0]
             if self._awake.get(arm) != (distance, order):
@@ -168,3 +189,8 @@ class OraclePolicy:
 
     def load(self, state: bytes) -> None:
         """Nothing was learned."""
+
+
+def _worth(distance: int) -> float:
+    """Finds per request on the way to the nearest find."""
+    return 0.0 if distance == _FAR else 1.0 / (1.0 + distance)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from motherlode.index import PageRecord
 from motherlode.index.words.documents import MOST_LITERALS, MOST_TEXT, documents
+from motherlode.model.terms import literal
 from tests.index.fakes import record, says
 
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
@@ -65,6 +69,29 @@ def test_quotes_escapes_and_what_looks_like_syntax_stay_text() -> None:
 
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.text(st.characters(codec="utf-8"), max_size=30)
+            | st.sampled_from(['" .', "\\", "\\n", ' "@en .', "\x85\u2028"]),
+            st.sampled_from(["", "en", "de-ch"]),
+            st.sampled_from(["", "<http://ex.org/g>", "_:g"]),
+        ),
+        max_size=5,
+        unique=True,
+    )
+)
+def test_every_text_is_read_as_it_was_written(said: list[tuple[str, str, str]]) -> None:
+    page = "http://a.example/"
+    made = documents(
+        record(page, *(("<u:s>", "<u:p>", literal(text, language=tag), graph) for text, tag, graph in said))
+    )
+    names = {"": page, "<http://ex.org/g>": f"{page}#graph=http://ex.org/g", "_:g": f"{page}#graph=_:g"}
+    found = [(text.value, text.language, document.graph) for document in made for text in document.texts]
+    assert sorted(found) == sorted((text.strip(), tag, names[graph]) for text, tag, graph in said if text.strip())
 
 
 def test_size_is_bounded() -> None:

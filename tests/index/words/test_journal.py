@@ -8,27 +8,36 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.index.records import PageRecord
+from motherlode.index.words.documents import SubjectDocument, Text
+from motherlode.index.words.engine import encode
 from motherlode.index.words.journal import Journal
-from tests.index.fakes import record, says
+
+Page = tuple[str, list[SubjectDocument]]
 
 
-def page(number: int) -> PageRecord:
-    return record(f"http://a.test/{number}", says("x", f"word{number}"))
+def page(number: int) -> Page:
+    """A page with so many documents, at most two."""
+    url = f"http://a.test/{number}"
+    texts = [Text("http://ex.org/p", f"word{number}", "en"), Text("http://ex.org/p", "Wörter")]
+    return url, [SubjectDocument(f"_:{n}", url, url, ["http://ex.org/T"], texts) for n in range(number % 3)]
 
 
-def batches(path: Path) -> list[list[tuple[str, bytes]]]:
-    return [[(one.url, one.lines) for one in batch] for batch in Journal(path).pending()]
+def encoded(*pages: Page) -> list[tuple[str, list[bytes]]]:
+    return [(url, [encode(document) for document in documents]) for url, documents in pages]
 
 
-def written(path: Path, *sizes: int) -> list[list[tuple[str, bytes]]]:
+def batches(path: Path) -> list[list[Page]]:
+    return list(Journal(path).pending())
+
+
+def written(path: Path, *sizes: int) -> list[list[Page]]:
     """A journal with batches of so many pages; what it should hold."""
     journal, number, expected = Journal(path), 0, []
     for size in sizes:
         batch = [page(number + place) for place in range(size)]
         number += size
-        journal.append(batch)
-        expected.append([(one.url, one.lines) for one in batch])
+        journal.append(encoded(*batch))
+        expected.append(batch)
     return expected
 
 
@@ -44,7 +53,7 @@ def test_the_size_is_that_of_the_file_also_when_it_is_opened_again(tmp_path: Pat
     journal = Journal(path)
     assert journal.size == 0
     for number in range(3):
-        journal.append([page(number)])
+        journal.append(encoded(page(number)))
         assert journal.size == path.stat().st_size == Journal(path).size > 0
     journal.clear()
     assert journal.size == path.stat().st_size == 0
@@ -61,9 +70,9 @@ def test_a_journal_that_is_opened_again_goes_on_at_its_end(tmp_path: Path) -> No
 def test_what_was_appended_after_a_commit_is_all_that_is_left(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     journal = Journal(path)
-    journal.append([page(1)])
+    journal.append(encoded(page(1)))
     journal.clear()
-    journal.append([page(2)])
+    journal.append(encoded(page(2)))
     assert [[url for url, _ in batch] for batch in batches(path)] == [["http://a.test/2"]]
 
 

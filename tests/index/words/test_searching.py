@@ -46,8 +46,7 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> WordSearcher:
         record("http://c.test/lid", says("lid", "A lid for a frying pan")),
         record("http://[2001:db8::1]:81/", says("wok", "An iron wok")),
     ]
-    index.announce(pages)
-    index.write(pages)
+    index.write(index.announce(pages))
     index.close()
     return WordSearcher(path)
 

@@ -36,8 +36,7 @@ def test_commits_come_by_the_clock(tmp_path: Path) -> None:
     for second in range(0, 12, 3):
         now = float(second)
         pages = [record(f"http://a.test/{second}", says("x", "found"))]
-        index.announce(pages)
-        index.write(pages)
+        index.write(index.announce(pages))
         assert words(tmp_path, "found") == []
     now = 12.0
     index.write([])
@@ -98,8 +97,7 @@ def test_an_index_can_be_made_anew_from_the_quads(tmp_path: Path) -> None:
     index = WordIndex(tmp_path / "words")
     assert index.is_new
     stale = [record("http://c.test/", says("x", "stale"))]
-    index.announce(stale)
-    index.write(stale)
+    index.write(index.announce(stale))
     index.rebuild(quads)
     index.close()
     assert words(tmp_path / "words", "stale") == []

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+
+import msgspec
 
 from motherlode.index.records import PageRecord
 from motherlode.model.terms import RDF, XSD, page_iri
@@ -28,22 +28,18 @@ MOST_TEXT = 20_000
 MOST_LITERALS = 1_000
 """Literals of one subject on one page; a subject with more is a list, and found by its first."""
 
-_STATEMENT = re.compile(
-    r"^((\S+) <([^<>]*)> "  # subject, predicate
-    r'(?:"([^"\\]*(?:\\.[^"\\]*)*)"(?:@([A-Za-z0-9-]+)|\^\^<([^<>]*)>)?|<([^<>]*)>|_:\S+))'
-    r"(?: (<[^<>]*>|_:\S+))? \.$"
-    r"(?:\n\1 \.$)?",  # a statement of a graph stands in the union as well, one line below
-    re.MULTILINE,
-)
-"""What stands before the graph, subject, predicate, text, language, datatype, IRI as object, graph."""
+_TAIL = re.compile(r"(?:@([A-Za-z0-9-]+)|\^\^<([^<>]*)>)?(?: (<[^<>]*>|_:\S+))? \.")
+"""What follows a text: language, datatype, graph."""
 _SEPARATOR = re.compile(r"[/#:]")
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _PLAIN_ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
-_TYPE = RDF + "type"
+_IS_A = f" <{RDF}type> <"
+_Tail = tuple[str, str]
+"""Language and graph."""
 _TEXT_TYPES = frozenset({"string", "normalizedString", "token", "Name", "NMTOKEN"})
 
 
-class Text(NamedTuple):
+class Text(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A literal that can be found."""
 
     predicate: str
@@ -51,22 +47,24 @@ class Text(NamedTuple):
     language: str = ""
 
 
-@dataclass(slots=True)
-class SubjectDocument:
-    """What one graph of a page says of one subject, in words. IRIs have no brackets; blank nodes keep their `_:`."""
+class SubjectDocument(msgspec.Struct, array_like=True):
+    """What one graph of a page says of one subject, in words. IRIs have no brackets; blank nodes keep their `_:`.
+
+    It is kept in the index and in the journal as it stands here.
+    """
 
     subject: str
     graph: str
     page: str
-    texts: list[Text] = field(default_factory=list)
-    types: list[str] = field(default_factory=list)
+    types: list[str] = []
+    texts: list[Text] = []
 
     @property
     def name(self) -> str:
         """The text that names the subject; "" where none does.
 
         >>> texts = [Text("http://schema.org/about", "Naples"), Text("http://schema.org/name", "Pizza")]
-        >>> SubjectDocument("_:b", "g", "p", texts).name
+        >>> SubjectDocument("_:b", "g", "p", texts=texts).name
         'Pizza'
         """
         rank, best = _NO_NAME, ""
@@ -100,25 +98,49 @@ def documents(record: PageRecord) -> list[SubjectDocument]:
     """What there is to find on a page; the same record always gives the same documents."""
     page = _bare(page_iri(record.url))
     found: dict[tuple[str, str], SubjectDocument] = {}
-    types: dict[str, list[str]] = {}
-    statements = _STATEMENT.findall(record.lines.decode("utf-8", "replace"))
-    for _, subject, predicate, escaped, language, datatype, iri, graph in statements:
-        if iri:
-            if predicate == _TYPE:
-                types.setdefault(subject, []).append(iri)
+    types: dict[str, dict[str, None]] = {}
+    tails: dict[str, _Tail | None] = {}
+    last = ""
+    for line in record.lines.decode("utf-8", "replace").split("\n"):
+        subject, quoted, rest = line.partition(' "')
+        if not quoted:
+            subject, is_a, rest = line.partition(_IS_A)
+            if is_a:
+                types.setdefault(subject, {})[rest.partition(">")[0]] = None
+            continue
+        if last.startswith(line[:-1]):  # a statement of a graph stands in the union as well, one line below
+            continue
+        last = line
+        subject, _, predicate = subject.partition(" ")
+        escaped, _, end = rest.rpartition('"')
+        tail = tails[end] if end in tails else tails.setdefault(end, _tail(end))
+        if tail is None or not predicate.startswith("<"):
             continue
         text = unescaped(escaped[:MOST_TEXT]).strip()
-        if not text or (datatype and not _is_text(datatype)):
+        if not text:
             continue
+        language, graph = tail
         document = found.get((subject, graph))
         if document is None:
             of = _bare(graph) if graph else page
             document = found[subject, graph] = SubjectDocument(_bare(subject), of, page)
         if len(document.texts) < MOST_LITERALS:
-            document.texts.append(Text(predicate, text, language.lower()))
+            document.texts.append(Text(predicate[1:-1], text, language))
     for (subject, _), document in found.items():
-        document.types.extend(dict.fromkeys(types.get(subject, ())))
+        document.types.extend(types.get(subject, ()))
     return list(found.values())
+
+
+def _tail(end: str) -> _Tail | None:
+    """Language and graph, as what follows a text tells them; None where the text is no words, or the line is broken.
+
+    >>> _tail("@de-CH <http://a.example/> ."), _tail(" ."), _tail("^^<http://www.w3.org/2001/XMLSchema#date> .")
+    (('de-ch', '<http://a.example/>'), ('', ''), None)
+    """
+    found = _TAIL.fullmatch(end)
+    if found is None or (found[2] and not _is_text(found[2])):
+        return None
+    return (found[1] or "").lower(), found[3] or ""
 
 
 def _is_text(datatype: str) -> bool:
@@ -138,6 +160,10 @@ def unescaped(text: str) -> str:
     """
     if "\\" not in text:
         return text
+    if "\\\\" not in text:  # then each backslash begins an escape, and those that our own lines have are few
+        text = text.replace('\\"', '"').replace("\\n", "\n").replace("\\r", "\r")
+        if "\\" not in text:
+            return text
 
     def plain(match: re.Match[str]) -> str:
         code = match[1] or match[2]

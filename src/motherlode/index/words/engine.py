@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from motherlode.index.words.documents import SubjectDocument, Text
+from motherlode.index.words.documents import SubjectDocument
 from motherlode.www.urls import host_of
 
 if TYPE_CHECKING:
@@ -24,22 +24,11 @@ _ANALYSER = "words"
 _LONGEST_WORD = 60
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese."""
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+_UNSPACED = re.compile(f"[{UNSPACED}]+")
 
 
-class Stored(msgspec.Struct, frozen=True, array_like=True):
-    """What a document gives back when it is found: a tuple of the same when it is written."""
-
-    subject: str
-    graph: str
-    page: str
-    types: tuple[str, ...]
-    texts: tuple[tuple[str, str, str], ...]
-    """Predicate, value, language."""
-
-
-_encode = msgspec.msgpack.Encoder().encode
-decode = msgspec.msgpack.Decoder(Stored).decode
+encode = msgspec.msgpack.Encoder().encode
+decode = msgspec.msgpack.Decoder(SubjectDocument).decode
 
 
 @cache
@@ -77,7 +66,7 @@ def spaced(text: str) -> str:
     if text.isascii():
         return text
     text = unicodedata.normalize("NFC", text)
-    return _UNSPACED.sub(lambda match: f" {match[0]} ", text) if _UNSPACED.search(text) else text
+    return _UNSPACED.sub(lambda match: f" {'  '.join(match[0])} ", text)
 
 
 def tokens(text: str) -> list[str]:
@@ -105,8 +94,8 @@ def open_index(path: Path, *, create: bool = False) -> tuple[tantivy.Index, bool
     return index, fresh
 
 
-def written(document: SubjectDocument) -> tantivy.Document:
-    """A document as the engine takes it."""
+def written(document: SubjectDocument, encoded: bytes) -> tantivy.Document:
+    """A document as the engine takes it; it gives back what is encoded here."""
     import tantivy
 
     made = tantivy.Document()
@@ -125,8 +114,7 @@ def written(document: SubjectDocument) -> tantivy.Document:
         made.add_text("label", spaced(name))
     for text in document.texts:  # one value each: a phrase does not reach from one literal into the next
         made.add_text("text", spaced(text.value))
-    stored = (document.subject, document.graph, document.page, document.types, document.texts)
-    made.add_bytes("stored", _encode(stored))
+    made.add_bytes("stored", encoded)
     return made
 
 
@@ -154,7 +142,3 @@ def prefixes(language: str) -> list[str]:
     """
     parts = language.split("-") if language else []
     return ["-".join(parts[:end]) for end in range(1, len(parts) + 1)]
-
-
-def texts_of(stored: Stored) -> list[Text]:
-    return [Text(*text) for text in stored.texts]

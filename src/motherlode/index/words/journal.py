@@ -2,7 +2,8 @@
 
 Committing the index is dear, so it happens seldom; the quads are lasting at once. What lies between stands here: each
 batch is appended before its quads are written, and the file is emptied after each commit. When the index is opened and
-finds something here, it takes those pages again, which changes nothing for those that it had.
+finds something here, it takes those pages again, which changes nothing for those that it had. Pages are here as the
+index has them, by their documents: those are a fifth of the page's lines, and are encoded already.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from pathlib import Path
 import msgspec
 import zstandard
 
-from motherlode.index.records import PageRecord
+from motherlode.index.words.documents import SubjectDocument
 
 _LENGTH = struct.Struct("<I")
 _encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(list[tuple[str, bytes]]).decode
+_decode = msgspec.msgpack.Decoder(list[tuple[str, list[SubjectDocument]]]).decode
+
+Encoded = Sequence[tuple[str, Sequence[bytes]]]
+"""Pages, and their documents as `engine.encode` gives them."""
 
 
 class Journal:
@@ -30,22 +34,23 @@ class Journal:
         """Bytes that wait for a commit."""
         self._compressor = zstandard.ZstdCompressor(level=1)
 
-    def append(self, records: Sequence[PageRecord]) -> None:
-        frame = self._compressor.compress(_encode([(record.url, record.lines) for record in records]))
+    def append(self, pages: Encoded) -> None:
+        frame = self._compressor.compress(
+            _encode([(page, list(map(msgspec.Raw, documents))) for page, documents in pages])
+        )
         with self._path.open("ab") as file:
             self.size += file.write(_LENGTH.pack(len(frame)) + frame)
 
-    def pending(self) -> Iterator[list[PageRecord]]:
+    def pending(self) -> Iterator[list[tuple[str, list[SubjectDocument]]]]:
         """The batches since the last commit; half a batch at the end is one whose quads were not written either."""
         decompressor = zstandard.ZstdDecompressor()
         with self._path.open("rb") as file:
             while len(head := file.read(_LENGTH.size)) == _LENGTH.size:
                 frame = file.read(_LENGTH.unpack(head)[0])
                 try:
-                    pages = _decode(decompressor.decompress(frame))
+                    yield _decode(decompressor.decompress(frame))
                 except (zstandard.ZstdError, msgspec.DecodeError):
                     return
-                yield [PageRecord(url=url, fetched_at=0.0, status=None, lines=lines) for url, lines in pages]
 
     def clear(self) -> None:
         self._path.write_bytes(b"")

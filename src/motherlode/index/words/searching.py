@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from motherlode.index.words.asking import Search, attempts, parts, spellings
 from motherlode.index.words.documents import SubjectDocument, Text
-from motherlode.index.words.engine import Stored, decode, open_index, texts_of
+from motherlode.index.words.engine import decode, open_index
 from motherlode.index.words.snippets import Snippet, best, snippet
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Hit:
         }
 
 
-def _key(stored: Stored, label: str) -> tuple[str, ...]:
+def _key(stored: SubjectDocument, label: str) -> tuple[str, ...]:
     """Blank nodes of several pages are the same find where they have the same name and types."""
     return ("_:", label, *stored.types) if stored.subject.startswith("_:") else (stored.subject,)
 
@@ -110,7 +110,7 @@ def _found(searcher: tantivy.Searcher, query: tantivy.Query, asked: Search, want
     addresses = searcher.search(query, limit=_MOST_LOOKED_AT, count=False).hits
     for score, address in addresses:
         stored = _stored(searcher, address)
-        label = SubjectDocument(stored.subject, stored.graph, stored.page, texts_of(stored)).label
+        label = stored.label
         key = _key(stored, label)
         if key in found:
             pages[key].add(stored.page)
@@ -124,24 +124,23 @@ def _found(searcher: tantivy.Searcher, query: tantivy.Query, asked: Search, want
     return list(found.values())
 
 
-def _stored(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> Stored:
+def _stored(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> SubjectDocument:
     content: bytes = searcher.doc(address)["stored"][0]
     return decode(content)
 
 
-def _hit(stored: Stored, label: str, score: float, asked: Search, wanted: list[str]) -> Hit | None:
+def _hit(stored: SubjectDocument, label: str, score: float, asked: Search, wanted: list[str]) -> Hit | None:
     """None where a filter by predicate or language leaves no text that holds one of the words."""
-    texts = texts_of(stored)
-    allowed = _allowed(texts, asked)
+    allowed = _allowed(stored.texts, asked)
     text = best(allowed, wanted)
     if text is None:
-        if len(allowed) < len(texts) or not allowed:
+        if len(allowed) < len(stored.texts) or not allowed:
             return None
         text = allowed[0]  # found by a word like one of those asked for
     return Hit(
         subject=stored.subject,
         label=label,
-        types=stored.types,
+        types=tuple(stored.types),
         score=score,
         snippet=snippet(text.value, wanted),
         predicate=text.predicate,

@@ -8,9 +8,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from motherlode.index.records import PROVENANCE, PageRecord
-from motherlode.index.words.documents import documents, pages_of
-from motherlode.index.words.engine import open_index, written
+from motherlode.index.records import PROVENANCE, PageRecord, Store
+from motherlode.index.words.documents import SubjectDocument, documents, pages_of
+from motherlode.index.words.engine import encode, open_index, written
 from motherlode.index.words.journal import Journal
 
 if TYPE_CHECKING:
@@ -24,18 +24,14 @@ _COMMIT_SECONDS = 10.0
 """A commit is due after that many pages, bytes of the journal or seconds, whichever comes first."""
 
 
-class Store(Protocol):
-    """Where pages end."""
-
-    def write(self, records: Sequence[PageRecord]) -> None: ...
-
-    def flush(self) -> None: ...
-
-
 class QuadSource(Protocol):
     """A store that can be read from end to end, graph by graph."""
 
     def quads(self) -> Iterator[ox.Quad]: ...
+
+
+Prepared = list[tuple[str, list[tuple[SubjectDocument, bytes]]]]
+"""Pages by their IRIs, each with its documents and how they are kept."""
 
 
 class WordIndex:
@@ -49,18 +45,22 @@ class WordIndex:
         self._committed_at = clock()
         self._pages = 0
         if self._journal.size:
-            for records in self._journal.pending():
-                self._index(records)
+            for pages in self._journal.pending():
+                self._index([(page, [(one, encode(one)) for one in found]) for page, found in pages])
             self.commit()
 
-    def announce(self, records: Sequence[PageRecord]) -> None:
-        """Note pages that are about to be written, before anything else knows of them."""
-        self._journal.append(records)
+    def announce(self, records: Iterable[PageRecord]) -> Prepared:
+        """Note pages that are about to be written, before anything else knows of them. What `write` wants then."""
+        pages = [
+            (page, [(one, encode(one)) for one in documents(record)]) for page, record in pages_of(records).items()
+        ]
+        self._journal.append([(page, [encoded for _, encoded in found]) for page, found in pages])
+        return pages
 
-    def write(self, records: Sequence[PageRecord]) -> None:
+    def write(self, pages: Prepared) -> None:
         """Take pages that have been announced. They can be found from the next commit on."""
-        self._index(records)
-        self._pages += len(records)
+        self._index(pages)
+        self._pages += len(pages)
         if (
             self._pages >= _COMMIT_PAGES
             or self._journal.size >= _COMMIT_BYTES
@@ -68,11 +68,11 @@ class WordIndex:
         ):
             self.commit()
 
-    def _index(self, records: Iterable[PageRecord]) -> None:
-        for page, record in pages_of(records).items():
+    def _index(self, pages: Prepared) -> None:
+        for page, found in pages:
             self._writer.delete_documents_by_term("page", page)
-            for document in documents(record):
-                self._writer.add_document(written(document))
+            for document, encoded in found:
+                self._writer.add_document(written(document, encoded))
 
     def commit(self) -> None:
         """Make all that was written lasting, and visible to those who search."""
@@ -89,7 +89,7 @@ class WordIndex:
         pages = 0
         for record in _records(source.quads()):
             for document in documents(record):
-                self._writer.add_document(written(document))
+                self._writer.add_document(written(document, encode(document)))
             pages += 1
             each(pages)
         self.commit()
@@ -117,9 +117,9 @@ class SearchableStore:
         self._words = words
 
     def write(self, records: Sequence[PageRecord]) -> None:
-        self._words.announce(records)
+        pages = self._words.announce(records)
         self._quads.write(records)
-        self._words.write(records)
+        self._words.write(pages)
 
     def flush(self) -> None:
         self._quads.flush()
