@@ -25,7 +25,8 @@ import time
 from pathlib import Path
 
 from isolation import run_alone
-from motherlode.crawl.reading import Body, Instructions, Reader
+from motherlode.crawl.reading import Reader
+from motherlode.crawl.readings import Body, Instructions
 from motherlode.detect import detect
 from motherlode.extract import links as extract_links
 from motherlode.fetch import HttpFetcher, HttpOptions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from motherlode.crawl.lanes import ReaderLanes
-from motherlode.crawl.reading import Body, Instructions
+from motherlode.crawl.readings import Body, Instructions
 
 
 def page(name: str, body: bytes) -> Body:

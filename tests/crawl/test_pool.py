@@ -9,7 +9,7 @@ import signal
 import pytest
 
 from motherlode.crawl.pool import ReaderPool, UnreadableError
-from motherlode.crawl.reading import Body, Instructions
+from motherlode.crawl.readings import Body, Instructions
 
 PAGE = b'<title>T</title><a href="/next">n</a><p itemscope itemtype="http://schema.org/Person"><b itemprop=name>Ann</b>'
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import msgspec
 import pytest
 
-from motherlode.crawl.reading import MAX_PROBLEMS, Body, Instructions, Reader, Reading, syntaxes
+from motherlode.crawl.reading import MAX_PROBLEMS, Reader
+from motherlode.crawl.readings import Body, Instructions, Reading, Supplies, syntaxes
 from motherlode.crawl.refreshing import content_hash
-from motherlode.crawl.understanding import Supplies
 from motherlode.transform.options import Service
 
 URL = "http://ex.org/a/page"

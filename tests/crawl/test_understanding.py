@@ -10,7 +10,8 @@ from functools import partial
 import pytest
 
 from motherlode.crawl import understanding
-from motherlode.crawl.understanding import ServiceAnswer, Supplies, understand
+from motherlode.crawl.readings import ServiceAnswer, Supplies
+from motherlode.crawl.understanding import understand
 from motherlode.extract import ExtractOptions, links
 from motherlode.model import ContentKind, Facts, Problem, Syntax
 from motherlode.transform import TransformOptions

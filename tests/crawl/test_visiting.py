@@ -7,7 +7,8 @@ import time
 import pytest
 from tests.frontier.fakes import entry
 
-from motherlode.crawl.reading import READ_HEADERS, Body, Instructions, Reader
+from motherlode.crawl.reading import Reader
+from motherlode.crawl.readings import READ_HEADERS, Body, Instructions
 from motherlode.crawl.visiting import body_of, failed_visit, page_record, page_visit, redirect_record
 from motherlode.frontier import Entry, Ticket
 from motherlode.model import Failure, FailureKind, Page, RequestKind

@@ -11,7 +11,7 @@ from typing import BinaryIO
 import msgspec
 import pytest
 
-from motherlode.crawl.reading import Body, Instructions, Reading
+from motherlode.crawl.readings import Body, Instructions, Reading
 from motherlode.frames import BAD, GOOD, read_frame, write_frame
 
 PAGE = b'<title>T</title><p vocab="http://schema.org/" typeof="Place"><b property="name">P</b></p>'

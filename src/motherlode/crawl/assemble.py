@@ -24,7 +24,7 @@ from motherlode.crawl.neighbours import Join, Neighbours
 from motherlode.crawl.opening import open_ledger, open_store, requeue_lost
 from motherlode.crawl.owning import own_hosts
 from motherlode.crawl.parts import Budget, Parts
-from motherlode.crawl.reading import Instructions
+from motherlode.crawl.readings import Instructions
 from motherlode.crawl.refreshing import BEGUN as REFRESH_BEGUN
 from motherlode.crawl.refreshing import RefreshFirst, Revisits
 from motherlode.crawl.trapping import TrapWatch

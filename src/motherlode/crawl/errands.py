@@ -7,8 +7,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 from motherlode.crawl.polite import PoliteFetcher, Resolve
-from motherlode.crawl.reading import Reading
-from motherlode.crawl.understanding import MOST_CONTEXTS, ServiceAnswer, Supplies
+from motherlode.crawl.readings import MOST_CONTEXTS, Reading, ServiceAnswer, Supplies
 from motherlode.fetch import Journal
 from motherlode.frontier import Frontier
 from motherlode.model import Failure, Fetcher, Page, Posting, Request, RequestKind

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 
 from motherlode.crawl.pool import ReaderPool
-from motherlode.crawl.reading import Body, Instructions, Reading
+from motherlode.crawl.readings import Body, Instructions, Reading
 
 LARGE = 1 << 20
 """Bytes of a body."""

@@ -29,7 +29,7 @@ from motherlode.crawl.parts import Budget, Parts
 from motherlode.crawl.places import Places
 from motherlode.crawl.polite import ended_at
 from motherlode.crawl.pool import UnreadableError
-from motherlode.crawl.reading import Reading
+from motherlode.crawl.readings import Reading
 from motherlode.crawl.refreshing import Outcome, is_revisit
 from motherlode.crawl.settling import PageOutcome, Settler
 from motherlode.crawl.taking_up import take_up

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from motherlode.crawl.reading import Body, Instructions, Reading
+from motherlode.crawl.readings import Body, Instructions, Reading
 from motherlode.frames import GOOD
 
 _FRAME_LIMIT = 1 << 30

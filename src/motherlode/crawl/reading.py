@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 
-import msgspec
-
-from motherlode.crawl.understanding import NO_SUPPLIES, Supplies, understand
+from motherlode.crawl.readings import NO_SUPPLIES, Body, Instructions, Reading
+from motherlode.crawl.understanding import understand
 from motherlode.extract import (
     ExtractOptions,
-    Following,
     context_links,
     header_directives,
     header_links,
@@ -21,73 +19,12 @@ from motherlode.extract import (
 )
 from motherlode.extract import links as extract_links
 from motherlode.index import page_lines, syntax_keys
-from motherlode.model import Facts, Link, Problem, Syntax
+from motherlode.model import Facts, Link, Problem
 from motherlode.policy import Target, ntriples, statement_hashes, target_from
-from motherlode.transform.options import Service, Stylesheet, TransformOptions, fits
+from motherlode.transform.options import Service, TransformOptions, fits
 from motherlode.transform.plugins import installed
 from motherlode.www.document import Document
 from motherlode.www.media import MEDIA
-
-
-class Instructions(msgspec.Struct, frozen=True, kw_only=True):
-    """What every reading of a crawl has in common; sent to each worker once."""
-
-    target: str
-    seconds: float = 5.0
-    """Time limit of one syntax on one page."""
-    stylesheets: tuple[Stylesheet, ...] = ()
-    transformations: dict[str, bytes] = {}
-    services: tuple[Service, ...] = ()
-    transformers: frozenset[str] | None = None
-    following: Following = Following()
-    """Which links the user wants followed."""
-    keep_ntriples: bool = False
-    """Give the statements as N-Triples, too: for recordings."""
-    keep_hashes: bool = False
-    """Give the hashes of the statements: for a reward that counts new ones."""
-    is_brief: bool = False
-    """Say nothing of a link that was given before but its address: the frontier knows it, whatever else is said."""
-
-
-class Body(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """A page on its way to a reader."""
-
-    url: str
-    content_type: str
-    body: bytes
-    headers: dict[str, str] = {}
-    """Those of `READ_HEADERS` that the answer had."""
-    supplies: Supplies = NO_SUPPLIES
-
-
-READ_HEADERS = ("link", "content-location", "x-robots-tag")
-"""Headers that a reading takes into account, beside the content type."""
-
-
-class Reading(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """All that a page was found to be and to say."""
-
-    kind: str
-    relevant: bool
-    counts: dict[str, int]
-    """Distinct statements by syntax."""
-    quads: int
-    lines: bytes
-    graphs: tuple[str, ...]
-    links: list[Link]
-    problems: tuple[Problem, ...]
-    content_hash: str
-    not_followed: int = 0
-    """Links that the page asks not to follow."""
-    wanted: tuple[str, ...] = ()
-    """JSON-LD contexts that were not there."""
-    says: tuple[str, ...] = ()
-    """Which syntax says what, where several speak."""
-    ntriples: bytes = b""
-    """The statements without the page's plain facts, where they were asked for."""
-    hashes: bytes = b""
-    """Of the same statements, where they were asked for."""
-
 
 NO_INDEX, NO_FOLLOW = "noindex", "nofollow"
 _MOST_TOLD = 100_000
@@ -187,8 +124,3 @@ def _kept(facts: Facts) -> tuple[Problem, ...]:
         return problems
     left_out = Problem(syntax=None, message=f"{len(problems) - MAX_PROBLEMS} further problems are not listed")
     return (*problems[:MAX_PROBLEMS], left_out)
-
-
-def syntaxes(reading: Reading) -> tuple[str, ...]:
-    """The syntaxes that gave statements, page facts aside."""
-    return tuple(sorted(name for name in reading.counts if name != Syntax.PAGE.value))

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from motherlode.crawl.errors import JobError
-from motherlode.crawl.understanding import MOST_CONTEXTS, Supplies, understand
+from motherlode.crawl.readings import MOST_CONTEXTS, Supplies
+from motherlode.crawl.understanding import understand
 from motherlode.detect import detect
 from motherlode.model import (
     DOCUMENT_SYNTAXES,

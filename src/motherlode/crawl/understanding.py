@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-import msgspec
-
+from motherlode.crawl.readings import NO_SUPPLIES, ServiceAnswer, Supplies
 from motherlode.detect import detect
 from motherlode.model import ContentKind, Detected, Extraction, Facts, Link, Problem, Syntax
 from motherlode.transform import TransformOptions, member_url, members, merge, transform
@@ -19,29 +18,8 @@ from motherlode.transform.services import pending_service, read_service_answer, 
 from motherlode.www.document import Document
 from motherlode.www.media import MEDIA, essence
 
-
-class ServiceAnswer(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """What a transformation service gave for a page."""
-
-    content_type: str = ""
-    body: bytes = b""
-    failure: str = ""
-    """Why there is no answer."""
-
-
-class Supplies(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """What a page needs from elsewhere, fetched for it by the crawl before it is read a second time."""
-
-    contexts: dict[str, bytes] = {}
-    """JSON-LD contexts by URL."""
-    service: ServiceAnswer | None = None
-
-
-NO_SUPPLIES = Supplies()
 MOST_LINKS = 50_000
 """Links of one archive: as many as one sitemap may have. Each member has limits of its own."""
-MOST_CONTEXTS = 8
-"""JSON-LD contexts that are fetched for one page."""
 _SEVERAL_CONTEXTS = Facts(
     problems=(Problem(syntax=Syntax.JSON_LD, message="several Link headers name a JSON-LD context: none was used"),)
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from motherlode.crawl.reading import READ_HEADERS, Body, Reading, syntaxes
+from motherlode.crawl.readings import READ_HEADERS, Body, Reading, syntaxes
 from motherlode.crawl.refreshing import FAILED_REFRESH, is_revisit
 from motherlode.frontier import Ticket
 from motherlode.index import PageRecord

@@ -13,7 +13,8 @@ import sys
 
 import msgspec
 
-from motherlode.crawl.reading import Body, Instructions, Reader
+from motherlode.crawl.reading import Reader
+from motherlode.crawl.readings import Body, Instructions
 from motherlode.frames import BAD, GOOD, read_frame, write_frame
 
 MEMORY = 4 << 30

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 from motherlode.crawl.pool import ReaderPool, UnreadableError
-from motherlode.crawl.reading import Body, Instructions, Reading
+from motherlode.crawl.readings import Body, Instructions, Reading
 from motherlode.model import FailureKind, Page
 from motherlode.model.pages import Fetched
 from motherlode.sim.responses import Responses

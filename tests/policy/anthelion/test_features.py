@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-from motherlode.crawl.reading import Body, Instructions, Reader
+from motherlode.crawl.reading import Reader
+from motherlode.crawl.readings import Body, Instructions
 from motherlode.model import Link, LinkSource, Parent
 from motherlode.policy.anthelion.features import (
     PARENT_BAD,
