@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from motherlode.sim import matrix
 from motherlode.sim.matrix import Trial, WebSpec, open_web, run_trial, run_trials
+from motherlode.sim.run import Timing
 
 
 def trials(*policies: str) -> list[Trial]:
@@ -22,6 +24,15 @@ def test_the_oracle_leads() -> None:
     spec = WebSpec(web="synthetic:500")
     bfs, oracle = (run_trial(spec, trial).result.relevant for trial in trials("bfs", "oracle"))
     assert oracle > bfs
+
+
+def test_our_policy_waits_for_good_hosts_where_hosts_must_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = WebSpec(web="synthetic:2000")
+    timing = Timing(in_flight=16, delay=1.0)
+    trial = Trial(policy="motherlode", seed=1, pages=240, seeds=tuple(open_web(spec).home_pages()), timing=timing)
+    waiting = run_trial(spec, trial).result.relevant
+    monkeypatch.setattr(matrix, "DEFAULT_CHOOSY", 0.0)
+    assert waiting > 1.2 * run_trial(spec, trial).result.relevant
 
 
 def test_another_seed_is_another_synthetic_web() -> None:

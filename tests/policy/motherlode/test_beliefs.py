@@ -51,6 +51,16 @@ def test_dead_links_say_nothing_of_whether_pages_are_finds() -> None:
     assert record.found.chance(0.5, tries=1.0) == beliefs(*finds).evidence.arms[ITEMS].found.chance(0.5, tries=1.0)
 
 
+def test_with_one_question_a_dead_link_is_a_page_without_a_find() -> None:
+    mixed = [outcome(ITEMS, find=True), outcome(ITEMS, failure=FailureKind.NOT_FOUND)] * 5
+    one = Beliefs(Settings(asks_apart=False))
+    for outcome_ in mixed:
+        one.learn(outcome_)
+    assert one.expected(ITEMS).answers == 1.0
+    assert one.expected(ITEMS).find < beliefs(*mixed).expected(ITEMS).find
+    assert 0.3 < one.chance(ITEMS) < 0.7
+
+
 def test_a_dead_list_condemns_itself_and_hardly_its_arm() -> None:
     good = [outcome(ITEMS, find=True)] * 5
     together = beliefs(*good, *[outcome(LIST, failure=FailureKind.NOT_FOUND)] * 6)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from motherlode.model import Link, LinkSource, Parent
 from motherlode.policy.motherlode.features import GENERAL, family_of, features_of
-from motherlode.policy.motherlode.naming import HOME, Namer, is_from_abroad, kind_of, parsed
+from motherlode.policy.motherlode.naming import HOME, Namer, is_from_abroad, is_redirected_to, kind_of, parsed
 
 
 def known_host(host: str = "a.example") -> Namer:
@@ -91,6 +91,7 @@ def test_no_text_breaks_a_name(path: str, rel: str, media: str, place: str, sour
         name = namer.arm(link, PAGE)
         assert parsed(name).host == "a.example"
         assert is_from_abroad(name)
+        assert is_redirected_to(name) is (source is LinkSource.REDIRECT)
         assert len(features_of(name)) > GENERAL
         assert family_of(name).startswith("a.example ")
 

@@ -71,6 +71,23 @@ def test_a_list_that_leads_to_finds_is_worth_more_than_a_page_that_holds_nothing
     assert policy.value(lists) > 1.5 * policy.value(plain)
 
 
+def test_a_find_behind_a_redirect_is_a_reason_to_follow_the_next_one() -> None:
+    policy = started()
+    short = arm_of(policy, link("http://a.example/id/1"))
+    policy.wake(short, best=0.0, waiting=4)
+    policy.learn(outcome(short, relevant=False, failure=FailureKind.REDIRECT))
+    target = Link(url="http://a.example/doc/1.html", source=LinkSource.REDIRECT)
+    long = arm_of(policy, target, page("http://a.example/id/1", short))
+    before = policy.value(short)
+    policy.learn(outcome(long, relevant=True))  # no other link of this arm waits
+    assert policy.value(short) > 2 * before
+    for _ in range(30):
+        policy.learn(outcome(short, relevant=False, failure=FailureKind.REDIRECT))
+        policy.rate([target], page("http://a.example/id/1", short))
+        policy.learn(outcome(long, relevant=True))
+    assert policy.plan(short).rate > 0.4  # a find in two requests, and nothing taken off for the second
+
+
 def test_links_that_lead_nowhere_are_left_for_last() -> None:
     policy = started()
     home = page("http://a.example/", arm_of(policy, link("http://a.example/")))
@@ -166,3 +183,43 @@ def test_what_was_learned_survives_and_adds_up() -> None:
     taken_up.absorb(second.delta())
     assert taken_up.evidence.arms[arm].tries == 2
     assert second.delta() == b"", "told once"
+
+
+def choosy_between_good_and_bad() -> tuple[Motherlode, str, str]:
+    """A host of finds and one without, both awake with some links."""
+    policy = Motherlode()
+    policy.choosy = 0.5
+    good, bad = (arm_of(policy, link(f"http://{host}.example/")) for host in ("good", "bad"))
+    for _ in range(5):
+        policy.learn(outcome(good, relevant=True))
+        policy.learn(outcome(bad, relevant=False))
+    for arm in (bad, good):
+        policy.wake(arm, best=0.0, waiting=10)
+    return policy, good, bad
+
+
+def test_a_choosy_policy_waits_for_a_host_that_is_worth_it() -> None:
+    policy, good, bad = choosy_between_good_and_bad()
+    assert policy.pick() == good
+    policy.wake(good, best=0.0, waiting=9)  # there is more
+    policy.rest(good)  # and its host must rest
+    assert (policy.pick(), policy.awaited) == (None, "good.example")
+    policy.wake(good, best=0.0, waiting=9)
+    assert (policy.pick(), policy.awaited) == (good, "")
+    policy.wake(good, best=0.0, waiting=8)
+    policy.rest(good)
+    policy.leave("good.example")
+    assert (policy.pick(), policy.awaited) == (bad, ""), "nobody knows when the other is back"
+
+
+def test_nothing_is_waited_for_that_is_used_up_or_where_time_is_scarce() -> None:
+    policy, good, bad = choosy_between_good_and_bad()
+    assert policy.pick() == good
+    policy.rest(good)  # at once: that was its last link
+    assert policy.pick() == bad
+    policy, good, bad = choosy_between_good_and_bad()
+    policy.choosy = 0.0
+    assert policy.pick() == good
+    policy.wake(good, best=0.0, waiting=9)
+    policy.rest(good)
+    assert policy.pick() == bad

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.policy.motherlode.worth import behind, follow_up, plan
+from motherlode.policy.motherlode.worth import behind, discounted, follow_up, plan
 
 
 def test_a_sure_find_is_worth_more_than_a_list_of_finds() -> None:
     item = plan(1.0, 1.0)
-    assert item.rate > behind(0.0, [(item, 10.0)], discount=0.9).rate > behind(0.0, [(item, 1.0)], discount=0.9).rate
+    assert item.rate > behind(0.0, [(item, 10.0)]).rate > behind(0.0, [(item, 1.0)]).rate
+
+
+def test_what_is_counted_on_in_part_is_worth_less() -> None:
+    item = plan(1.0, 1.0)
+    assert behind(0.0, [(discounted(item, 0.6), 10.0)]).rate == pytest.approx(0.6 * behind(0.0, [(item, 10.0)]).rate)
 
 
 def test_what_makes_a_plan_worse_is_left_out() -> None:
-    assert behind(0.5, [(plan(0.1, 1.0), 100.0)], discount=1.0) == plan(0.5, 1.0)
+    assert behind(0.5, [(plan(0.1, 1.0), 100.0)]) == plan(0.5, 1.0)
 
 
 def test_every_step_costs_however_many_links_there_are() -> None:
     """Otherwise arms that lead to each other in circles, with many links each, would all be worth the best of them."""
     found = plan(1.0, 1.0)
     for _ in range(10):
-        found = behind(0.0, [(found, 50.0)], discount=0.6)
+        found = behind(0.0, [(discounted(found, 0.6), 50.0)])
     assert found.rate < 0.01
 
 
 def test_a_plan_has_an_end() -> None:
-    found = behind(0.0, [(plan(1.0, 1.0), 10_000.0)], discount=1.0)
+    found = behind(0.0, [(plan(1.0, 1.0), 10_000.0)])
     assert found.requests == pytest.approx(200.0)
     assert found.rate == pytest.approx(10_000 / 10_001)
 

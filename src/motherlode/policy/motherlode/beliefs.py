@@ -57,7 +57,9 @@ class Beliefs:
     def expected(self, kind: str) -> Belief:
         """Before the arm's own record is heard."""
         evidence, features, host = self.evidence, self._features_of(kind), kind.partition(TAB)[0]
-        answers = logistic(self.chances.log_odds(evidence, features, ANSWERS)) * self._presence(kind, host)
+        answers = self._presence(kind, host)
+        if self._settings.asks_apart:
+            answers *= logistic(self.chances.log_odds(evidence, features, ANSWERS))
         return Belief(answers, logistic(self.chances.log_odds(evidence, features, IS_FIND, self.lift(host))))
 
     def lift(self, host: str) -> float:
@@ -133,18 +135,20 @@ class Beliefs:
                 self._count_one(book.list(arm), feedback, 1.0)
 
     def _count_one(self, record: ArmRecord, feedback: Feedback, share: float) -> None:
-        keep, answered = self._settings.keep, feedback.failure is None
+        keep, answered, apart = self._settings.keep, feedback.failure is None, self._settings.asks_apart
         record.count(reward=feedback.reward, keep=keep)
-        record.answered.count(answered, keep=keep, turn=self._settings.keep_answers, share=share)
-        if answered:
+        if apart:
+            record.answered.count(answered, keep=keep, turn=self._settings.keep_answers, share=share)
+        if answered or not apart:
             record.found.count(feedback.reward, keep=keep, turn=keep, share=share)
 
     def _learn_features(self, feedback: Feedback, kind: str, *, is_explained: bool) -> float:
         """Gives the reward that features alone had promised. A host's silence explains that a link was dead."""
         features, answered, books = self._features_of(kind), feedback.failure is None, self._books
-        if answered or not is_explained:
+        apart = self._settings.asks_apart
+        if apart and (answered or not is_explained):
             self.chances.learn(books, features, ANSWERS, came_true=answered)
-        if not answered:
+        if not answered and (apart or is_explained):
             return 0.0
         hoped = logistic(self.chances.log_odds(self.evidence, features, IS_FIND))
         lift = self.lift(feedback.host)

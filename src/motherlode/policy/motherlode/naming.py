@@ -35,6 +35,8 @@ _LONGEST_PLACE = 40
 _DEEPEST = 4
 _PARTS = 6
 """Of a name, without the page."""
+_MANNER = 4
+"""Its place among the parts."""
 _BY_SEED = f"{TAB}{LinkSource.SEED.value}{TAB}"
 """The end of the names of seeds, which have no place in a page."""
 
@@ -94,6 +96,15 @@ def is_from_abroad(name: str) -> bool:
     True
     """
     return "@" in name
+
+
+def is_redirected_to(name: str) -> bool:
+    """Whether the arm's links are where redirects lead.
+
+    >>> is_redirected_to("example.org\\t*\\t0\\t.html\\tredirect@a.org\\t")
+    True
+    """
+    return name.split(TAB, _MANNER + 1)[_MANNER].startswith(LinkSource.REDIRECT.value)
 
 
 def is_inner_seed(name: str) -> bool:

@@ -14,9 +14,10 @@ from motherlode.policy.motherlode.beliefs import Beliefs
 from motherlode.policy.motherlode.evidence import ArmRecord, Evidence
 from motherlode.policy.motherlode.explaining import explain, lessons
 from motherlode.policy.motherlode.features import family_of
-from motherlode.policy.motherlode.naming import TAB, Namer, is_inner_seed, kind_of
+from motherlode.policy.motherlode.naming import TAB, Namer, is_inner_seed, is_redirected_to, kind_of
 from motherlode.policy.motherlode.settings import Settings
-from motherlode.policy.motherlode.worth import Plan, behind, follow_up, plan
+from motherlode.policy.motherlode.worth import Plan, behind, discounted, follow_up, plan
+from motherlode.policy.waiting import RestingHosts
 
 _LOOKS = 8
 """Arms whose value is brought up to date before one is picked."""
@@ -66,6 +67,13 @@ class Motherlode:
         nothing tells them apart."""
         self._lessons = 0
         self._count = 0
+        self.choosy = 0.0
+        """Rather wait for a host than take what is worth less than this share of what it promises; 0 takes anything."""
+        self._resting = RestingHosts()
+        self._picked = ""
+        """The arm that was picked last, until it is known whether links are left in it."""
+        self.awaited = ""
+        """The host for whose sake the last pick gave nothing."""
 
     @property
     def evidence(self) -> Evidence:
@@ -104,8 +112,8 @@ class Motherlode:
         expected = self.chance(arm)
         self.beliefs.learn(feedback)
         self._back(arm)
-        if arm != kind:
-            self._plans[kind] = self.plan(kind)  # what leads to such links leads to their kind
+        if arm != kind or feedback.reward > expected:  # what leads to such links leads to their kind
+            self._plans[kind] = self.plan(kind)  # also where none of them waits, as none does behind most redirects
         self._lessons += 1
         surprising = abs(feedback.reward - expected) > _SURPRISE or self.evidence.hosts[host].tries <= _YOUNG
         for name in self._namer.tell_apart(host) if surprising else (arm,):
@@ -125,15 +133,47 @@ class Motherlode:
         host = arm.partition(TAB)[0]
         if host in self.evidence.hosts:
             self._waiting[arm] = waiting
+        if self.choosy:
+            self._resting.wakes(host)
+            if arm == self._picked:
+                self._picked = ""
         if arm not in self._awake:
             self._namer.remember(host, arm)
             self._awake.put(arm, self.value(arm))
 
     def rest(self, arm: str) -> None:
+        if self.choosy:
+            self._note_rest(arm)
         self._awake.remove(arm)
         self._waiting.pop(arm, None)
 
+    def _note_rest(self, arm: str) -> None:
+        if arm == self._picked:  # its last link was taken
+            self._picked = ""
+            return
+        value = self._awake.value(arm)
+        if value is not None:
+            self._resting.rests(arm.partition(TAB)[0], value)
+
+    def leave(self, host: str) -> None:
+        """Do not wait for the host: it will not be awake for long."""
+        self._resting.wakes(host)
+
     def pick(self) -> str | None:
+        """The best arm, or none where a host that rests is worth waiting for."""
+        arm = self._best()
+        self.awaited = ""
+        if arm is None:
+            return None
+        if self.choosy:
+            self.awaited = self._resting.better_than(self._awake.value(arm) or 0.0, choosy=self.choosy) or ""
+            if self.awaited:
+                return None
+            self._picked = arm
+        self._pending[arm] = self._pending.get(arm, 0) + 1
+        return arm
+
+    def _best(self) -> str | None:
         """The best arm, where the values of those that seem best are brought up to date first."""
         arm = self._awake.best()
         for _ in range(_LOOKS):
@@ -147,8 +187,6 @@ class Motherlode:
             if best == arm:
                 break
             arm = best
-        if arm is not None:
-            self._pending[arm] = self._pending.get(arm, 0) + 1
         return arm
 
     # ── what an arm is worth ─────────────────────────────────────────────────────────────────────────
@@ -164,8 +202,13 @@ class Motherlode:
         if not expected:
             return plan(chance, 1.0)
         most = self.settings.most_new
-        follow = [(self._plan_of(to), min(most, links)) for to, links in expected.items()]
-        return behind(chance, follow, discount=self.settings.discount)
+        follow = [(discounted(self._plan_of(to), self._share(to)), min(most, links)) for to, links in expected.items()]
+        return behind(chance, follow)
+
+    def _share(self, arm: str) -> float:
+        """What of a page further on is counted: all where redirects led to finds, because they lead nowhere else."""
+        record = self.evidence.arms.get(arm)
+        return 1.0 if record is not None and record.finds and is_redirected_to(arm) else self.settings.discount
 
     def _expected(self, arm: str) -> dict[str, float]:
         """New links a page, by their arm: as the arm's own pages had them, and at first as those of its family."""

@@ -33,7 +33,7 @@ class Settings:
     host_tries: float = 3.0
     """At most so many tries of a host count as tries of each of its arms, when it is asked how open an arm still is."""
     discount: float = 0.6
-    """Of what lies one page further."""
+    """Of what lies one page further, but for where redirects led to finds."""
     borrowed_pages: float = 1.0
     """Pages of its family that an arm's expectation of new links starts from."""
     keep: float = 0.9
@@ -52,6 +52,8 @@ class Settings:
     """Log-odds before anything is known."""
     places: int = 2
     """Steps of the tag path in an arm's name."""
+    asks_apart: bool = True
+    """Whether answers and finds are two questions; otherwise a request that fails is one without a find."""
     seeds_are_doors: bool = True
     looks_ahead: bool = True
     looks_behind: bool = True

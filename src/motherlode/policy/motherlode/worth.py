@@ -32,17 +32,26 @@ def plan(finds: float, requests: float) -> Plan:
     return Plan(rate, rate * _LONGEST, _LONGEST) if requests > _LONGEST else Plan(rate, finds, requests)
 
 
-def behind(chance: float, follow: Iterable[tuple[Plan, float]], *, discount: float) -> Plan:
+def discounted(then: Plan, share: float) -> Plan:
+    """A plan of which only so much is counted on.
+
+    >>> discounted(plan(10.0, 20.0), 0.5)
+    Plan(rate=0.25, finds=5.0, requests=20.0)
+    """
+    return Plan(then.rate * share, then.finds * share, then.requests)
+
+
+def behind(chance: float, follow: Iterable[tuple[Plan, float]]) -> Plan:
     """A page and then the best of what it leads to: plans, with the number of new links to each.
 
-    >>> behind(0.0, [(plan(1.0, 1.0), 10.0), (plan(0.1, 1.0), 50.0)], discount=1.0)
+    >>> behind(0.0, [(plan(1.0, 1.0), 10.0), (plan(0.1, 1.0), 50.0)])
     Plan(rate=0.9090909090909091, finds=10.0, requests=11.0)
     """
     finds, requests = chance, 1.0
     for then, links in sorted(follow, reverse=True):
-        if discount * then.rate * requests <= finds:
+        if then.rate * requests <= finds:
             break
-        finds += discount * links * then.finds
+        finds += links * then.finds
         requests += links * then.requests
     return plan(finds, requests)
 
