@@ -4,7 +4,7 @@ import codecs
 
 import pytest
 
-from motherlode.detect.charset import CODECS, charset_of, codec_of
+from motherlode.detect.charset import CODECS, charset_of, codec_of, unmistakable
 
 LATIN = "<p>déjà vu, garçon</p>".encode("latin-1")
 UNICODE = "<p>déjà vu, garçon</p>".encode()
@@ -73,6 +73,11 @@ def test_a_character_cut_in_two_by_the_sample_is_no_fault() -> None:
 
 def test_what_comes_late_counts_too() -> None:
     assert charset_of(b"x" * 100_000 + LATIN, b"", "text/html; charset=utf-8") == "cp1252"
+
+
+@pytest.mark.parametrize("body", [b"\0\0\1\0\1\0\x20\0", b"\0a\0b", b"a\0b\0c\0\1\0", b"<\0\0\0p\0\0\0", b"\0", b""])
+def test_other_bytes_with_nuls_are_not_taken_for_utf16(body: bytes) -> None:
+    assert unmistakable(body) is None
 
 
 def test_utf16_is_believed_only_where_it_can_be() -> None:

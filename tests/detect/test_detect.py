@@ -129,6 +129,9 @@ def test_a_relative_of_turtle_is_what_its_sender_calls_it_if_it_can_be() -> None
     assert detect(TRIG, url=url, content_type="text/turtle").kind is ContentKind.TRIG
     assert detect(N_TRIPLES, url=url, content_type="text/turtle").kind is ContentKind.TURTLE
     assert detect(N_QUADS, url=url, content_type="text/turtle").kind is ContentKind.N_QUADS
+    annotated = b"@prefix : <urn:> . :a :b :c {| :d :e |} ."
+    assert detect(annotated, url=url, content_type="text/turtle").kind is ContentKind.TURTLE
+    assert detect(annotated + b" :g { :a :b :c }", url=url, content_type="text/turtle").kind is ContentKind.TRIG
     assert detect(b'<urn:a> <urn:b> """{""" ; <urn:c> "{" .', url=url, content_type="").kind is ContentKind.TURTLE
 
 
@@ -185,7 +188,16 @@ def test_zip_files_that_are_something_else_are_not_unpacked() -> None:
 
 @pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
 @pytest.mark.parametrize(
-    ("body", "kind"), [(RDF_XML, ContentKind.RDF_XML), (XML, ContentKind.XML), (HTML, ContentKind.HTML)]
+    ("body", "kind"),
+    [
+        (RDF_XML, ContentKind.RDF_XML),
+        (XML, ContentKind.XML),
+        (HTML, ContentKind.HTML),
+        (b"<html><p>1", ContentKind.HTML),
+        (b" <html>", ContentKind.HTML),
+        (TURTLE, ContentKind.TURTLE),
+        (JSON_LD, ContentKind.JSON_LD),
+    ],
 )
 def test_other_encodings_of_unicode(codec: str, body: bytes, kind: ContentKind) -> None:
     found = detect(body.decode().encode(codec), url="http://example.org/x", content_type="")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motherlode.extract import links
+from motherlode.extract import ExtractOptions, links
 from motherlode.model import ContentKind, Extraction, Facts, LinkSource, Syntax
 from tests.www.pages import URL, document
 
@@ -35,3 +35,17 @@ def test_other_kinds_have_only_facts() -> None:
 
 def test_no_facts_no_markup_no_links() -> None:
     assert links(document(""), Facts()) == []
+
+
+def test_links_of_facts_that_are_left_out_are_told_once() -> None:
+    page = document("<a href=/a>A</a><a href=/b>B</a><a href=/c>C</a>")
+    assert len(links(page, FACTS, ExtractOptions(page_links=4))) == 4
+    assert [problem.message for problem in page.problems] == [
+        "a page gives 4 links at most: what came after them was left out"
+    ]
+    page = document("<a href=/a>A</a><a href=/b>B</a><a href=/c>C</a>")
+    assert len(links(page, FACTS, ExtractOptions(page_links=2))) == 2
+    assert len(page.problems) == 1
+    page = document("<a href=/a>A</a>")
+    assert len(links(page, FACTS, ExtractOptions(page_links=3))) == 3
+    assert page.problems == []

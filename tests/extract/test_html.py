@@ -138,6 +138,20 @@ def test_the_number_of_links_is_bounded() -> None:
     assert len(links(markup, page_links=10)) == 10
 
 
+def test_links_that_are_left_out_are_told() -> None:
+    said = "a page gives 10 links at most: what came after them was left out"
+    some = "".join(f"<a href=/{i}>x</a>" for i in range(10))
+    for markup, problems in (
+        (some, []),
+        (some + "<a href=/9>again</a><a href=#top>x</a><a href=a.css>x</a>", []),
+        (some + "<a href=/10>x</a>", [said]),
+        ("<a href=/1>x</a>" * 81, [said]),
+    ):
+        page = document(markup)
+        html_links(page, ExtractOptions(page_links=10))
+        assert [problem.message for problem in page.problems] == problems
+
+
 @pytest.mark.parametrize(
     "markup",
     [

@@ -10,7 +10,7 @@ import pyoxigraph as ox
 import pytest
 
 from motherlode.index import PROVENANCE, PageRecord, QuadStore
-from motherlode.index.changes import Change, ChangeLog, changes_path, read_changes
+from motherlode.index.changes import Change, ChangeLog, changes_path, copy_changes, read_changes
 from motherlode.model.terms import XSD
 
 from .fakes import A, B, P, record, says, union
@@ -66,6 +66,23 @@ def test_since(store: QuadStore, path: Path) -> None:
         store.write([record(A, says("x", str(at)), at=float(at))])
     found = changes(path, datetime.fromtimestamp(4, UTC))
     assert [change.at.timestamp() for change in found] == [4, 5]
+
+
+def test_changes_of_joined_stores_are_in_the_order_of_time(tmp_path: Path) -> None:
+    first, second = tmp_path / "1" / "store", tmp_path / "2" / "store"
+    for place, moments in ((first, (1, 4, 5)), (second, (2, 3, 5, 6))):
+        place.parent.mkdir()
+        log = ChangeLog(changes_path(place))
+        for at in moments:
+            quad = ox.Quad(ox.NamedNode(A), ox.NamedNode(B), ox.Literal("ä" * at), ox.NamedNode(A))
+            log.add(f"<{place.as_uri()}>", at=float(at), removed=[], added=[quad])
+        log.close()
+    copy_changes(second, first)
+    found = changes(first)
+    assert [change.at.timestamp() for change in found] == [1, 2, 3, 4, 5, 5, 6]
+    assert [len(change.added) for change in found] == [1] * 7
+    assert [change.page for change in found[4:6]] == [first.as_uri(), second.as_uri()]
+    assert [change.at.timestamp() for change in changes(first, datetime.fromtimestamp(4, UTC))] == [4, 5, 5, 6]
 
 
 def test_the_patch_leads_from_the_old_store_to_the_new(store: QuadStore, path: Path) -> None:

@@ -84,14 +84,22 @@ def test_an_iri_reads_back_or_is_none(value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["", "relative", "/path", "a b:c", "http://ex.org/<", 'http://ex.org/"', "http://a\n/", ":x"]
+    "value",
+    [
+        *("", "relative", "/path", "a b:c", "http://ex.org/<", 'http://ex.org/"', "http://a\n/", ":x"),
+        *("http://[bad", "http://[x]/", "http://ex.org:port/", "http://a]b/c", "http://a@b@c/"),
+    ],
 )
 def test_what_is_no_iri(value: str) -> None:
     assert iri(value) is None
 
 
 @pytest.mark.parametrize(
-    "value", ["http://ex.org/", "urn:isbn:1", "mailto:a@b.example", "x-y+z.1:a", "http://ex.org/ü"]
+    "value",
+    [
+        *("http://ex.org/", "urn:isbn:1", "mailto:a@b.example", "x-y+z.1:a", "http://ex.org/ü", "http://ex.org"),
+        *("http://[::1]:80/a[0]", "http://a:b@ex.org:8080?c", "file:///a:b", "http://ex.org:/", "urn:a//[b"),
+    ],
 )
 def test_what_is_an_iri(value: str) -> None:
     assert iri(value) == f"<{value}>"

@@ -34,8 +34,9 @@ def typed(iri: str) -> list[Statement]:
     ],
 )
 def test_a_name_counts_its_syntax_and_no_other(name: str, syntax: str) -> None:
-    assert target_from(name)(facts(**{syntax: 1}), HTML)
-    assert not target_from(name)(facts(), HTML)
+    kind = ContentKind.TURTLE if name == "rdf" else HTML
+    assert target_from(name)(facts(**{syntax: 1}), kind)
+    assert not target_from(name)(facts(), kind)
     assert not target_from(name)(facts(PAGE=9), HTML)
     if name != "any":
         others = {each.name: 3 for each in Syntax if each.name != syntax}
@@ -66,6 +67,8 @@ def test_the_same_statement_twice_counts_once() -> None:
 def test_json_ld_counts_for_rdf_only_where_it_is_the_whole_document() -> None:
     assert target_from("rdf")(facts(JSON_LD=1), ContentKind.JSON_LD)
     assert not target_from("rdf")(facts(JSON_LD=1), HTML)
+    assert not target_from("rdf")(facts(TURTLE=1), HTML), "a script of Turtle makes no RDF document of a page"
+    assert target_from("rdf")(facts(TURTLE=1), ContentKind.ZIP)
     assert target_from("rdf>=3")(facts(JSON_LD=3), ContentKind.JSON_LD)
 
 

@@ -70,3 +70,11 @@ def test_nothing_worth_saying(markup: str) -> None:
 def test_bounded() -> None:
     assert len(facts("<head>" + "".join(f"<meta name=author content=a{i}>" for i in range(5_000)))) == 1_000
     assert len(facts(f"<meta name=keywords content='{','.join(str(i) for i in range(5_000))}'>")) == 100
+
+
+def test_an_address_that_is_none_is_told() -> None:
+    found = extract(
+        document("<link rel=canonical href='http://[bad'><link rel='next' href=x>"), BlankNames(URL, Syntax.PAGE)
+    )
+    assert [statement[2] for statement in found.statements] == ["<http://example.org/folder/x>"]
+    assert [problem.message for problem in found.problems] == ["not a valid IRI: <http://[bad>"]

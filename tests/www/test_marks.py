@@ -21,6 +21,8 @@ def test_every_root_of_microformats_is_marked(root: str, markup: str) -> None:
     [
         ("<script type=application/ld+json>", Mark.JSON_LD),
         ("<script type='application&#47;ld+json'>", Mark.JSON_LD),
+        ("<SCRIPT id=x type='Text/Turtle'>", Mark.RDF_SCRIPTS),
+        ("<script type=application/n-triples>", Mark.RDF_SCRIPTS),
         ("<div ITEMSCOPE>", Mark.MICRODATA),
         ("<div ItemProp-Reverse=x>", Mark.REVERSE_PROPERTIES),
         ("<p lang=en>\n</p><p\tLANG>", Mark.LANGUAGES),
@@ -41,7 +43,8 @@ def test_what_is_there_is_marked(markup: str, mark: Mark) -> None:
 
 
 def test_what_is_not_there_is_not() -> None:
-    body = b"""<link rel="stylesheet"> <p class="geology vcards h- app-h-card"> vcards, geodesy
+    body = b"""<link rel="stylesheet"> <script></script><link type="text/turtle">
+        <p class="geology vcards h- app-h-card"> vcards, geodesy
         <script>if (typeof x == "function") y.rel = none</script><meta charset=utf-8> noindex
         <a lang=en hreflang=de>"""
     assert marks_in(body) == frozenset()

@@ -15,6 +15,14 @@ def test_a_broken_document_is_mended_and_the_place_is_told() -> None:
     assert tree.error and tree.line == 3
 
 
+def test_bare_ampersands_stand_for_themselves_and_are_told() -> None:
+    tree = parse_xml(b"<a>\n<loc>http://e.org/?a=1&b=2&amp;c=3</loc>\n<b c='?d=1&e'/></a>", charset="utf-8")
+    assert tree.root is not None
+    assert tree.root[0].text == "http://e.org/?a=1&b=2&c=3"
+    assert tree.root[1].get("c") == "?d=1&e"
+    assert tree.error and tree.line == 2
+
+
 def test_nothing_but_noise_has_no_root() -> None:
     for noise in (b"", b"   ", b"no markup", b"\x00\x01"):
         tree = parse_xml(noise, charset="utf-8")
@@ -48,3 +56,6 @@ def test_charsets_that_only_one_side_knows() -> None:
     assert parse_xml("<a>é</a>".encode("cp1140"), charset="cp1140").root is not None or True
     tree = parse_xml("<a>Привет</a>".encode("koi8-r"), charset="koi8-r")
     assert tree.root is not None and tree.root.text == "Привет"
+    for codec in ("utf-16-le", "utf-16-be"):
+        tree = parse_xml("<a>é</a>".encode(codec), charset=codec)
+        assert tree.root is not None and tree.root.text == "é"

@@ -80,7 +80,8 @@ def crawl(
         Path | None, typer.Option(metavar="FILE.warc.gz", help="Crawl a recorded web, not the network.")
     ] = None,
     delay: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="Pause between two requests to one host. [default: 1]")
+        float | None,
+        typer.Option(metavar="SECONDS", help="Pause between two requests to one host. [default: 1; 0 with --web]"),
     ] = None,
     allow: Annotated[
         list[str] | None,

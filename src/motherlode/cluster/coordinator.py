@@ -38,7 +38,7 @@ class Coordinator:
     def __init__(self, *, shards: int, job: Job) -> None:
         self._shards = shards
         self._job = job
-        rest = job.delay / 2 if job.address_delay is None else job.address_delay
+        rest = job.pause / 2 if job.address_delay is None else job.address_delay
         self._book = AddressBook(rest=rest, tenure=max(_TENURE, 8 * rest))
         self._pages = PageLeases(job.pages, shards=shards)
         self._quiet = Quiet(shards)

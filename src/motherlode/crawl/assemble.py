@@ -245,7 +245,7 @@ def _politeness(job: Job, *, leased: bool = False) -> Politeness:
     """A recorded web has no addresses and nobody who minds, and its answers neither change nor tire."""
     live = job.web is None
     return Politeness(
-        delay=job.delay if live else 0.0,
+        delay=job.pause,
         per_host=job.per_host,
         retry_wait=job.retry_wait,
         retries=live,

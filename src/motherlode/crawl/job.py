@@ -59,8 +59,8 @@ class Job:
     """host, pld, web, or a regular expression that a URL must match from its start."""
     web: str | None = None
     """A WARC file in the place of the network."""
-    delay: float = 1.0
-    """Seconds between two requests to one host; a recorded web needs none, and gets none."""
+    delay: float | None = None
+    """Seconds between two requests to one host; by default one, and none for a recorded web, where nobody minds."""
     warc: bool = False
     """Keep all answers as WARC files in the crawl's folder."""
     sitemaps: bool | str = True
@@ -163,6 +163,13 @@ class Job:
         if self.contexts not in ("bundled", "fetch"):
             raise JobError(f'contexts must be "bundled" or "fetch"; got {self.contexts!r}')
 
+    @property
+    def pause(self) -> float:
+        """The delay that holds."""
+        if self.delay is not None:
+            return self.delay
+        return _DELAY if self.web is None else 0.0
+
     def transform_options(self) -> TransformOptions:
         """What the `[transform]` table says, with its stylesheets read."""
         try:
@@ -209,6 +216,7 @@ _MORE_THAN_NOTHING = (
     *("pages", "time", "bytes", "dry_after", "concurrency", "per_host", "per_address", "pages_per_host"),
     *("bytes_per_host", "barren_after", "workers", "max_body", "timeout", "shards", "checkpoint"),
 )
+_DELAY = 1.0
 _NOT_NEGATIVE = ("delay", "retry_wait", "address_delay", "patience")
 
 

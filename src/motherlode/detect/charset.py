@@ -15,9 +15,9 @@ _BEYOND_COINCIDENCE = 3
 """So many well-formed characters, and none that is not, outweigh any other claim."""
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-_BARE_UTF16 = ((b"<\0?\0", "utf-16-le"), (b"\0<\0?", "utf-16-be"), (b"<\0!\0", "utf-16-le"), (b"\0<\0!", "utf-16-be"))
-_UNMISTAKABLE = (*_BOMS, *_BARE_UTF16)
-_UNMISTAKABLE_MARKS = tuple(mark for mark, _ in _UNMISTAKABLE)
+_BOM_MARKS = tuple(mark for mark, _ in _BOMS)
+_BARE_UTF16 = re.compile(rb"(?:[\t\n\f\r -~]\0){4}|(?P<big>(?:\0[\t\n\f\r -~]){4})")
+"""Documents begin with characters of ASCII, whatever they go on with."""
 _HEADER = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
 _META = re.compile(rb"""<meta\s[^>]*?charset\s*=\s*["']?\s*([^\s"'/>;]+)""", re.IGNORECASE)
 _XML = re.compile(rb"""<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z0-9._:\-]+)["']""")
@@ -62,10 +62,17 @@ def codec_of(label: str) -> str | None:
 
 
 def unmistakable(body: bytes) -> str | None:
-    """The codec that the first bytes leave no doubt about: a byte order mark, or XML in UTF-16 without one."""
-    if not body.startswith(_UNMISTAKABLE_MARKS):
+    """The codec that the first bytes leave no doubt about: a byte order mark, or UTF-16 without one.
+
+    >>> unmistakable("<p>1".encode("utf-16-be")), unmistakable(b"\\xef\\xbb\\xbf<p>"), unmistakable(b"<p>1")
+    ('utf-16-be', 'utf-8-sig', None)
+    """
+    if body.startswith(_BOM_MARKS):
+        return next(codec for mark, codec in _BOMS if body.startswith(mark))
+    bare = _BARE_UTF16.match(body) if b"\0" in body[:2] else None
+    if bare is None:
         return None
-    return next((codec for mark, codec in _UNMISTAKABLE if body.startswith(mark)), None)
+    return "utf-16-be" if bare["big"] else "utf-16-le"
 
 
 def charset_of(body: bytes, head: bytes, content_type: str) -> str:

@@ -88,6 +88,8 @@ _TURTLE_ONLY = re.compile(
 _GRAPH = re.compile(
     rb"(?:graph\s+)?(?:%s|%s)\s*\{|\{\s*(?:%s|%s)\s" % (_ABSOLUTE, _BLANK, _ABSOLUTE, _BLANK), re.IGNORECASE
 )
+_OPENS_GRAPH = re.compile(rb"\{(?!\|)")
+"""Not an annotation of RDF 1.2, which Turtle has, too."""
 _ENCLOSED = re.compile(
     rb"\"\"\".*?\"\"\"|'''.*?'''|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|<[^\s<>]*>|#[^\n]*", re.DOTALL
 )
@@ -152,7 +154,7 @@ def _family(text: bytes, declared: ContentKind | None, extension: ContentKind | 
     if b"=>" in bare or _N3_DIRECTIVE.search(bare):
         return ContentKind.N3
     said = next((kind for kind in (declared, extension) if kind in _FAMILY), None)
-    if b"{" in bare and said is not ContentKind.N3:
+    if said is not ContentKind.N3 and _OPENS_GRAPH.search(bare):
         return ContentKind.TRIG
     return said or ContentKind.TURTLE
 

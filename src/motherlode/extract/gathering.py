@@ -8,7 +8,7 @@ from motherlode.extract.feeds import feed_links
 from motherlode.extract.following import EVERYTHING, Following, followed
 from motherlode.extract.html import html_links
 from motherlode.extract.merging import merged
-from motherlode.extract.options import ExtractOptions
+from motherlode.extract.options import ExtractOptions, too_many
 from motherlode.extract.sitemap import sitemap_links, text_links
 from motherlode.model import ContentKind, Facts, Link, LinkSource
 from motherlode.www.document import Document
@@ -45,4 +45,16 @@ def links(
     if not following.html:
         found = [link for link in found if link.source in _FOLLOWED_ANYWAY]
     mentioned = followed(facts, following, page_url=document.url, options=options) if facts.extractions else []
-    return merged(found, mentioned, page_url=document.url, limit=options.most_links(document.kind))
+    limit = options.most_links(document.kind)
+    gathered = merged(found, mentioned, page_url=document.url, limit=limit)
+    if len(gathered) >= limit and _are_left_out(mentioned, gathered, options):
+        problem = too_many(limit)
+        if problem not in document.problems:  # the page itself may have had too many
+            document.problems.append(problem)
+    return gathered
+
+
+def _are_left_out(mentioned: list[Link], gathered: list[Link], options: ExtractOptions) -> bool:
+    """Whether the facts name addresses that had no room; who read them stops at the limit, too."""
+    known = {link.url for link in gathered}
+    return len(mentioned) >= options.page_links or any(link.url not in known for link in mentioned)

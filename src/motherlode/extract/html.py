@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborNode
 
 from motherlode.extract.addresses import Addresses
 from motherlode.extract.merging import joined
-from motherlode.extract.options import MAX_TEXT, ExtractOptions
+from motherlode.extract.options import MAX_TEXT, ExtractOptions, too_many
 from motherlode.extract.robots import robots_directives
 from motherlode.extract.surroundings import Surroundings, context, shortened
 from motherlode.model import Link, LinkSource
@@ -50,6 +50,8 @@ def html_links(document: Document, options: ExtractOptions, told: AbstractSet[st
     """The links in document order, each address once. Those that were `told` before have no surroundings."""
     page = _PageLinks(document, options, told)
     page.read(document.html.css(_SELECTOR))
+    if page.is_cut:
+        document.problems.append(too_many(options.page_links))
     found = list(page.best.values())
     nofollow = "nofollow" in robots_directives(document)
     return [replace(link, nofollow=True) for link in found] if nofollow else found
@@ -60,6 +62,8 @@ class _PageLinks:
 
     def __init__(self, document: Document, options: ExtractOptions, told: AbstractSet[str]) -> None:
         self.best: dict[str, Link] = {}
+        self.is_cut = False
+        """There was more than we read."""
         self._told = told
         self._most = options.page_links
         self._addresses = Addresses(document.base, options.kept_extensions)
@@ -67,7 +71,8 @@ class _PageLinks:
 
     def read(self, elements: Iterable[LexborNode]) -> None:
         best, page, told = self.best, self._addresses.page, self._told
-        left = self._most * _MENTIONS_PER_LINK
+        most = self._most
+        left = most * _MENTIONS_PER_LINK
         for element in elements:
             tag = element.tag or ""
             attributes = element.attributes
@@ -75,9 +80,15 @@ class _PageLinks:
             if not reference or reference[0] == "#":
                 continue
             left -= 1
+            if left < 0:
+                self.is_cut = True
+                break
             url = page(reference)
             if url is not None:
                 known = best.get(url)
+                if known is None and len(best) >= most:
+                    self.is_cut = True
+                    break
                 if url in told and not attributes.get("rel"):
                     if known is None:
                         best[url] = Link(url=url, source=_SOURCES.get(tag, LinkSource.REFRESH))
@@ -85,8 +96,6 @@ class _PageLinks:
                     best[url] = self._link(url, tag, element, attributes)
                 elif (not known.anchor or known.nofollow) and tag != "meta":
                     best[url] = joined(known, self._link(url, tag, element, attributes))
-            if left <= 0 or len(best) >= self._most:
-                break
 
     def _link(self, url: str, tag: str, element: LexborNode, attributes: Attributes) -> Link:
         """What the page says of an address at this place."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from motherlode.model import ContentKind
+from motherlode.model import ContentKind, Problem
 
 MAX_TEXT = 120
 """Characters of any text that goes with a link."""
@@ -27,3 +27,8 @@ class ExtractOptions:
 
     def most_links(self, kind: ContentKind) -> int:
         return self.sitemap_links if kind is ContentKind.SITEMAP else self.page_links
+
+
+def too_many(most: int) -> Problem:
+    """What is told where a page has more links than it may give."""
+    return Problem(syntax=None, message=f"a page gives {most:,} links at most: what came after them was left out")

@@ -12,10 +12,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
+from typing import BinaryIO
 
 import pyoxigraph as ox
 
@@ -24,6 +27,7 @@ from motherlode.index.records import moment
 _END = b"TC .\n"
 _PAGE = re.compile(r"H page <(.*)> \.\n")
 _TIME = re.compile(r'H time "([^"]*)"')
+_HEADERS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,23 +114,57 @@ def _mend(file: int) -> None:
 
 
 def read_changes(path: Path, since: datetime | None = None) -> Iterator[Change]:
-    """The changes on record, oldest first, from a moment on; one transaction at a time is in memory."""
+    """The changes on record, oldest first, from a moment on; of the same moment, in the order of writing.
+
+    Stores that were joined have theirs one behind the other. So the times are read first, and then one transaction
+    after the other: in memory is one of them, and 16 bytes for each that is to come.
+    """
     if not path.exists():
         return
+    with path.open("rb") as file:
+        times, starts = _times(file, since)
+        is_sorted = all(earlier <= later for earlier, later in pairwise(times))
+        for number in range(len(times)) if is_sorted else sorted(range(len(times)), key=times.__getitem__):
+            file.seek(starts[number])
+            change = _change(tuple(line.decode("utf-8", "replace") for line in _transaction(file)))
+            if change is not None:
+                yield change
+
+
+def _times(file: BinaryIO, since: datetime | None) -> tuple[array[float], array[int]]:
+    """The moment of each change, and where in the file it begins."""
+    times, starts = array("d"), array("q")
+    while True:
+        start = file.tell()
+        head, is_whole = _head(file)
+        if not is_whole:
+            return times, starts
+        change = _change(head)
+        if change is not None and (since is None or change.at >= since):
+            times.append(change.at.timestamp())
+            starts.append(start)
+
+
+def _head(file: BinaryIO) -> tuple[tuple[str, ...], bool]:
+    """The headers of the next transaction, which is passed over; and whether it has an end."""
     lines: list[str] = []
-    with path.open(encoding="utf-8", newline="\n") as file:
-        for line in file:
-            lines.append(line)
-            if line == "TC .\n":
-                change = _change(tuple(lines))
-                lines.clear()
-                if change is not None and (since is None or change.at >= since):
-                    yield change
+    line = b""
+    for line in _transaction(file):
+        if len(lines) < _HEADERS:
+            lines.append(line.decode("utf-8", "replace"))
+    return tuple(lines), line == _END
+
+
+def _transaction(file: BinaryIO) -> Iterator[bytes]:
+    while line := file.readline():
+        yield line
+        if line == _END:
+            return
 
 
 def _change(lines: tuple[str, ...]) -> Change | None:
-    page = next((found[1] for line in lines[:2] if (found := _PAGE.match(line))), None)
-    time = next((found[1] for line in lines[:2] if (found := _TIME.match(line))), None)
+    page = next((found[1] for line in lines[:_HEADERS] if (found := _PAGE.match(line))), None)
+    time = next((found[1] for line in lines[:_HEADERS] if (found := _TIME.match(line))), None)
     if page is None or time is None:
         return None
     return Change(page=page, at=datetime.fromisoformat(time), lines=lines)

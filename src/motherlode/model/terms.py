@@ -10,7 +10,13 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF_TYPE = f"<{RDF}type>"
 
 _FORBIDDEN_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\\ud800-\udfff]')
-_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+IRI_START = (
+    r"[A-Za-z][A-Za-z0-9+.\-]*+:"
+    r"(?://(?:[^/?#@:>\[\]]*+(?![^/?#>])"  # a plain host, as nearly all are
+    r"|(?:[^/?#@>\[\]]*+@)?(?:\[[0-9A-Fa-f:.]+\]|[^/?#@:>\[\]]*+)(?::[0-9]*+)?(?![^/?#>]))|(?!//))"
+)
+"""How an IRI starts, as a pattern: a scheme, and if it names a host, one that can be (RFC 3986, section 3.2)."""
+_ABSOLUTE = re.compile(IRI_START)
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 _ESCAPES = (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"))
 """The backslash first, because the others bring new ones."""
@@ -22,8 +28,8 @@ _AUTHORITY = re.compile(r"[^:/?#]+://\[[^\]]*\]")
 def iri(value: str) -> str | None:
     """The term of an absolute IRI, or None where N-Triples could not hold it.
 
-    >>> iri("http://example.org/a"), iri("no scheme"), iri("http://example.org/{x}")
-    ('<http://example.org/a>', None, None)
+    >>> iri("http://example.org/a"), iri("no scheme"), iri("http://example.org/{x}"), iri("http://[bad")
+    ('<http://example.org/a>', None, None, None)
     """
     if _FORBIDDEN_IN_IRI.search(value) or not _ABSOLUTE.match(value):
         return None

@@ -102,8 +102,14 @@ microformats (each also with >=N), type:IRI, or a SPARQL ASK { … }
     return Target(spec, lambda counts, kind, _: sum(n for s, n in counts.items() if s in syntaxes) >= least)
 
 
+_AROUND_RDF = frozenset({ContentKind.HTML, ContentKind.XHTML, ContentKind.SVG, ContentKind.XML})
+"""Kinds of documents that may have RDF inside, and are none."""
+
+
 def _in_document(counts: Counts, kind: ContentKind) -> int:
     """Statements of a page that is RDF as a whole; JSON-LD counts where the page is a JSON-LD document."""
+    if kind in _AROUND_RDF:
+        return 0
     syntaxes = DOCUMENT_SYNTAXES | ({Syntax.JSON_LD} if kind is ContentKind.JSON_LD else set())
     return sum(count for syntax, count in counts.items() if syntax in syntaxes)
 

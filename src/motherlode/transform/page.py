@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from motherlode.model import Extraction, Statement, Syntax
+from motherlode.model import Extraction, Problem, Statement, Syntax
 from motherlode.model.terms import iri, literal
 from motherlode.transform.blank import BlankNames
 from motherlode.www.document import Document
-from motherlode.www.html_references import escaped, is_absolute, resolve_iri
+from motherlode.www.html_references import escaped, is_valid, resolve_iri
 
 _TERMS = "http://purl.org/dc/terms/"
 _ELEMENTS = "http://purl.org/dc/elements/1.1/"
@@ -53,7 +53,11 @@ def extract(document: Document, _names: BlankNames) -> Extraction:
             facts.read_meta(attributes)
         else:
             facts.read_title(element.text())
-    return Extraction(syntax=Syntax.PAGE, statements=tuple(dict.fromkeys(facts.statements)))
+    return Extraction(
+        syntax=Syntax.PAGE,
+        statements=tuple(dict.fromkeys(facts.statements)),
+        problems=tuple(dict.fromkeys(facts.problems)),
+    )
 
 
 class _Facts:
@@ -61,6 +65,7 @@ class _Facts:
 
     def __init__(self, page: str, document: Document) -> None:
         self.statements: list[Statement] = []
+        self.problems: list[Problem] = []
         self._page = page
         self._document = document
         self._schemas = _SCHEMAS.copy()
@@ -96,9 +101,14 @@ class _Facts:
             return
         for word in rel.split():
             predicate = _RELATIONS.get(word.lower()) if "." not in word else self._dotted_relation(word, href)
-            target = resolve_iri(self._document.base, href) if predicate is not None else ""
-            if predicate is not None and is_absolute(target):
-                self.statements.append((self._page, predicate, f"<{target}>", ""))
+            if predicate is None:
+                continue
+            address = resolve_iri(self._document.base, href)
+            if is_valid(address):
+                self.statements.append((self._page, predicate, f"<{address}>", ""))
+            else:
+                message = f"not a valid IRI: <{address[:200]}>"
+                self.problems.append(Problem(syntax=Syntax.PAGE, message=message))
 
     def _dotted_relation(self, word: str, href: str) -> str | None:
         prefix, _, name = word.partition(".")
@@ -119,4 +129,4 @@ class _Facts:
         *_, last = rest.split(".")
         if "." in rest and namespace == _ELEMENTS:
             namespace = _TERMS
-        return f"<{escaped(namespace + last[:1].lower() + last[1:])}>" if last else None
+        return iri(escaped(namespace + last[:1].lower() + last[1:])) if last else None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from motherlode.model import ContentKind, Extraction, Syntax
-from motherlode.transform import documents, jsonld, microdata, microformats, page, rdfa, xslt
+from motherlode.transform import documents, embedded, jsonld, microdata, microformats, page, rdfa, xslt
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
@@ -57,9 +57,15 @@ _MICROFORMATS = Extractor(
     syntax=Syntax.MICROFORMATS, gate=_if_marked(Mark.MICROFORMATS), extract=_without_options(microformats.extract)
 )
 _PAGE = Extractor(syntax=Syntax.PAGE, gate=_always, extract=_without_options(page.extract))
+_SCRIPTS = tuple(
+    Extractor(syntax=syntax, gate=_if_marked(Mark.RDF_SCRIPTS), extract=embedded.scripts_of(syntax))
+    for syntax in embedded.SCRIPT_SYNTAXES
+)
+_RDF_XML = Extractor(syntax=Syntax.RDF_XML, gate=embedded.may_have_rdfxml, extract=embedded.extract_rdfxml)
 _FEED = _by_stylesheet(Syntax.FEED)
 _GRDDL = _by_stylesheet(Syntax.GRDDL)
-_HTML = (_JSON_LD, _MICRODATA, _RDFA, _MICROFORMATS, _PAGE, _GRDDL)
+_HTML = (_JSON_LD, _MICRODATA, _RDFA, _MICROFORMATS, _PAGE, _GRDDL, *_SCRIPTS)
+_XHTML = tuple(extractor for extractor in _HTML if extractor.syntax is not Syntax.RDF_XML)
 
 EXTRACTORS: Mapping[ContentKind, tuple[Extractor, ...]] = {
     **dict.fromkeys(ContentKind, ()),
@@ -70,9 +76,9 @@ EXTRACTORS: Mapping[ContentKind, tuple[Extractor, ...]] = {
     },
     ContentKind.JSON_LD: (Extractor(syntax=Syntax.JSON_LD, gate=_always, extract=jsonld.read_document),),
     ContentKind.HTML: _HTML,
-    ContentKind.XHTML: _HTML,
-    ContentKind.SVG: (_RDFA, _GRDDL),
-    ContentKind.XML: (_RDFA, _GRDDL),
+    ContentKind.XHTML: (*_XHTML, _RDF_XML),
+    ContentKind.SVG: (_RDFA, _GRDDL, _RDF_XML),
+    ContentKind.XML: (_RDFA, _GRDDL, _RDF_XML),
     ContentKind.RSS: (_FEED,),
     ContentKind.ATOM: (_FEED,),
 }

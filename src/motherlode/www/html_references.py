@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from motherlode.model.terms import IRI_START
+
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_START = re.compile(IRI_START)
 _PARTS = re.compile(r"(?P<scheme>[^:/?#]+:)(?P<authority>//[^/?#]*)?(?P<path>[^?#]*)(?P<query>\?[^#]*)?")
 _FORBIDDEN = re.compile(r'[\x00-\x20<>"{}|^`\\\ud800-\udfff]')
 _SPACES = " \t\n\f\r"
@@ -22,6 +25,15 @@ def is_absolute(reference: str) -> bool:
     (True, False, False)
     """
     return _SCHEME.match(reference) is not None
+
+
+def is_valid(resolved: str) -> bool:
+    """Whether a reference that was resolved and escaped is an IRI: it has a scheme, and a host that can be one.
+
+    >>> is_valid("http://example.org/a"), is_valid("mailto:ann@example.org"), is_valid("http://[bad"), is_valid("a")
+    (True, True, False, False)
+    """
+    return _START.match(resolved) is not None
 
 
 @lru_cache(maxsize=8192)

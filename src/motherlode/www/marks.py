@@ -36,6 +36,8 @@ class Mark(Enum):
     """Something like the name of a root class."""
     LANGUAGES = "languages"
     """More than one `lang` attribute."""
+    RDF_SCRIPTS = "rdf-scripts"
+    """A `script` element that holds a document of Turtle or another syntax of RDF, other than JSON-LD."""
     DATA_VIEW = "data-view"
     """GRDDL's profile or namespace."""
 
@@ -62,6 +64,7 @@ _PATTERNS = {
     # whether it stands in an attribute at all is not asked: that would cost twice as much as all other patterns
     Mark.MICROFORMATS: rf"""[\s"'=](?:{"|".join(_ROOTS)})[\s"'/>]""",
     Mark.LANGUAGES: r"""[\s"'/]lang[\s=/>]""",
+    Mark.RDF_SCRIPTS: r"<script[^>]*(?:text/(?:turtle|n3)|application/(?:trig|n-triples|n-quads|rdf))",
     Mark.DATA_VIEW: r"http://www\.w3\.org/2003/g/data-view",
 }
 _MARKS = tuple(_PATTERNS)

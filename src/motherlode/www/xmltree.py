@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html.entities import html5
 from typing import Any
 
 from lxml import etree
+
+from motherlode.www.ampersands import escaped_ampersands
 
 Element = Any
 """An lxml element; lxml has no types of its own."""
@@ -30,7 +32,7 @@ class XmlTree:
 
 
 def parse_xml(body: bytes, *, charset: str, html_entities: bool = False) -> XmlTree:
-    """The tree of a document, mended where it is not well-formed.
+    """The tree of a document, mended where it is not well-formed: a bare ampersand stands for itself.
 
     >>> parse_xml(b"<a><b/></a>", charset="utf-8").error
     ''
@@ -40,6 +42,18 @@ def parse_xml(body: bytes, *, charset: str, html_entities: bool = False) -> XmlT
     """
     if html_entities and b"&" in body:
         body = _NAMED.sub(_numeric, body)
+    tree = _parsed(body, charset)
+    if not tree.error:
+        return tree
+    mended = escaped_ampersands(body)
+    if mended == body:
+        return tree
+    root = _parsed(mended, charset).root
+    return tree if root is None else replace(tree, root=root)
+
+
+def _parsed(body: bytes, charset: str) -> XmlTree:
+    """The tree as far as the parser can go on by itself, and the first of its complaints."""
     parser = _parser(charset)
     try:
         root = etree.fromstring(body, parser)
@@ -58,7 +72,7 @@ def parse_xml(body: bytes, *, charset: str, html_entities: bool = False) -> XmlT
 def _parser(charset: str) -> Any:
     options = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False, "recover": True}
     try:
-        return etree.XMLParser(encoding=charset, **options)
+        return etree.XMLParser(encoding=charset.replace("utf-16-", "utf-16"), **options)  # as libxml2 spells it
     except LookupError:  # a charset that Python knows and libxml2 does not
         return etree.XMLParser(**options)
 

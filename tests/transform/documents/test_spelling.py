@@ -114,3 +114,8 @@ def test_a_string_that_lost_its_language_is_no_statement() -> None:
     lost = '"x"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString>'
     assert fault(("<urn:a>", "<urn:b>", lost, ""))
     assert not fault(("<urn:a>", "<urn:b>", '"x"@en', ""))
+
+
+def test_a_host_that_cannot_be_costs_the_statement() -> None:
+    assert fault(("<http://[bad>", "<urn:b>", "<urn:c>", ""))
+    assert not fault(("<http://e.org>", "<http://[::1]/b>", '"1"^^<http://a@e.org:80/c>', "<urn:g>"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from motherlode.model.terms import RDF_TYPE
 from tests.transform.microdata.pages import SCHEMA, facts, microdata
 
 
@@ -33,3 +34,14 @@ def test_a_shared_item_is_described_once() -> None:
     ).statements
     assert sum(1 for s in found if s[2] == '"n"') == 1
     assert len({s[2] for s in found if s[1].endswith("#p>")}) == 1
+
+
+def test_invalid_iris_cost_their_own_statements() -> None:
+    found = microdata(
+        f"<div itemscope itemid='http://[i' itemtype='http://[t {SCHEMA}A'><a itemprop=a href='http://[bad'>x</a>"
+        "<b itemprop='http://[p c'>y</b></div>"
+    )
+    assert [statement[1:3] for statement in found.statements] == [(RDF_TYPE, f"<{SCHEMA}A>"), (f"<{SCHEMA}c>", '"y"')]
+    assert {problem.message for problem in found.problems} == {
+        f"not a valid IRI: <http://[{name}>" for name in ("i", "t", "bad", "p")
+    }

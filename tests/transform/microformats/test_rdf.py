@@ -121,3 +121,26 @@ def test_statements_are_n_triples_whatever_the_page_holds() -> None:
         <a class="u-url" href="http://e.org/{nasty.replace('"', "")}">z</a></p>"""
     lines = "".join(f"{s} {p} {o} .\n" for s, p, o, _ in extracted(html).statements)
     assert len(list(ox.parse(lines.encode(), ox.RdfFormat.N_TRIPLES))) == len(extracted(html).statements) > 3
+
+
+@pytest.mark.parametrize(
+    ("html", "value"),
+    [
+        ('<p lang=en>At <i class="geo">51.5; -0.1</i>', '"51.5; -0.1"@en'),
+        ('<p lang=en><abbr class="geo" title="51.5;-0.1">here</abbr>', '"51.5;-0.1"'),
+        ('<p class="adr">1  Main Street</p>', '"1 Main Street"'),
+        ('<data class="geo" value="51.5;-0.1">here</data>', '"51.5;-0.1"'),
+    ],
+)
+def test_places_of_text_alone_have_a_value(html: str, value: str) -> None:
+    assert {(p, o) for _, p, o in facts(html) if p != "<rdf:type>"} == {("<mf:value>", value)}
+
+
+def test_a_place_with_properties_and_other_items_have_none() -> None:
+    for html in (
+        '<p class="geo"><b class="latitude">51.5</b> north</p>',
+        '<div class="hentry">half a page</div>',
+        '<p class="vcard">Ann</p>',
+        '<p class="geo"></p>',
+    ):
+        assert not any(p == "<mf:value>" for _, p, _ in facts(html)), html

@@ -53,17 +53,6 @@ def test_old_declarations_of_namespaces_count() -> None:
     assert triples("<html xmlns:EX='http://ex/'><p property=ex:a>b") == [("<>", "<http://ex/a>", '"b"')]
 
 
-def test_markup_of_a_literal() -> None:
-    ((_, _, found),) = triples(
-        "<div prefix='ex: http://ex/'>"
-        "<p property=ex:a datatype=rdf:XMLLiteral>1 &lt; 2<b c='\"&amp;'>x<br>y</b><!-- z --></p>"
-    )
-    inner = found.removesuffix("^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#XMLLiteral>")[1:-1].replace('\\"', '"')
-    assert inner == (
-        '1 &lt; 2<b c="&quot;&amp;" xmlns="http://www.w3.org/1999/xhtml" xmlns:ex="http://ex/">x<br/>y</b><!-- z -->'
-    )
-
-
 def test_html_literals() -> None:
     ((_, _, found),) = triples("<p property=dc:title datatype=rdf:HTML>a<b>c</b>")
     assert found == '"a<b>c</b>"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#HTML>'

@@ -5,6 +5,7 @@ from __future__ import annotations
 from motherlode.model import Syntax
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.rdfa.report import Report, Trouble
+from tests.transform.rdfa.pages import rdfa
 
 
 def test_errors_are_errors_and_warnings_are_warnings() -> None:
@@ -22,3 +23,17 @@ def test_it_is_bounded() -> None:
     for number in range(5_000):
         report.add(Trouble.UNRESOLVED_TERM, str(number))
     assert len(report.entries) == 1_000
+
+
+def test_invalid_iris_cost_their_own_statements_on_every_page() -> None:
+    markup = (
+        "<div about=#s vocab='http://v/'><a property=a href='http://[bad'>x</a><b property='http://[p c'>y</b>"
+        "<a rel=d href='http://e.org:port/'>z</a></div><p about='http://[s' property=dc:title>w"
+    )
+    for _ in range(2):
+        found = rdfa(markup)
+        assert [statement[1:3] for statement in found.statements[1:]] == [("<http://v/c>", '"y"')]
+        assert [problem.message for problem in found.problems] == [
+            *("not a valid IRI: <http://[bad>", "not a valid IRI: <http://[p>"),
+            *("not a valid IRI: <http://e.org:port/>", "not a valid IRI: <http://[s>"),
+        ]

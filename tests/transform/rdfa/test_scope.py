@@ -23,6 +23,15 @@ def test_prefixes_end_with_their_element() -> None:
     assert [predicate for _, predicate, _ in triples(markup)] == ["<http://e/a>", "<e:a>"]
 
 
+def test_a_prefix_is_a_name() -> None:
+    assert triples("<p prefix='1x: http://e/' property=1x:a>y</p>") == []
+    assert triples("<p xmlns:1x='http://e/' property=1x:a>y</p>") == []
+    assert triples("<p prefix='x1: http://e/ é: http://f/' property='x1:a é:b'>y</p>") == [
+        ("<>", "<http://e/a>", '"y"'),
+        ("<>", "<http://f/b>", '"y"'),
+    ]
+
+
 def test_prefix_wins_over_xmlns_on_the_same_element_and_inner_over_outer() -> None:
     assert triples("<p xmlns:e='http://x/' prefix='e: http://p/' property=e:a>x</p>")[0][1] == "<http://p/a>"
     assert triples("<p prefix='e: http://p/'><b xmlns:e='http://x/' property=e:a>x</b></p>")[0][1] == "<http://x/a>"

@@ -11,7 +11,7 @@ import pyoxigraph as ox
 import xxhash
 
 from motherlode.model import Problem, Statement
-from motherlode.model.terms import RDF, literal
+from motherlode.model.terms import IRI_START, RDF, literal
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.documents.source import Source
 
@@ -22,7 +22,7 @@ _DEFAULT = ox.DefaultGraph()
 _LABELS = 50_000
 """Blank nodes that are remembered one by one; a dump with more must not fill the memory."""
 
-_IRI = re.compile(r'<[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>"{}|^`\\�]*>')
+_IRI = re.compile(f"<{IRI_START}" r'[^\x00-\x20<>"{}|^`\\�]*>')
 _LITERAL_SUFFIX = re.compile(r"|@[a-z]{1,8}(-[a-z0-9]{1,8})*(--(ltr|rtl))?|\^\^" + _IRI.pattern)
 _NO_LANGUAGE = (f'"^^<{RDF}langString>', f'"^^<{RDF}dirLangString>')
 """What a lenient parser makes of a string whose language is not valid."""

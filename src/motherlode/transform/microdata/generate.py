@@ -9,7 +9,7 @@ from motherlode.transform.microdata.tree import Element, Tree, words
 from motherlode.transform.microdata.values import Values
 from motherlode.transform.microdata.vocabularies import Registry, vocabularies
 from motherlode.www.document import Document
-from motherlode.www.html_references import escaped, is_absolute, resolve_iri
+from motherlode.www.html_references import escaped
 
 _MOST_VALUES = 250_000
 """Property values of one page. An itemref to one big element from many items multiplies them without end."""
@@ -46,6 +46,7 @@ class Generator:
             found.append(f"more than {_MOST_VALUES} property values; the rest was left out")
         if self._values.budget.was_short:
             found.append("properties nested in properties repeat too much text; the rest was left out")
+        found.extend(f"not a valid IRI: <{address[:200]}>" for address in self._values.refused)
         return [Problem(syntax=Syntax.MICRODATA, message=message) for message in found]
 
     def _subject(self, item: Element, inherited: str) -> str:
@@ -59,15 +60,15 @@ class Generator:
         return subject
 
     def _identifier(self, item: Element) -> str:
-        iri = resolve_iri(self._base, item.attributes.get("itemid") or "")
-        return f"<{iri}>" if is_absolute(iri) else self._names.fresh()
+        return self._values.address(item.attributes.get("itemid") or "") or self._names.fresh()
 
     def _item(self, item: Element, inherited: str) -> None:
         subject = self._subjects[id(item)]
-        types = [escaped(word) for word in words(item.attributes.get("itemtype")) if is_absolute(word)]
-        for item_type in types:
-            self._statements.append((subject, RDF_TYPE, f"<{item_type}>", ""))
-        item_type = types[0] if types else inherited
+        written = (escaped(word) for word in words(item.attributes.get("itemtype")))
+        types = [term for word in written if (term := self._values.checked(word))]
+        for term in types:
+            self._statements.append((subject, RDF_TYPE, term, ""))
+        item_type = types[0][1:-1] if types else inherited
         vocabulary = self._vocabularies.of(item_type)
         for element in self._tree.properties(item):
             self._left -= 1
@@ -84,9 +85,15 @@ class Generator:
         if len(names) > 1:
             names = names[: self._values.budget.affordable(value, len(names))]
         for name in names:
-            for predicate in self._vocabularies.predicates(vocabulary, name, base=self._base):
+            for predicate in self._predicates(vocabulary, name):
                 self._statements.append((subject, predicate, value, ""))
         if element.reverse and not value.startswith('"'):
             for name in element.reverse:
-                for predicate in self._vocabularies.predicates(vocabulary, name, base=self._base):
+                for predicate in self._predicates(vocabulary, name):
                     self._statements.append((value, predicate, subject, ""))
+
+    def _predicates(self, vocabulary: str, name: str) -> tuple[str, ...]:
+        found = self._vocabularies.predicates(vocabulary, name, base=self._base)
+        if not found:
+            self._values.checked(escaped(name))
+        return found

@@ -11,7 +11,7 @@ from motherlode.model.terms import XSD, literal
 from motherlode.www.document import Document
 from motherlode.www.html_ancestry import languages
 from motherlode.www.html_budget import TextBudget
-from motherlode.www.html_references import is_absolute, resolve_iri
+from motherlode.www.html_references import is_absolute, is_valid, resolve_iri
 from motherlode.www.html_times import time_datatype
 
 _URL_ATTRIBUTES = {
@@ -19,6 +19,7 @@ _URL_ATTRIBUTES = {
     **dict.fromkeys(("a", "area", "link"), "href"),
     "object": "data",
 }
+_MOST_REFUSED = 100
 _NUMBERS = (
     (re.compile(r"[+-]?\d+", re.ASCII), XSD + "integer"),
     (re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII), XSD + "double"),
@@ -31,6 +32,8 @@ class Values:
     def __init__(self, document: Document) -> None:
         self._base = document.base
         self.budget = TextBudget(len(document.body))
+        self.refused: dict[str, None] = {}
+        """What is no valid IRI, and was left out."""
         self._language_of = languages(document, default=_default_language(document))
 
     def term(self, node: LexborNode, attributes: Mapping[str, str | None]) -> str | None:
@@ -41,9 +44,8 @@ class Values:
             return self._text(node, content or "")
         if tag in _URL_ATTRIBUTES:
             reference = attributes.get(_URL_ATTRIBUTES[tag])
-            if reference is not None:
-                iri = resolve_iri(self._base, reference)
-                return f"<{iri}>" if is_absolute(iri) else None
+            if reference is not None:  # HTML would have nothing for a link to nowhere; its text says at least something
+                return self.address(reference)
         elif tag == "time":
             value = attributes.get("datetime")
             return self._typed(node, self._content(node) if value is None else value, time_datatype)
@@ -51,6 +53,18 @@ class Values:
             value = attributes.get("value")
             return self._typed(node, self._content(node) if value is None else value, _number_datatype)
         return self._text(node, self._content(node))
+
+    def address(self, reference: str) -> str | None:
+        """The term of a reference; None where it is none."""
+        return self.checked(resolve_iri(self._base, reference))
+
+    def checked(self, address: str) -> str | None:
+        """The term of an IRI that is escaped; None where it is none, which is noted if it tries to be one."""
+        if is_valid(address):
+            return f"<{address}>"
+        if is_absolute(address) and len(self.refused) < _MOST_REFUSED:
+            self.refused[address] = None
+        return None
 
     def _typed(self, node: LexborNode, value: str | None, datatype_of: Callable[[str], str | None]) -> str | None:
         if value is None:

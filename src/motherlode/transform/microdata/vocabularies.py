@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from motherlode.www.html_references import escaped, is_absolute, without_fragment
+from motherlode.www.html_references import escaped, is_absolute, is_valid, without_fragment
 
 _MOST_KEPT = 4_096
 
@@ -45,13 +45,17 @@ class Vocabularies:
         return next((prefix for prefix in self._registry if item_type.startswith(prefix)), None)
 
     def predicates(self, vocabulary: str, name: str, *, base: str) -> tuple[str, ...]:
-        """The predicate that a name stands for (section 6.3), and those that it implies (section 6.2, step 8)."""
+        """The predicate that a name stands for (section 6.3), and those that it implies (section 6.2, step 8).
+
+        There is none for a name that is no valid IRI, but would have to be.
+        """
         if not vocabulary and not is_absolute(name):
             return (f"<{escaped(f'{without_fragment(base)}#{_in_fragment(name)}')}>",)
         known = self._predicates.get((vocabulary, name))
         if known is None:
             implied = self._registry.get(vocabulary, {}).get(name, ())
-            known = tuple(f"<{escaped(it)}>" for it in (_predicate(vocabulary, name), *implied))
+            iris = (escaped(it) for it in (_predicate(vocabulary, name), *implied))
+            known = tuple(f"<{iri}>" for iri in iris if is_valid(iri))
             if len(self._predicates) < _MOST_KEPT:
                 self._predicates[vocabulary, name] = known
         return known

@@ -132,6 +132,8 @@ CLASSIC_ROOTS: Mapping[str, Classic] = {
         implied_roots={"item": "item"},
     ),
 }
+PLAIN_TYPES = frozenset({"h-adr", "h-geo"})
+"""Their text alone is understood by everybody; that of other items may be half a page."""
 
 _READ_BY_NAME = {**CLASSIC_ROOTS, "item": ITEM}
 CLASSIC_PROPERTIES = frozenset(name for classic in _READ_BY_NAME.values() for name in classic.properties)

@@ -38,6 +38,8 @@ class Item(msgspec.Struct, kw_only=True):
     properties: dict[str, list[Value | None]] = msgspec.field(default_factory=dict)
     """None holds the place of a value whose element is still open."""
     children: list[Item] = msgspec.field(default_factory=list)
+    plain: Value | None = None
+    """The text of an item that has nothing else, where that says all: a classic place or address."""
     has_nested: bool = False
     prefixes: set[str] = msgspec.field(default_factory=set)
     """Of the properties that were written out."""

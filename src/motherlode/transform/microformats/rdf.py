@@ -52,6 +52,8 @@ class Writer:
         subject = self._subjects[item.key] = self._subject(item)
         for name in item.types:
             self._add(subject, RDF_TYPE, f"<{MICROFORMATS}{name}>")
+        if item.plain is not None and (text := collapse(item.plain.text)):
+            self._add(subject, _VALUE, literal(text, language=_language(item.plain)))
         for name in item.properties:
             predicate = f"<{MICROFORMATS}{name}>"
             for value in item.values(name):
@@ -88,7 +90,7 @@ class Writer:
             return None
         if value.prefix == "dt" and (date := typed(text)):
             return literal(date[0], datatype=date[1])
-        return literal(text, language="" if value.from_attribute else value.language)
+        return literal(text, language=_language(value))
 
     def _plain_value_of(self, subject: str, value: Value) -> None:
         """An item without properties ("51.5;-0.1" as geo) would be lost but for its text."""
@@ -96,7 +98,7 @@ class Writer:
         if value.html:
             self._add(subject, _VALUE, literal(value.html, datatype=RDF + "HTML"))
         elif not value.item.properties and (text := collapse(value.text)):
-            self._add(subject, _VALUE, literal(text, language="" if value.from_attribute else value.language))
+            self._add(subject, _VALUE, literal(text, language=_language(value)))
 
     def _address(self, value: Value) -> str | None:
         written = value.written.strip()
@@ -120,6 +122,11 @@ class Writer:
 
     def _problem(self, message: str) -> None:
         self.problems.append(Problem(syntax=Syntax.MICROFORMATS, message=message))
+
+
+def _language(value: Value) -> str:
+    """What stands in an attribute made for it is no text in a language."""
+    return "" if value.from_attribute else value.language
 
 
 def _is_meant(item: Item) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from motherlode.transform.microformats.classic import classic_of, classic_types
+from motherlode.transform.microformats.classic import PLAIN_TYPES, classic_of, classic_types
 from motherlode.transform.microformats.frames import (
     Context,
     Open,
@@ -53,6 +53,11 @@ MOST_TEXT = 16_000_000
 """Characters in all values together: nested properties repeat the text inside them, so it could grow as the square."""
 MOST_INCLUDED = 20_000
 """Nodes that may be read a second time for the sake of the include pattern."""
+
+
+def _is_bare(item: Item) -> bool:
+    """Whether a classic place or address is written without any markup inside, as "51.5;-0.1" is."""
+    return item.is_classic and not item.properties and not item.has_nested and PLAIN_TYPES.issuperset(item.types)
 
 
 class Walk:
@@ -255,13 +260,21 @@ class Walk:
         for slot in opened.slots:
             self._fill(slot, opened, opened.item)
         if opened.item is not None and not opened.slots:
+            opened.item.plain = self._plain(opened, opened.item)
             siblings = self._contexts[-1].item.children if self._contexts else self.items
             siblings.append(opened.item)
+
+    def _plain(self, opened: Open, item: Item) -> Value | None:
+        if not _is_bare(item):
+            return None
+        text, machine = text_value(opened.element)
+        return Value(prefix="p", text=text, from_attribute=machine, language=opened.language)
 
     def _text_of(self, opened: Open) -> Sequence[Piece]:
         """The text of an element, if it is going to be asked for."""
         wanted = len(opened.slots) + len(opened.own) + (opened.part is not None)
-        wanted += opened.item is not None and not opened.item.has_nested and not opened.item.is_classic
+        if opened.item is not None:
+            wanted += _is_bare(opened.item) or not (opened.item.has_nested or opened.item.is_classic)
         if not wanted or self._text_left < 0:
             return ()
         pieces = self._pieces[opened.start :]

@@ -8,6 +8,8 @@ follows from vocabularies (`expansion`) needs their documents and is for whoever
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from motherlode.model import ContentKind, Extraction, Problem, Statement, Syntax
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.rdfa.copying import copied
@@ -21,6 +23,9 @@ from motherlode.www.document import Document
 from motherlode.www.html_budget import TextBudget
 
 __all__ = ["MARKS", "expanded", "extract", "processor_graph"]
+
+_MOST_REFUSED = 100
+"""Bad IRIs of one page that are told one by one."""
 
 
 def extract(document: Document, names: BlankNames, *, roles: bool = False) -> Extraction:
@@ -47,9 +52,14 @@ def _processed(document: Document, names: BlankNames, report: Report, *, roles: 
         problems.append(_problem(f"more than {MOST_STATEMENTS} statements; the rest was left out"))
     if budget.was_short:
         problems.append(_problem("properties nested in properties repeat too much text; the rest was left out"))
-    statements = processor.statements
+    problems.extend(_problem(f"not a valid IRI: {term[:200]}") for term in [*report.refused][:_MOST_REFUSED])
+    statements = _without(report.refused, processor.statements)
     final = copied(statements, limit=MOST_STATEMENTS) if tree.host.is_html5 else statements
     return Extraction(syntax=Syntax.RDFA, statements=tuple(dict.fromkeys(final)), problems=tuple(problems))
+
+
+def _without(refused: Mapping[str, None], statements: list[Statement]) -> list[Statement]:
+    return [it for it in statements if refused.keys().isdisjoint(it)] if refused else statements
 
 
 def _tree(document: Document, report: Report, *, roles: bool) -> tuple[Tree | None, list[Problem]]:

@@ -44,14 +44,16 @@ class Resolver:
         if known is not None:
             return known
         found = self._term(token, context) if ":" not in token else self._curie_or_iri(token, context)
-        if found is not None and found[0] == "<" and len(context.tokens) < _MOST_TOKENS:
+        if found is None or found[0] != "<" or found in self._report.refused:  # of which the next page must hear, too
+            return found
+        if len(context.tokens) < _MOST_TOKENS:
             context.tokens[token] = found
         return found
 
     def _term(self, token: str, context: Context) -> str | None:
         if _TERM.fullmatch(token):
             if context.vocabulary:
-                return f"<{escaped(context.vocabulary + token)}>"
+                return self._report.term(escaped(context.vocabulary + token))
             iri = self._terms.get(token) or self._in_any_case(token.lower())
             if iri is not None:
                 return f"<{iri}>"
@@ -66,7 +68,7 @@ class Resolver:
         if term is not None:
             return term
         if is_absolute(token):
-            return f"<{escaped(token)}>"
+            return self._report.term(escaped(token))
         self._report.add(Trouble.UNRESOLVED_CURIE, f"no such prefix: {token}")
         return None
 
@@ -78,7 +80,7 @@ class Resolver:
         if prefix == "_":
             return self._names.named(reference)
         iri = context.prefixes.get(prefix.lower()) if prefix else XHV
-        return None if iri is None else f"<{resolve_iri(context.base, iri + reference)}>"
+        return None if iri is None else self._report.term(resolve_iri(context.base, iri + reference))
 
     def resource(self, value: str, context: Context) -> str | None:
         """One SafeCURIEorCURIEorIRI."""
@@ -93,4 +95,4 @@ class Resolver:
     def reference(self, value: str, context: Context) -> str | None:
         """One IRI, as `href` and `src` hold it."""
         iri = resolve_iri(context.base, value)
-        return f"<{iri}>" if is_absolute(iri) else None
+        return self._report.term(iri) if is_absolute(iri) else None

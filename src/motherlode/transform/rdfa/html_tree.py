@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from html import escape
 from typing import Any
 
 from selectolax.lexbor import LexborNode
 
 from motherlode.transform.rdfa.hosts import HTML
+from motherlode.transform.rdfa.html_markup import fragment
 from motherlode.transform.rdfa.tree import RELEVANT, Element, Tree
 from motherlode.www.document import Document
 from motherlode.www.html_references import without_fragment
@@ -35,8 +35,6 @@ MARKS = frozenset(_STARTING)
 """A page without any of these has no RDFa."""
 _ANY_RELATION = "[property], [typeof], [rev], [vocab], [rel]"
 _WITH_ADDRESSES = f"{_ANY_RELATION}, [role], [about], [resource], [href], [src]"
-_NAMESPACES = {"svg": "http://www.w3.org/2000/svg", "math": "http://www.w3.org/1998/Math/MathML"}
-_XHTML = "http://www.w3.org/1999/xhtml"
 _NO_NAMESPACES: Mapping[str, str] = {}
 
 
@@ -154,50 +152,7 @@ class _HtmlReader:
         return node.inner_html or ""
 
     def markup(self, node: LexborNode, namespaces: Mapping[str, str]) -> str:
-        """HTML+RDFa 1.1, section 3.4."""
-        return "".join(_serialized(child, namespaces) for child in reversed(_children(node)))
+        return fragment(node, namespaces)
 
 
 _READER = _HtmlReader()
-
-
-def _serialized(node: LexborNode, namespaces: Mapping[str, str]) -> str:
-    """A node as XML, with namespaces if it is an element. A stack instead of recursion: pages nest as they like."""
-    parts: list[str] = []
-    waiting: list[LexborNode | str] = [node]
-    extra = _namespace_attributes(node.tag or "", namespaces)
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, str):
-            parts.append(item)
-        elif item.is_text_node:
-            parts.append(escape(item.text_content or "", quote=False))
-        elif item.is_comment_node:
-            parts.append(f"<!--{(item.html or '')[4:-3].replace('--', '- -')}-->")
-        elif item.is_element_node:
-            children = _children(item)
-            parts.append(f"<{item.tag}{_attributes(item)}{extra}" + (">" if children else "/>"))
-            if children:
-                waiting.append(f"</{item.tag}>")
-                waiting.extend(children)
-            extra = ""
-    return "".join(parts)
-
-
-def _children(node: LexborNode) -> list[LexborNode]:
-    """The children of a node, the last one first."""
-    found: list[LexborNode] = []
-    child = node.last_child
-    while child is not None:
-        found.append(child)
-        child = child.prev
-    return found
-
-
-def _attributes(node: LexborNode) -> str:
-    return "".join(f' {name}="{escape(value or "")}"' for name, value in node.attributes.items())
-
-
-def _namespace_attributes(tag: str, namespaces: Mapping[str, str]) -> str:
-    declared = {**namespaces, "": _NAMESPACES.get(tag, _XHTML)}
-    return "".join(f' xmlns{":" if prefix else ""}{prefix}="{escape(iri)}"' for prefix, iri in sorted(declared.items()))

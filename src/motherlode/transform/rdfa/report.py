@@ -8,6 +8,7 @@ from enum import Enum
 from motherlode.model import Statement
 from motherlode.model.terms import RDF_TYPE, iri, literal
 from motherlode.transform.blank import BlankNames
+from motherlode.www.html_references import is_valid
 
 _RDFA = "http://www.w3.org/ns/rdfa#"
 _DESCRIPTION = "<http://purl.org/dc/terms/description>"
@@ -34,6 +35,15 @@ class Report:
         self.entries: dict[tuple[Trouble, str], None] = {}
         self.mended: dict[str, None] = {}
         """What was read otherwise than it was written."""
+        self.refused: dict[str, None] = {}
+        """Terms that are no valid IRIs: no statement may have them."""
+
+    def term(self, iri: str) -> str:
+        """The term of an IRI. The rules go on with one that is not valid, so that what it says is said of no other."""
+        term = f"<{iri}>"
+        if not is_valid(iri):
+            self.refused[term] = None
+        return term
 
     def add(self, trouble: Trouble, description: str) -> None:
         if len(self.entries) < _MOST_ENTRIES:

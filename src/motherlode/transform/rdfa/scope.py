@@ -9,6 +9,7 @@ from copy import copy
 from motherlode.model import Statement
 from motherlode.transform.rdfa.context import Context
 from motherlode.transform.rdfa.hosts import PREFIXES, Host
+from motherlode.transform.rdfa.names import is_name
 from motherlode.transform.rdfa.report import Report, Trouble
 from motherlode.transform.rdfa.tree import SCOPING, Element
 from motherlode.www.html_references import resolve_iri, without_fragment
@@ -35,7 +36,7 @@ def scoped(element: Element, context: Context, *, host: Host, report: Report) ->
         given = attributes["vocab"].strip()
         context.vocabulary = _with_path(resolve_iri(context.base, given), report) if given else ""
         if given:
-            stated = ((f"<{context.base}>", _USES, f"<{context.vocabulary}>", ""),)
+            stated = ((f"<{context.base}>", _USES, report.term(context.vocabulary), ""),)
     if element.namespaces or "prefix" in attributes:
         _add_prefixes(element, context, report)
     if "xml:lang" in attributes:
@@ -50,7 +51,7 @@ def _add_prefixes(element: Element, context: Context, report: Report) -> None:
     for prefix, iri in element.namespaces.items():
         if len(declared) < _MOST_PREFIXES:
             declared[prefix] = iri
-            if prefix and prefix != "_":
+            if prefix != "_" and is_name(prefix):
                 prefixes[prefix.lower()] = _with_path(iri, report)
     for prefix, iri in _mappings(element.attributes):
         if PREFIXES.get(prefix, iri) != iri:
@@ -77,7 +78,7 @@ def _with_path(iri: str, report: Report) -> str:
 def _mappings(attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The pairs of a prefix attribute; what has not the form of a pair is passed over.
 
-    >>> list(_mappings({"prefix": "a: http://a/ nonsense _: http://b/ C: http://c/"}))
+    >>> list(_mappings({"prefix": "a: http://a/ nonsense _: http://b/ 1: http://1/ C: http://c/"}))
     [('a', 'http://a/'), ('c', 'http://c/')]
     """
     words = iter(attributes.get("prefix", "").split())
@@ -86,5 +87,5 @@ def _mappings(attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             continue
         iri = next(words, None)
         prefix = word[:-1].lower()
-        if iri is not None and prefix not in ("", "_") and ":" not in prefix:
+        if iri is not None and prefix != "_" and is_name(prefix):
             yield prefix, iri
