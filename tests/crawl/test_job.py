@@ -131,3 +131,15 @@ def test_sizes_and_times() -> None:
     assert [parse_time(text) for text in ("10", "1.5h", "2d")] == [10.0, 5400.0, 172800.0]
     with pytest.raises(JobError):
         parse_size("many")
+
+
+def test_a_recorded_web_has_no_delay_unless_one_is_asked_for() -> None:
+    assert Job(seeds=("http://a.example/",)).pause == 1.0
+    assert Job(seeds=("http://a.example/",), web="web.warc.gz").pause == 0.0
+    assert Job(seeds=("http://a.example/",), web="web.warc.gz", delay=0.6).pause == 0.6
+
+
+@pytest.mark.parametrize("choosy", [-0.1, 1.1])
+def test_how_choosy_a_crawl_is_is_a_share(choosy: float) -> None:
+    with pytest.raises(JobError, match="choosy"):
+        Job(seeds=("http://a.example/",), choosy=choosy)
