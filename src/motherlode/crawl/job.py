@@ -89,7 +89,7 @@ class Job:
     barren_after: int | None = None
     """Requests without one relevant page, after which a host's remaining URLs are refused."""
     workers: int | None = None
-    """Reader processes; by default one fewer than there are cores, and at least one."""
+    """Reader processes; by default one fewer than there are cores, but two where there are two."""
     max_body: int = 10 << 20
     """Bytes of a page that are read."""
     timeout: float = 120.0
