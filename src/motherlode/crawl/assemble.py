@@ -174,7 +174,7 @@ def assemble(
 
 
 def _readers(job: Job, instructions: Instructions) -> ReaderLanes:
-    """As many as the job says, or one for each core but the one that all else needs; with two cores, they share both."""
+    """As many as the job says, or one for each core but the one that all else needs; two cores are shared."""
     cores = len(os.sched_getaffinity(0))
     workers = job.workers or max(min(cores, 2), cores - 1)
     return ReaderLanes(instructions, workers=workers, seconds=_SECONDS_A_PAGE)
