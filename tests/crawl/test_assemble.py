@@ -13,9 +13,11 @@ from tests.crawl.small_web import HOME, crawled, small_web
 
 from motherlode import __version__
 from motherlode.crawl import CrawlFolder, Job, JobError, canonical_seeds, check
-from motherlode.crawl.assemble import Assembled, assemble
+from motherlode.crawl.assemble import Assembled, _instructions, _learner, assemble
+from motherlode.frontier import DiskLedger
 from motherlode.index import PROVENANCE, QuadStore
 from motherlode.model import Visit
+from motherlode.policy.motherlode import Motherlode
 
 # ── seeds ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -141,3 +143,28 @@ def test_pages_that_the_store_has_lost_are_fetched_again_and_that_is_told(tmp_pa
     _, after = crawled(tmp_path / "out", web)
     assert after.fetched - before.fetched >= pages > 3
     assert any("missing in the quad store" in told for told in after.problems)
+
+
+@pytest.mark.parametrize(
+    ("budget", "choosy"),
+    [
+        ({"pages": 100}, 0.5),
+        ({"bytes": 100, "choosy": 0.8}, 0.8),
+        ({"pages": 100, "time": 60.0}, 0.0),
+        ({"time": 60.0}, 0.0),
+        ({}, 0.0),
+    ],
+)
+def test_good_hosts_are_waited_for_where_requests_are_scarce_and_time_is_not(
+    tmp_path: Path, budget: dict[str, float], choosy: float
+) -> None:
+    ledger = DiskLedger(tmp_path / "frontier")
+    policy = _learner(Job(seeds=(HOME,), **budget), ledger)  # type: ignore[arg-type]
+    ledger.close()
+    assert isinstance(policy, Motherlode)
+    assert policy.choosy == choosy
+
+
+@pytest.mark.parametrize(("policy", "is_brief"), [("motherlode", True), ("bfs", True), ("ldcoc:trpx", False)])
+def test_links_are_described_again_for_policies_that_ask_for_it(policy: str, is_brief: bool) -> None:  # noqa: FBT001
+    assert _instructions(Job(seeds=(HOME,), policy=policy)).is_brief is is_brief

@@ -13,7 +13,7 @@ from tests.index.fakes import record, says
 from motherlode.crawl import CrawlFolder
 from motherlode.crawl.opening import DamagedError, is_full_disk, open_ledger, open_store, requeue_lost
 from motherlode.frontier import DiskLedger, UrlState
-from motherlode.index import PageRecord, QuadStore
+from motherlode.index import PageRecord, QuadStore, StoreApart, StoreHere
 from motherlode.model import FailureKind, Visit
 
 
@@ -66,6 +66,16 @@ def test_what_is_not_there_yet_is_made(tmp_path: Path) -> None:
     assert not store.has("http://a.example/")
     assert list(ledger.visits()) == []
     ledger.close()
+    store.close()
+
+
+@pytest.mark.parametrize(("cores", "kind"), [({0}, StoreHere), ({0, 1}, StoreApart)])
+def test_the_store_has_a_process_of_its_own_where_that_can_have_a_core(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: set[int], kind: type
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: cores)
+    store = open_store(CrawlFolder(tmp_path))
+    assert isinstance(store, kind)
     store.close()
 
 

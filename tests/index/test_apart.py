@@ -145,6 +145,7 @@ def test_it_does_not_outlive_a_crawl_that_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE) as crawl:
         assert crawl.stdout is not None
         store = int(crawl.stdout.readline())
+        os.kill(store, signal.SIGSTOP)  # as deep in the library as can be: it reads nothing
         crawl.kill()
         crawl.wait()
     deadline = time.monotonic() + 20

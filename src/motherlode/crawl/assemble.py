@@ -24,6 +24,7 @@ from motherlode.crawl.neighbours import Join, Neighbours
 from motherlode.crawl.opening import open_ledger, open_store, requeue_lost
 from motherlode.crawl.owning import own_hosts
 from motherlode.crawl.parts import Budget, Parts
+from motherlode.crawl.polite import Resolve
 from motherlode.crawl.readings import Instructions
 from motherlode.crawl.refreshing import BEGUN as REFRESH_BEGUN
 from motherlode.crawl.refreshing import RefreshFirst, Revisits
@@ -118,8 +119,7 @@ def assemble(
     seeds = canonical_seeds(job.seeds)
     recorded = _recorded(job)
     store, ledger = open_store(folder), open_ledger(folder)  # first, since they may be damaged
-    lost = requeue_lost(ledger, store)
-    store.begin(_run(job))
+    lost = _begin(store, ledger, job, folder)
     http = HttpFetcher(_http_options(job)) if recorded is None else None
     journal = Journal(folder.journal, state=ledger.note("journal")) if recorded is None else None
     fetcher = _fetcher(recorded, http, journal)
@@ -136,25 +136,15 @@ def assemble(
     if refresh is not None and revisits is not None:
         refresh(revisits, frontier)
     sinks = open_sinks(job.sink_settings(), folder.path, environment=os.environ)
-    instructions = _instructions(job)
-    if job.words:
-        store.index_words(folder.words)
     parts = Parts(
         ledger=ledger,
         frontier=frontier,
         policy=policy,
         fetcher=fetcher,
-        errands=Errands(
-            frontier,
-            fetcher,
-            services=instructions.services,
-            fetch_contexts=job.contexts == "fetch",
-            resolve=resolve,
-            journal=journal,
-        ),
+        errands=_errands(job, frontier, fetcher, resolve, journal),
         journal=journal,
         troubles=_troubles(lost, journal, recorded),
-        readers=_readers(job, instructions),
+        readers=_readers(job),
         archive=Archive(folder.warc) if job.warc else None,
         sitemaps=bool(job.sitemaps),
         usual_sitemaps=job.sitemaps == "usual",
@@ -173,11 +163,33 @@ def assemble(
     return Assembled(crawl, frontier, seeds, ledger, store, policy)
 
 
-def _readers(job: Job, instructions: Instructions) -> ReaderLanes:
+def _begin(store: CrawlStore, ledger: DiskLedger, job: Job, folder: CrawlFolder) -> int:
+    """Make the store ready for the pages of this run; how many it had lost, which wait again."""
+    lost = requeue_lost(ledger, store)
+    store.begin(_run(job))
+    if job.words:
+        store.index_words(folder.words)
+    return lost
+
+
+def _errands(
+    job: Job, frontier: Frontier, fetcher: Fetcher, resolve: Resolve | None, journal: Journal | None
+) -> Errands:
+    return Errands(
+        frontier,
+        fetcher,
+        services=job.transform_options().services,
+        fetch_contexts=job.contexts == "fetch",
+        resolve=resolve,
+        journal=journal,
+    )
+
+
+def _readers(job: Job) -> ReaderLanes:
     """As many as the job says, or one for each core but the one that all else needs; two cores are shared."""
     cores = len(os.sched_getaffinity(0))
     workers = job.workers or max(min(cores, 2), cores - 1)
-    return ReaderLanes(instructions, workers=workers, seconds=_SECONDS_A_PAGE)
+    return ReaderLanes(_instructions(job), workers=workers, seconds=_SECONDS_A_PAGE)
 
 
 def _troubles(lost: int, journal: Journal | None, recorded: RecordedWeb | None) -> tuple[str, ...]:

@@ -10,32 +10,53 @@ from __future__ import annotations
 from motherlode.policy.arms import AwakeArms
 
 
-class RestingHosts:
-    """What hosts promise that have links waiting and may not be asked now.
+class Patient:
+    """The part of a policy that `Waits`. It must be told of every arm that wakes, rests, or would be picked.
 
-    >>> resting = RestingHosts()
-    >>> resting.rests("good.example", 0.9); resting.rests("good.example", 0.1)
-    >>> resting.better_than(0.2, choosy=0.5), resting.better_than(0.6, choosy=0.5)
-    ('good.example', None)
-    >>> resting.wakes("good.example"); resting.better_than(0.2, choosy=0.5) is None
-    True
+    >>> patient = Patient()
+    >>> patient.choosy = 0.5
+    >>> patient._rests("good.example", "an arm", 0.9)
+    >>> patient._taken("another", 0.2), patient.awaited, patient._taken("another", 0.6)
+    (None, 'good.example', 'another')
     """
 
     def __init__(self) -> None:
-        self._values = AwakeArms()
+        self.choosy = 0.0
+        """Rather wait for a host than take what is worth less than this share of what it promises; 0 takes anything."""
+        self.awaited = ""
+        """The host for whose sake the last pick gave nothing."""
+        self._promised = AwakeArms()
+        """What the best link of each resting host is worth."""
+        self._picked = ""
+        """The arm that was picked last, until it is known whether links are left in it."""
 
-    def rests(self, host: str, value: float) -> None:
-        """A link of such a value waits at a host that has just gone to rest."""
-        known = self._values.value(host)
-        if known is None or value > known:
-            self._values.put(host, value)
+    def leave(self, host: str) -> None:
+        """Do not wait for the host: it will not be awake soon, or nobody knows when."""
+        self._promised.remove(host)
 
-    def wakes(self, host: str) -> None:
-        """The host may be asked again, or there is no telling when."""
-        self._values.remove(host)
+    def _wakes(self, host: str, arm: str) -> None:
+        """Links wait in an arm, and its host may be asked."""
+        if self.choosy:
+            self._promised.remove(host)
+            if arm == self._picked:
+                self._picked = ""
 
-    def better_than(self, value: float, *, choosy: float) -> str | None:
-        """The host that promises most, if what is at hand is worth less than the share `choosy` of that."""
-        host = self._values.best()
-        promised = self._values.value(host) if host is not None else None
-        return host if promised is not None and value < choosy * promised else None
+    def _rests(self, host: str, arm: str, value: float | None) -> None:
+        """An arm of this value, if it was awake, is used up or its host must rest."""
+        if not self.choosy:
+            return
+        if arm == self._picked:  # its last link was taken
+            self._picked = ""
+        elif value is not None and value > (self._promised.value(host) or 0.0):
+            self._promised.put(host, value)
+
+    def _taken(self, arm: str | None, value: float) -> str | None:
+        """The arm that is the best of those awake, if any is, unless a resting host is worth waiting for."""
+        self.awaited = ""
+        if arm is not None and self.choosy:
+            host = self._promised.best()
+            if host is not None and value < self.choosy * (self._promised.value(host) or 0.0):
+                self.awaited = host
+                return None
+            self._picked = arm
+        return arm

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from motherlode.model import Feedback, Link, Parent, Rating
-from motherlode.policy.waiting import RestingHosts
+from motherlode.policy.waiting import Patient
 from motherlode.sim.webs import SimPage, SimulatedWeb
 from motherlode.www.urls import host_of
 
@@ -79,10 +79,14 @@ def _targets(page: SimPage) -> list[str]:
     return [page.location] if page.location else [link.url for link in page.links]
 
 
-class OraclePolicy:
-    """Each URL is an arm of its own, because any URL's value may change at any time."""
+class OraclePolicy(Patient):
+    """Each URL is an arm of its own, because any URL's value may change at any time.
+
+    Where clocks let hosts rest, the best crawl is one that waits for them.
+    """
 
     def __init__(self, graph: LinkGraph) -> None:
+        super().__init__()
         self._graph = graph
         self._distance = list(graph.nearest)
         self._discovered = bytearray(len(graph.relevant))
@@ -92,11 +96,6 @@ class OraclePolicy:
         self._order: dict[str, int] = {}
         self._searched = 0
         """Steps of searches since all distances were computed anew."""
-        self.choosy = 0.0
-        self.awaited = ""
-        """As every policy that `Waits`: with clocks that let hosts rest, the best crawl is one that waits for them."""
-        self._resting = RestingHosts()
-        self._picked = ""
 
     def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
         ratings = []
@@ -112,7 +111,7 @@ class OraclePolicy:
         """Everything was known before."""
 
     def wake(self, arm: str, best: float, waiting: int) -> None:
-        self._resting.wakes(host_of(arm))
+        self._wakes(host_of(arm), arm)
         if arm not in self._awake:
             heapq.heappush(self._heap, self._placed(arm, self._value(arm)))
 
@@ -129,19 +128,11 @@ class OraclePolicy:
 
     def rest(self, arm: str) -> None:
         known = self._awake.pop(arm, None)
-        if known is not None and arm != self._picked:
-            self._resting.rests(host_of(arm), _worth(known[0]))
-
-    def leave(self, host: str) -> None:
-        self._resting.wakes(host)
+        self._rests(host_of(arm), arm, _worth(known[0]) if known is not None else None)
 
     def pick(self) -> str | None:
         arm = self._best()
-        self.awaited = ""
-        if arm is not None and self.choosy:
-            self.awaited = self._resting.better_than(_worth(self._awake[arm][0]), choosy=self.choosy) or ""
-        self._picked = "" if self.awaited or arm is None else arm
-        return self._picked or None
+        return self._taken(arm, _worth(self._awake[arm][0]) if arm is not None else 0.0)
 
     def _best(self) -> str | None:
         while self._heap:

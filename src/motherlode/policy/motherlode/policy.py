@@ -17,7 +17,7 @@ from motherlode.policy.motherlode.features import family_of
 from motherlode.policy.motherlode.naming import TAB, Namer, is_inner_seed, is_redirected_to, kind_of
 from motherlode.policy.motherlode.settings import Settings
 from motherlode.policy.motherlode.worth import Plan, behind, discounted, follow_up, plan
-from motherlode.policy.waiting import RestingHosts
+from motherlode.policy.waiting import Patient
 
 _LOOKS = 8
 """Arms whose value is brought up to date before one is picked."""
@@ -48,10 +48,11 @@ class Stranger(NamedTuple):
     plan: Plan
 
 
-class Motherlode:
+class Motherlode(Patient):
     """Learns which links lead to finds, and what lies behind them."""
 
     def __init__(self, *, settings: Settings | None = None) -> None:
+        super().__init__()
         self.settings = settings or Settings()
         self.beliefs = Beliefs(self.settings)
         self._namer = Namer(places=self.settings.places)
@@ -67,13 +68,6 @@ class Motherlode:
         nothing tells them apart."""
         self._lessons = 0
         self._count = 0
-        self.choosy = 0.0
-        """Rather wait for a host than take what is worth less than this share of what it promises; 0 takes anything."""
-        self._resting = RestingHosts()
-        self._picked = ""
-        """The arm that was picked last, until it is known whether links are left in it."""
-        self.awaited = ""
-        """The host for whose sake the last pick gave nothing."""
 
     @property
     def evidence(self) -> Evidence:
@@ -133,44 +127,22 @@ class Motherlode:
         host = arm.partition(TAB)[0]
         if host in self.evidence.hosts:
             self._waiting[arm] = waiting
-        if self.choosy:
-            self._resting.wakes(host)
-            if arm == self._picked:
-                self._picked = ""
+        self._wakes(host, arm)
         if arm not in self._awake:
             self._namer.remember(host, arm)
             self._awake.put(arm, self.value(arm))
 
     def rest(self, arm: str) -> None:
-        if self.choosy:
-            self._note_rest(arm)
+        self._rests(arm.partition(TAB)[0], arm, self._awake.value(arm))
         self._awake.remove(arm)
         self._waiting.pop(arm, None)
 
-    def _note_rest(self, arm: str) -> None:
-        if arm == self._picked:  # its last link was taken
-            self._picked = ""
-            return
-        value = self._awake.value(arm)
-        if value is not None:
-            self._resting.rests(arm.partition(TAB)[0], value)
-
-    def leave(self, host: str) -> None:
-        """Do not wait for the host: it will not be awake for long."""
-        self._resting.wakes(host)
-
     def pick(self) -> str | None:
         """The best arm, or none where a host that rests is worth waiting for."""
-        arm = self._best()
-        self.awaited = ""
-        if arm is None:
-            return None
-        if self.choosy:
-            self.awaited = self._resting.better_than(self._awake.value(arm) or 0.0, choosy=self.choosy) or ""
-            if self.awaited:
-                return None
-            self._picked = arm
-        self._pending[arm] = self._pending.get(arm, 0) + 1
+        best = self._best()
+        arm = self._taken(best, self._awake.value(best) or 0.0 if best is not None else 0.0)
+        if arm is not None:
+            self._pending[arm] = self._pending.get(arm, 0) + 1
         return arm
 
     def _best(self) -> str | None:
