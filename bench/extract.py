@@ -29,6 +29,7 @@ from selectolax.lexbor import LexborHTMLParser
 from motherlode.detect import detect
 from motherlode.model import ContentKind, Detected, Evidence, Syntax
 from motherlode.transform import TransformOptions, transform
+from motherlode.transform.bounds import alarm_ready
 from motherlode.www.document import Document
 from motherlode.www.urls import resolve
 from results import record, table
@@ -228,7 +229,8 @@ def main() -> int:
     warnings.simplefilter("ignore")
     samples = draw(given.pages, given.seed)
     gc.freeze()
-    section, good = pages_section(samples, given.rounds, peers=not given.skip_peers)
+    with alarm_ready():  # as the readers of a crawl have it
+        section, good = pages_section(samples, given.rounds, peers=not given.skip_peers)
     markdown = f"## Extraction\n\n{section}"
     if not given.skip_peers:
         markdown += "\n\n### RDF documents\n\n" + documents_section(given.triples, given.rounds)

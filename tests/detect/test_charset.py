@@ -40,7 +40,7 @@ def test_labels_that_the_web_does_not_have(label: str) -> None:
     ],
 )
 def test_header_against_content(body: bytes, content_type: str, charset: str) -> None:
-    assert charset_of(body, body, content_type) == charset
+    assert charset_of(body, content_type) == charset
 
 
 @pytest.mark.parametrize(
@@ -54,25 +54,23 @@ def test_header_against_content(body: bytes, content_type: str, charset: str) ->
 )
 def test_the_document_says_it_itself(declaration: bytes) -> None:
     body = declaration + CYRILLIC
-    assert charset_of(body, body, "text/html") == "cp1251"
-    assert charset_of(body, body, "text/html; charset=koi8-r") == "koi8_r", "the header comes first"
-    assert charset_of(body, body, "text/html; charset=utf-8") == "cp1251", (
-        "a header that cannot be right does not count"
-    )
+    assert charset_of(body, "text/html") == "cp1251"
+    assert charset_of(body, "text/html; charset=koi8-r") == "koi8_r", "the header comes first"
+    assert charset_of(body, "text/html; charset=utf-8") == "cp1251", "a header that cannot be right does not count"
 
 
 def test_some_broken_bytes_do_not_make_a_page_of_utf8_another() -> None:
     body = UNICODE * 10 + b"\xff\xfe" + UNICODE
-    assert charset_of(body, b"", "") == "utf-8"
+    assert charset_of(body, "") == "utf-8"
 
 
 def test_a_character_cut_in_two_by_the_sample_is_no_fault() -> None:
-    assert charset_of("é".encode() * 20_000, b"", "") == "utf-8"
-    assert charset_of(b"x" + "é".encode() * 20_000, b"", "") == "utf-8"
+    assert charset_of("é".encode() * 20_000, "") == "utf-8"
+    assert charset_of(b"x" + "é".encode() * 20_000, "") == "utf-8"
 
 
 def test_what_comes_late_counts_too() -> None:
-    assert charset_of(b"x" * 100_000 + LATIN, b"", "text/html; charset=utf-8") == "cp1252"
+    assert charset_of(b"x" * 100_000 + LATIN, "text/html; charset=utf-8") == "cp1252"
 
 
 @pytest.mark.parametrize("body", [b"\0\0\1\0\1\0\x20\0", b"\0a\0b", b"a\0b\0c\0\1\0", b"<\0\0\0p\0\0\0", b"\0", b""])
@@ -81,6 +79,6 @@ def test_other_bytes_with_nuls_are_not_taken_for_utf16(body: bytes) -> None:
 
 
 def test_utf16_is_believed_only_where_it_can_be() -> None:
-    assert charset_of(b"<\0p\0>\0", b"<\0p\0>\0", "text/html; charset=utf-16") == "utf-16-le"
-    assert charset_of(b"<p>", b"<p>", "text/html; charset=utf-16") == "utf-8"
-    assert charset_of(b"<meta charset=utf-16>", b"<meta charset=utf-16>", "") == "utf-8"
+    assert charset_of(b"<\0p\0>\0", "text/html; charset=utf-16") == "utf-16-le"
+    assert charset_of(b"<p>", "text/html; charset=utf-16") == "utf-8"
+    assert charset_of(b"<meta charset=utf-16>", "") == "utf-8"

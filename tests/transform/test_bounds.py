@@ -84,6 +84,17 @@ def test_a_ring_that_comes_too_late_does_nothing() -> None:
     signal.raise_signal(signal.SIGALRM)
 
 
+def test_nothing_rings_while_no_limit_is_in_force() -> None:
+    with alarm_ready():
+        with TimeLimit(0.02):
+            pass
+        time.sleep(0.1)
+        assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+        with pytest.raises(OutOfTime), TimeLimit(0.02):
+            while True:
+                pass
+
+
 def test_the_second_limit_is_as_long_as_the_first() -> None:
     with alarm_ready():
         with TimeLimit(0.1):

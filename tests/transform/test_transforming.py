@@ -35,7 +35,7 @@ def _document(body: bytes, kind: ContentKind = ContentKind.HTML, charset: str = 
 
 
 def _one(syntax: Syntax, extract: Callable[..., Extraction], *, gate: bool = True) -> Extractor:
-    return Extractor(syntax=syntax, gate=lambda *_: gate, extract=extract)
+    return Extractor(syntax=syntax, extract=extract, gate=lambda *_: gate)
 
 
 def _good(_document: Document, names: BlankNames, _options: TransformOptions) -> Extraction:

@@ -60,7 +60,7 @@ def understand(
     known: list[Facts] = []
     if contexts and _takes_context(detected, content_type):
         if len(contexts) == 1:
-            detected = replace(detected, kind=ContentKind.JSON_LD)
+            detected = Detected(kind=ContentKind.JSON_LD, evidence=detected.evidence, charset=detected.charset)
             options = replace(options, context=contexts[0])
         else:
             known.append(_SEVERAL_CONTEXTS)

@@ -16,6 +16,7 @@ import msgspec
 from motherlode.crawl.reading import Reader
 from motherlode.crawl.readings import Body, Instructions
 from motherlode.frames import BAD, GOOD, read_frame, write_frame
+from motherlode.transform.bounds import alarm_ready
 
 MEMORY = 4 << 30
 """Bytes of address space; a page that needs more ends the worker, not the machine."""
@@ -32,15 +33,16 @@ def main() -> None:
     reader = Reader(msgspec.msgpack.decode(first, type=Instructions))
     write_frame(sink, GOOD)  # ready: from here on the clock of a page measures the page
     decode, encode = msgspec.msgpack.Decoder(Body).decode, msgspec.msgpack.Encoder().encode
-    while (frame := read_frame(source)) is not None:
-        try:
-            answer = GOOD + encode(reader.read(decode(frame)))
-        except Exception as error:  # noqa: BLE001 - whatever a page provokes is this page's failure, on record
-            answer = BAD + f"{type(error).__name__}: {error}".encode("utf-8", "replace")
-        try:
-            write_frame(sink, answer)
-        except BrokenPipeError:  # the crawl was killed: there is nobody left to tell
-            os._exit(0)
+    with alarm_ready():
+        while (frame := read_frame(source)) is not None:
+            try:
+                answer = GOOD + encode(reader.read(decode(frame)))
+            except Exception as error:  # noqa: BLE001 - whatever a page provokes is this page's failure, on record
+                answer = BAD + f"{type(error).__name__}: {error}".encode("utf-8", "replace")
+            try:
+                write_frame(sink, answer)
+            except BrokenPipeError:  # the crawl was killed: there is nobody left to tell
+                os._exit(0)
 
 
 if __name__ == "__main__":

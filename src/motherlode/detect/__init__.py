@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from motherlode.detect.charset import charset_of, unmistakable
+from motherlode.detect.charset import charset_of, head_of, unmistakable
 from motherlode.detect.sniff import is_plain_html, sniff
 from motherlode.model import ContentKind, Detected, Evidence
 from motherlode.www.media import MEDIA, by_extension, by_magic, by_media_type, essence
 
 __all__ = ["detect"]
 
-_HEAD = 4096
 _DECODED = 1 << 17
 """Bytes that are decoded to look at, where a body is not in an encoding that agrees with ASCII."""
 _VAGUE_TYPES = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/unknown", "*/*"})
@@ -40,18 +39,18 @@ def detect(body: bytes, *, url: str, content_type: str) -> Detected:
     """
     codec = unmistakable(body)
     text = body if codec is None else body[:_DECODED].decode(codec, "ignore").encode()
-    head = text[:_HEAD].lstrip() or text.lstrip()[:_HEAD]
-    kind, evidence = _verdict(head, text, url, content_type)
-    charset = "utf-8" if kind in _NO_TEXT else codec or charset_of(body, head, content_type)
+    kind, evidence = _verdict(text, url, content_type)
+    charset = "utf-8" if kind in _NO_TEXT else codec or charset_of(body, content_type)
     return Detected(kind=kind, evidence=evidence, charset=charset)
 
 
-def _verdict(head: bytes, text: bytes, url: str, content_type: str) -> Verdict:
+def _verdict(text: bytes, url: str, content_type: str) -> Verdict:
+    declared = _declared(content_type)
+    if declared is ContentKind.HTML and is_plain_html(text):
+        return ContentKind.HTML, Evidence.CONTENT
+    head = head_of(text)
     if not head:
         return ContentKind.EMPTY, Evidence.CONTENT
-    declared = _declared(content_type)
-    if declared is ContentKind.HTML and is_plain_html(head):
-        return ContentKind.HTML, Evidence.CONTENT
     extension = by_extension(url)
     magic = None if head.startswith(b"<") else by_magic(text)
     if magic is not None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
+_HEAD = 4096
 _SAMPLE = 1 << 14
 """Bytes that are looked at to tell whether a body is UTF-8."""
 
@@ -75,31 +76,36 @@ def unmistakable(body: bytes) -> str | None:
     return "utf-16-be" if bare["big"] else "utf-16-le"
 
 
-def charset_of(body: bytes, head: bytes, content_type: str) -> str:
-    """The codec to read a body with that has no unmistakable mark. `head` is its beginning.
+def head_of(body: bytes) -> bytes:
+    """How a body begins, without the white space before it."""
+    return body[:_HEAD].lstrip() or body.lstrip()[:_HEAD]
+
+
+def charset_of(body: bytes, content_type: str) -> str:
+    """The codec to read a body with that has no unmistakable mark.
 
     The first claim counts (header, then `meta` or XML declaration), but bytes that are UTF-8 beyond coincidence are
     read as such, and bytes that cannot be UTF-8 are not.
 
-    >>> charset_of("é".encode(), b"", "text/html; charset=iso-8859-1")
+    >>> charset_of("é".encode(), "text/html; charset=iso-8859-1")
     'utf-8'
-    >>> charset_of("é".encode("latin-1"), b"", "text/html; charset=utf-8")
+    >>> charset_of("é".encode("latin-1"), "text/html; charset=utf-8")
     'cp1252'
     """
-    first = _in_header(content_type) or _in_document(head) or "utf-8"
+    first = _in_header(content_type) or _in_document(head_of(body)) or "utf-8"
     if first.startswith("utf-16"):
-        return first if b"\0" in head else "utf-8"
+        return first if b"\0" in head_of(body) else "utf-8"
     if body.isascii():
         return first if first == "iso2022_jp" else "utf-8"
     good, bad = _utf8_evidence(body)
     if first in ("utf-8", "cp1252"):
-        return "utf-8" if good > bad else _other_than_utf8(head, content_type)
+        return "utf-8" if good > bad else _other_than_utf8(body, content_type)
     return "utf-8" if good >= _BEYOND_COINCIDENCE and not bad else first
 
 
-def _other_than_utf8(head: bytes, content_type: str) -> str:
+def _other_than_utf8(body: bytes, content_type: str) -> str:
     """The first claim that is not refuted for bytes that are not UTF-8."""
-    claims = (_in_header(content_type), _in_document(head))
+    claims = (_in_header(content_type), _in_document(head_of(body)))
     return next((codec for codec in claims if codec not in (None, "utf-8")), None) or "cp1252"
 
 
@@ -118,7 +124,7 @@ def _in_document(head: bytes) -> str | None:
 
 def _utf8_evidence(body: bytes) -> tuple[int, int]:
     """How many characters beyond ASCII are well-formed UTF-8, and how many are not, in a sample that has some."""
-    sample = body[:_SAMPLE]
+    sample = body[:_SAMPLE] if len(body) > _SAMPLE else body
     if sample.isascii():
         pieces = (body[start : start + _SAMPLE] for start in range(_SAMPLE, len(body), _SAMPLE))
         sample = next(piece for piece in pieces if not piece.isascii())

@@ -14,7 +14,7 @@ _JSON_LD_SEARCH = 1 << 20
 """Bytes of JSON that are searched for a context."""
 _SOME_LINES = 8
 
-_PLAIN_HTML = re.compile(rb"(?:<!doctype html>\s*+)?<html[\s>]", re.IGNORECASE)
+_PLAIN_HTML = re.compile(rb"\s*+(?:<!doctype html>\s*+)?<html[\s>]", re.IGNORECASE)
 _OWL_XML = ("http://www.w3.org/2002/07/owl#", "Ontology")
 _TAG_END = b" \t\r\n\f/>"
 
@@ -24,9 +24,9 @@ _JSON_LD_NODE = re.compile(rb'"@id"\s*:')
 _JSON_LD_TYPE = re.compile(rb'"@type"\s*:|"[a-z]+://[^"\s]*"\s*:')
 
 
-def is_plain_html(head: bytes) -> bool:
+def is_plain_html(body: bytes) -> bool:
     """Whether a body that is said to be HTML begins as five pages in six do; then nothing more need be asked."""
-    return _PLAIN_HTML.match(head) is not None
+    return _PLAIN_HTML.match(body) is not None
 
 
 def sniff(head: bytes, body: bytes, declared: ContentKind | None, extension: ContentKind | None) -> ContentKind | None:

@@ -58,8 +58,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=Fal
     """True where the input was repaired and its statements were kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extraction:
+class Extraction(msgspec.Struct, frozen=True, kw_only=True):
     """All that one syntax gave on one page."""
 
     syntax: Syntax

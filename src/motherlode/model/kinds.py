@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 
 class ContentKind(Enum):
@@ -46,8 +47,7 @@ class Evidence(Enum):
     CONTENT = "content"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Detected:
+class Detected(msgspec.Struct, frozen=True, kw_only=True):
     """The verdict of the detect phase on one body."""
 
     kind: ContentKind

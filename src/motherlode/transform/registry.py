@@ -22,46 +22,32 @@ class Extractor:
     """One syntax, how to tell cheaply that a page has none of it, and how to read it."""
 
     syntax: Syntax
-    gate: Gate
-    """False where the document holds nothing of the syntax, by the marks that its bytes have."""
     extract: Extract
-
-
-def _always(_document: Document, _options: TransformOptions) -> bool:
-    return True
-
-
-def _if_marked(*marks: Mark) -> Gate:
-    wanted = frozenset(marks)
-    return lambda document, _options: not wanted.isdisjoint(document.marks)
+    marks: frozenset[Mark] | None = None
+    """A page whose bytes have none of these marks holds nothing of the syntax; None where marks tell nothing."""
+    gate: Gate | None = None
+    """False where the document holds nothing of the syntax, by what else there is to see."""
 
 
 def _without_options(extract: Callable[[Document, BlankNames], Extraction]) -> Extract:
     return lambda document, names, _options: extract(document, names)
 
 
+def _marked(syntax: Syntax, extract: Extract, *marks: Mark) -> Extractor:
+    return Extractor(syntax=syntax, extract=extract, marks=frozenset(marks))
+
+
 def _by_stylesheet(syntax: Syntax) -> Extractor:
-    return Extractor(
-        syntax=syntax,
-        gate=xslt.wants,
-        extract=xslt.extract,
-    )
+    return Extractor(syntax=syntax, extract=xslt.extract, gate=xslt.wants)
 
 
-_JSON_LD = Extractor(syntax=Syntax.JSON_LD, gate=_if_marked(Mark.JSON_LD), extract=jsonld.extract)
-_MICRODATA = Extractor(
-    syntax=Syntax.MICRODATA, gate=_if_marked(Mark.MICRODATA), extract=_without_options(microdata.extract)
-)
-_RDFA = Extractor(syntax=Syntax.RDFA, gate=_if_marked(*rdfa.MARKS), extract=_without_options(rdfa.extract))
-_MICROFORMATS = Extractor(
-    syntax=Syntax.MICROFORMATS, gate=_if_marked(Mark.MICROFORMATS), extract=_without_options(microformats.extract)
-)
-_PAGE = Extractor(syntax=Syntax.PAGE, gate=_always, extract=_without_options(page.extract))
-_SCRIPTS = tuple(
-    Extractor(syntax=syntax, gate=_if_marked(Mark.RDF_SCRIPTS), extract=embedded.scripts_of(syntax))
-    for syntax in embedded.SCRIPT_SYNTAXES
-)
-_RDF_XML = Extractor(syntax=Syntax.RDF_XML, gate=embedded.may_have_rdfxml, extract=embedded.extract_rdfxml)
+_JSON_LD = _marked(Syntax.JSON_LD, jsonld.extract, Mark.JSON_LD)
+_MICRODATA = _marked(Syntax.MICRODATA, _without_options(microdata.extract), Mark.MICRODATA)
+_RDFA = _marked(Syntax.RDFA, _without_options(rdfa.extract), *rdfa.MARKS)
+_MICROFORMATS = _marked(Syntax.MICROFORMATS, _without_options(microformats.extract), Mark.MICROFORMATS)
+_PAGE = Extractor(syntax=Syntax.PAGE, extract=_without_options(page.extract))
+_SCRIPTS = tuple(_marked(syntax, embedded.scripts_of(syntax), Mark.RDF_SCRIPTS) for syntax in embedded.SCRIPT_SYNTAXES)
+_RDF_XML = Extractor(syntax=Syntax.RDF_XML, extract=embedded.extract_rdfxml, gate=embedded.may_have_rdfxml)
 _FEED = _by_stylesheet(Syntax.FEED)
 _GRDDL = _by_stylesheet(Syntax.GRDDL)
 _HTML = (_JSON_LD, _MICRODATA, _RDFA, _MICROFORMATS, _PAGE, _GRDDL, *_SCRIPTS)
@@ -70,11 +56,11 @@ _XHTML = tuple(extractor for extractor in _HTML if extractor.syntax is not Synta
 EXTRACTORS: Mapping[ContentKind, tuple[Extractor, ...]] = {
     **dict.fromkeys(ContentKind, ()),
     **{
-        kind: (Extractor(syntax=row.syntax, gate=_always, extract=documents.extract),)
+        kind: (Extractor(syntax=row.syntax, extract=documents.extract),)
         for kind, row in MEDIA.items()
         if row.syntax is not None
     },
-    ContentKind.JSON_LD: (Extractor(syntax=Syntax.JSON_LD, gate=_always, extract=jsonld.read_document),),
+    ContentKind.JSON_LD: (Extractor(syntax=Syntax.JSON_LD, extract=jsonld.read_document),),
     ContentKind.HTML: _HTML,
     ContentKind.XHTML: (*_XHTML, _RDF_XML),
     ContentKind.SVG: (_RDFA, _GRDDL, _RDF_XML),

@@ -49,14 +49,16 @@ def _users(document: Document, options: TransformOptions, content_type: str) -> 
     if not plugins.installed() or plugins.transformer_for(document, options, content_type=content_type) is None:
         return ()
     extract = partial(plugins.extract, content_type=content_type)
-    return (Extractor(syntax=Syntax.OTHER, gate=lambda *_: True, extract=extract),)
+    return (Extractor(syntax=Syntax.OTHER, extract=extract),)
 
 
 def _isolated(extractor: Extractor, document: Document, options: TransformOptions) -> Extraction | None:
     """What an extractor gives, or what became of it; None where its gate is closed."""
     syntax = extractor.syntax
     try:
-        if not extractor.gate(document, options):
+        if extractor.marks is not None and extractor.marks.isdisjoint(document.marks):
+            return None
+        if extractor.gate is not None and not extractor.gate(document, options):
             return None
         with TimeLimit(options.seconds):
             return extractor.extract(document, BlankNames(document.url, syntax), options)

