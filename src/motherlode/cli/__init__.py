@@ -61,6 +61,8 @@ def application(names: Iterable[str]) -> typer.Typer:
 
 
 def main() -> None:
+    # numpy's BLAS would start and stop threads in every process of a crawl, for matrices that nobody multiplies
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     asked = sys.argv[1] if len(sys.argv) > 1 else ""
     app = application([asked] if asked in COMMANDS else COMMANDS)
     try:
