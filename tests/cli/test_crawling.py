@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -79,6 +80,7 @@ def test_export_is_what_the_store_holds(crawled: Path) -> None:
 def test_the_report_is_there(crawled: Path) -> None:
     text = (crawled / "out" / "report.html").read_text()
     assert "<svg" in text
+    assert re.search(r"Made by Motherlode [\d.]+ on \d+ \w+ 20\d\d at \d\d:\d\d UTC", text)
     assert "<script" not in text
 
 
@@ -99,6 +101,9 @@ def test_wrong_use_says_what_to_do(crawled: Path, tmp_path: Path) -> None:
         (["crawl", "http://a/", "-o", new, "--web", "none.warc.gz"], "none.warc.gz cannot be read"),
         (["crawl", "http://a/", "-o", str(crawled / "out")], "holds a crawl already"),
         (["crawl", "http://a/", "-o", new, "--due"], "use it with --refresh"),
+        (["crawl", "http://a/", "-o", new, "--dry-below", "0.1"], "use it with --stop-when-dry N"),
+        (["crawl", "http://a/", "-o", new, "--target", str(crawled / "seeds.txt")], 'write --target "$(cat '),
+        (["query", str(crawled / "out"), str(crawled / "seeds.txt")], "is a file: to ask what stands in it, write"),
         (["crawl", "http://a/", "-o", new, "--target", "type:foo:Bar"], "the prefix 'foo' is not known"),
         (["crawl", "http://a/", "-o", new, "--target", "ASK { ?s foo:x ?o }"], "hint: did you mean foaf:?"),
         (["crawl", "--seeds", "", "-o", new], "cannot be read"),
@@ -140,7 +145,16 @@ def test_a_job_file_may_say_how_to_refresh(crawled: Path, tmp_path: Path) -> Non
     job = tmp_path / "refresh.toml"
     job.write_text("web = 'none.warc.gz'")
     said = motherlode("crawl", "--refresh", "--config", str(job), "-o", str(crawled / "out"), expect=2).stderr
-    assert "none.warc.gzcannotberead" in "".join(said.split()), "lines are broken anywhere in a long path"
+    assert "none.warc.gz cannot be read" in said
+
+
+def test_the_end_of_a_crawl_is_told_with_how_it_goes_on(crawled: Path, tmp_path: Path) -> None:
+    out = str(tmp_path / "a folder")
+    job = ("--web", str(crawled / "web.warc.gz"), "--seeds", str(crawled / "seeds.txt"), "-o", out)
+    first = motherlode("crawl", *job, "--pages", "5", "--scope", "host")
+    assert f"the budget is spent (5 pages); `motherlode resume '{out}' --pages N` goes on" in first.stderr
+    assert "the budget is spent (5 pages)" in motherlode("resume", out).stderr, "or it would seem to do nothing"
+    assert "nothing is left to fetch" in motherlode("resume", out, "--pages", "100000").stderr
 
 
 def test_without_a_network_it_says_so(tmp_path: Path) -> None:
@@ -179,3 +193,9 @@ def test_the_recorded_sites_with_every_policy(policy: str, tmp_path: Path) -> No
     assert stats["fetched"] == 400
     assert stats["relevant"] > 40
     assert stats["failures"].get("processing", 0) == 0
+
+
+def test_every_flag_of_crawl_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "crawl.md").read_text()
+    flags = set(re.findall(r"--[a-z-]+", motherlode("crawl", "--help").stdout)) - {"--help"}
+    assert sorted(flag for flag in flags if flag not in text) == []

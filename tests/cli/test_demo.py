@@ -7,6 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from typer.testing import CliRunner
+
+from motherlode.cli import application, demo
+from motherlode.crawl import CrawlFolder, Job
+
 
 def _demo(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "motherlode", "demo", *arguments]
@@ -45,3 +51,24 @@ def test_a_port_in_use_is_said(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "Address already in use" in " ".join(done.stderr.split())
     assert "--port 0 takes a free port" in " ".join(done.stderr.split())
+
+
+def test_a_budget_and_a_port_that_cannot_be_are_wrong_usage(tmp_path: Path) -> None:
+    for flags in (("--pages", "0"), ("--port", "99999")):
+        done = _demo("-o", str(tmp_path / "demo"), *flags)
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr
+
+
+def test_who_stops_the_first_crawl_is_not_shown_a_comparison(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = []
+
+    def stopped(job: Job, folder: CrawlFolder, *, quiet: bool) -> bool:
+        begun.append(job.policy)
+        folder.unlock()
+        return not quiet
+
+    monkeypatch.setattr(demo, "run", stopped)
+    done = CliRunner().invoke(application(["demo", "stats"]), ["demo", "-o", str(tmp_path / "demo"), "--pages", "5"])
+    assert (done.exit_code, begun) == (1, ["bfs"])
+    assert "times as many" not in done.output

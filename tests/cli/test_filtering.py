@@ -61,3 +61,8 @@ def test_a_folder_without_a_crawl_is_told(tmp_path: Path) -> None:
     code, text = _run(str(tmp_path), "add", "x")
     assert code == 2
     assert "holds no crawl" in " ".join(text.split())
+
+
+def test_what_is_said_names_the_folder(folder: Path) -> None:
+    assert f"motherlode filter {folder} add REGEX" in _run(str(folder))[1]
+    assert f"motherlode filter {folder} list" in _run(str(folder), "remove", "7")[1]

@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from tests.support import synthetic_warc
 
+from motherlode.cli.looking import in_order
+from motherlode.crawl import CrawlFolder, Job
+
 
 def motherlode(*arguments: str, expect: int = 0, stdin: str = "") -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
@@ -111,3 +114,25 @@ def test_forms_and_formats_that_do_not_go_together(out: str) -> None:
     assert "CONSTRUCT" in motherlode("query", out, "ASK {}", "--format", "nquads", expect=2).stderr
     assert json.loads(motherlode("query", out, "ASK {}", "--format", "json").stdout)["boolean"] is True
     assert motherlode("query", out, "ASK {}", "--format", "csv").stdout == "true\n"
+
+
+def test_stats_of_a_damaged_folder_are_an_error_in_words(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path / "out")
+    folder.create(Job(seeds=("http://a.example/",)))
+    folder.unlock()
+    folder.frontier.mkdir(exist_ok=True)
+    (folder.frontier / "data.mdb").write_text("garbage")
+    done = motherlode("stats", str(folder.path), expect=1)
+    assert "error: the frontier in" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("sparql", "names"),
+    [
+        ("SELECT * { ?s ?p ?o }", ["s", "p", "o"]),
+        ("select distinct * { ?over a ?p . $s ?p ?o }", ["p", "s", "o"]),
+        ("SELECT ?o ?p ?s { ?s ?p ?o }", ["o", "p", "s"]),
+    ],
+)
+def test_variables_of_everything_stand_as_in_the_query(sparql: str, names: list[str]) -> None:
+    assert in_order(["o", "p", "s"], sparql) == names

@@ -70,3 +70,12 @@ def test_a_policy_that_learns_nothing_says_so(outs: list[str]) -> None:
     code, text = _run("show", outs[2])
     assert code == 0
     assert "learns nothing" in text
+
+
+def test_a_folder_is_no_file_to_write(outs: list[str], tmp_path: Path) -> None:
+    assert _run("save", outs[0], "-o", str(tmp_path)) == (2, f"error: {tmp_path} is a folder: name a file with -o")
+
+
+def test_show_writes_no_file(outs: list[str], tmp_path: Path) -> None:
+    code, said = _run("show", outs[0], "-o", str(tmp_path / "x.model"))
+    assert (code, "use `motherlode model save`" in said) == (2, True)

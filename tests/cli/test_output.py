@@ -7,7 +7,7 @@ import json
 import pytest
 import typer
 
-from motherlode.cli.output import FAILED, harmless, left_to_find, print_json, print_summary, print_table, stop
+from motherlode.cli.output import FAILED, harmless, left_to_find, print_json, print_summary, print_table, say, stop
 from motherlode.crawl import CrawlStats
 from motherlode.crawl.estimating import Estimate
 from motherlode.crawl.totals import Totals
@@ -87,10 +87,10 @@ def test_no_text_of_the_web_commands_the_terminal(capsys: pytest.CaptureFixture[
 
 
 def test_problems_are_counted_and_the_most_frequent_named(capsys: pytest.CaptureFixture[str]) -> None:
-    totals = Totals(problems={"jsonld: context not loaded": 7, **{f"page: kind {number}": 1 for number in range(6)}})
+    totals = Totals(problems={"jsonld: context not loaded": 7, **{f"page: kind {letter}": 1 for letter in "abcdef"}})
     shown = summary(capsys, stats(totals))["problems"]
-    assert shown.startswith("13: jsonld: context not loaded 7, page: kind 0 1, ")
-    assert shown.endswith("; and 2 other kinds: --json")
+    assert shown.startswith("13 7 × jsonld: context not loaded 1 × page: kind a ")
+    assert shown.endswith(" and 2 other kinds: --json")
     assert summary(capsys, stats())["problems"] == "none"
 
 
@@ -125,7 +125,7 @@ def test_the_summary_of_a_crawl_in_which_everything_has_happened(capsys: pytest.
     assert lines["relevant"] == "500 (harvest rate 0.500)"
     assert lines["refreshed"] == "1,000 known pages: 7 unchanged, 2 changed, 1 gone"
     assert lines["failures"] == "timeout 1,000, dns 1", "the most frequent first"
-    assert lines["syntaxes"] == "jsonld on 20 pages, rdfa on 1 pages"
+    assert lines["syntaxes"] == "jsonld on 20 pages, rdfa on 1 page"
     assert lines["sinks"] == "update http://127.0.0.1/: 3 waiting, 0 refused"
     assert lines["left to find"].startswith("about 0 (0 to 0) among 7 waiting URLs")
     assert lines["heads"] == "3"
@@ -148,9 +148,38 @@ def test_the_summary_of_a_crawl_in_which_everything_has_happened(capsys: pytest.
         ),
         (Estimate(finds=10.0, urls=5_000, growth=0.5), False, "about 20 with pages that no link has led to yet"),
         (Estimate(finds=10.0, urls=5_000), True, "; the crawl dried out"),
+        (Estimate(), False, "nothing: no URL waits"),
     ],
 )
 def test_what_is_left_in_words(left: Estimate | None, said: str, *, dried_out: bool) -> None:
     words = left_to_find(stats(left=left, dried_out=dried_out))
     assert words.endswith(said)
     assert ("dried out" in words) is dried_out
+
+
+def test_a_message_is_one_line_however_narrow_the_terminal_and_its_brackets_are_kept(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    line = "`motherlode resume /a/folder/that/lies[b]deep/in/the/tree` goes on, `motherlode stats` tells about it"
+    say(line)
+    assert capsys.readouterr().err == f"{line}\n"
+    with pytest.raises(typer.Exit):
+        stop(line)
+    assert capsys.readouterr().err == f"error: {line}\n"
+
+
+def test_columns_without_names_have_no_line_for_them(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(("", ""), [("a", "b")])
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+def test_problems_that_differ_in_a_number_are_one_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    totals = Totals(problems={"page: 66 statements were left out": 6, "page: 1,064 statements were left out": 3})
+    assert summary(capsys, stats(totals))["problems"] == "9 9 × page: N statements were left out"
+
+
+def test_one_page_is_no_pages(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = summary(capsys, stats(Totals(fetched=1)))
+    assert lines["fetched"].startswith("1 page in ")
+    assert lines["syntaxes"] == "none"

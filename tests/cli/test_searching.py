@@ -87,7 +87,7 @@ def test_an_index_can_be_made_anew_with_or_without_words_to_look_for(folder: Cra
         path.unlink()
     folder.words.rmdir()
     assert "--rebuild" in ask(folder.path, "tomato", expect=2)
-    assert "the words of 2 graphs" in ask(folder.path, "--rebuild")
+    assert "the words of 2 pages" in ask(folder.path, "--rebuild")
     assert "http://ex.org/bread" in ask(folder.path, "bread", "--rebuild")
 
 
@@ -119,3 +119,12 @@ def test_wrong_use_says_what_to_do(folder: CrawlFolder, tmp_path: Path) -> None:
 )
 def test_iris_for_people(iri: str, name: str) -> None:
     assert short(iri) == name
+
+
+def test_without_a_terminal_lines_are_whole(folder: CrawlFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    assert "   schema:name: [red]Tomato[/red] soup\n" in ask(folder.path, "tomato", "soup")
+
+
+def test_blanks_are_no_words(folder: CrawlFolder) -> None:
+    assert "no words to look for" in ask(folder.path, " ", expect=2)

@@ -83,7 +83,7 @@ def test_a_folder_without_a_crawl_and_a_port_in_use_are_told(tmp_path: Path) -> 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         code, message = motherlode_serve(folder.path, "--port", str(taken.getsockname()[1]))
     assert code == 1
-    assert "--port 0 takes a free one" in message
+    assert "cannot be used: Address already in use; --port 0 takes a free one" in message
 
 
 def test_a_crawl_does_not_begin_where_it_cannot_be_shown(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from tests.sim.fakes import recorded_graph
 from typer.testing import CliRunner, Result
 
 from motherlode.cli import COMMANDS, application
+from motherlode.crawl import CrawlFolder, Job
 
 CONTRACT = {
     "policy", "target", "seed", "fetched", "relevant", "harvest_rate", "recall", "select_us_mean", "wall_seconds",
@@ -134,3 +135,20 @@ def test_an_unreadable_folder_is_said(folder: Path, tmp_path: Path) -> None:
         assert "Traceback" not in found.output
     finally:
         tmp_path.chmod(0o700)
+
+
+def test_without_a_terminal_there_is_no_bar_and_no_trace_of_one(folder: Path) -> None:
+    made = run(folder, "record", str(folder / "w.warc.gz"), "-o", str(folder / "barless"))
+    assert made.stderr.startswith("180 responses")
+
+
+def test_places_that_will_not_do_are_told_before_anything_is_read(folder: Path, tmp_path: Path) -> None:
+    crawl = CrawlFolder(tmp_path / "out")
+    crawl.create(Job(seeds=("http://a.example/",)))
+    crawl.unlock()
+    before = sorted(crawl.path.iterdir())
+    done = run(folder, "record", str(folder / "w.warc.gz"), "-o", str(crawl.path))
+    assert (done.exit_code, "holds a crawl: a trace needs a folder of its own" in done.output) == (2, True)
+    assert sorted(crawl.path.iterdir()) == before
+    done = run(folder, "simulate", "synthetic:200", "--pages", "5", "-o", str(crawl.path / "job.toml"))
+    assert (done.exit_code, done.stdout) == (2, "")

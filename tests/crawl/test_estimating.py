@@ -11,6 +11,7 @@ from tests.crawl.small_web import crawled, small_web
 from motherlode.crawl import JobError, read_stats
 from motherlode.crawl.estimating import DryWatch, Estimate, Estimator, sum_of
 from motherlode.crawl.job import Job
+from motherlode.frontier import REVISIT
 from motherlode.model import Visit
 
 
@@ -153,3 +154,11 @@ def test_at_the_end_nothing_is_left(tmp_path: Path) -> None:
 def test_wrong_numbers_are_told(wrong: dict[str, float]) -> None:
     with pytest.raises(JobError, match="dry"):
         Job(seeds=("http://a.example/",), **wrong)  # type: ignore[arg-type]
+
+
+def test_known_pages_that_a_refresh_looks_at_are_not_left_to_find() -> None:
+    watcher = Estimator()
+    for number in range(30):
+        watcher.add(visit(number, relevant=True))
+    alone = watcher.estimate([("a", "a.example", 50)])
+    assert watcher.estimate([("a", "a.example", 50), (f"{REVISIT}a.example", "a.example", 400)]) == alone

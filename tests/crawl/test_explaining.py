@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -170,3 +172,24 @@ def test_every_policy_tells_something_about_what_waits(tmp_path: Path, policy: s
     assert told.explanation is not None
     assert told.explanation.says
     assert told.rank is not None
+
+
+def test_a_page_that_has_not_changed_is_still_what_it_was(tmp_path: Path) -> None:
+    folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), policy="bfs")
+    find = in_state(folder, UrlState.DONE, "/item/")[0]
+    before = explain(folder, find)
+    command = [sys.executable, "-m", "motherlode", "crawl", "--refresh", "-o", str(folder.path), "--quiet"]
+    subprocess.run([*command, "--pages", "1"], check=True, timeout=60)
+    waiting = next(url for url in in_state(folder, UrlState.WAITING, "/item/"))
+    told = explain(folder, waiting)
+    assert told.because.startswith("waits to be looked at again; fetched as request ")
+    assert told.rank is None
+    subprocess.run(command, check=True, timeout=60)
+    told = explain(folder, find)
+    assert told.because == f"{before.because}; looked at again since, and unchanged"
+    assert before.outcome is not None
+    assert told.outcome == msgspec.structs.replace(before.outcome, visits=2, refresh="unchanged")
+
+
+def test_an_address_of_e_mail_is_no_host(whole: CrawlFolder) -> None:
+    assert "cannot be fetched at all" in explain(whole, "mailto:me@a.example").because

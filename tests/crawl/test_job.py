@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,10 @@ def test_units_in_a_job_file(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("polcy = 'bfs'", r"unknown key 'polcy' \(did you mean policy\?\)"),
+        ("stop-when-dry = 5", r"unknown key 'stop-when-dry' \(did you mean dry_after\?\)"),
+        ("pages-per-host = 5", r"unknown key 'pages-per-host' \(did you mean pages_per_host\?\)"),
+        ("output = 'out'", r"job.toml: output is for the command line alone: --output"),
+        ("max_body = '1XB'", r"job.toml, max_body: size '1XB' should look like"),
         ("pages = 'ten'", 'pages should be a whole number, not "ten"'),
         ("pages = true", "pages should be a whole number, not true"),
         ("delay = '1'", "delay should be a number"),
@@ -86,7 +92,10 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     ("values", "message"),
     [
         ({"pages": 0}, "pages must be greater than 0"),
-        ({"delay": -1.0}, "delay cannot be negative"),
+        ({"delay": -1.0}, "delay must be a finite number from 0 on; got -1.0$"),
+        ({"delay": float("nan")}, "delay must be a finite number from 0 on; got nan$"),
+        ({"timeout": float("inf")}, "timeout must be greater than 0 and finite; got inf$"),
+        ({"contact": "me\r\nX-Evil: 1"}, "contact is a part of a line of HTTP, and can have no line breaks"),
         ({"dry_below": 3.0}, "dry_below must be a share above 0 and up to 1; got 3.0$"),
         ({"dry_after": 0}, "dry_after must be greater than 0; got 0$"),
         ({"shards": 0}, "shards must be greater than 0; got 0$"),
@@ -143,3 +152,9 @@ def test_a_recorded_web_has_no_delay_unless_one_is_asked_for() -> None:
 def test_how_choosy_a_crawl_is_is_a_share(choosy: float) -> None:
     with pytest.raises(JobError, match="choosy"):
         Job(seeds=("http://a.example/",), choosy=choosy)
+
+
+def test_every_key_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "crawl.md").read_text()
+    names = [made.name for made in dataclasses.fields(Job)]
+    assert [name for name in names if not re.search(rf"`(--)?{name}\b", text)] == []

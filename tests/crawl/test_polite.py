@@ -18,7 +18,7 @@ from motherlode.policy import policy_from
 NAMES = {"a.example": "127.0.0.2", "b.example": "127.0.0.3", "c.example": "127.0.0.2"}
 X = "http://a.example/x"
 Answer = tuple[int, str]
-"""A status, and a text or, with a 3xx, the place of what was asked for."""
+"""A status, and a text or, with a 3xx, the place of what was asked for; with a 429, the seconds to wait."""
 
 
 class Site:
@@ -33,13 +33,14 @@ class Site:
         asked = f"{request.host}{request.path}"
         self.log.append((asked, asyncio.get_running_loop().time()))
         status, text = self._answers.get(asked, (404, ""))
-        return web.Response(status=status, text=text, headers={"Location": text} if status // 100 == 3 else {})
+        headers = {"Location": text} if status // 100 == 3 else {"Retry-After": text} if status == 429 else {}
+        return web.Response(status=status, text=text, headers=headers)
 
     def asked(self) -> list[str]:
         return [asked for asked, _ in self.log]
 
 
-async def ask(site: Site, *urls: str, delay: float = 0.0) -> tuple[list[Fetched], list[str]]:
+async def ask(site: Site, *urls: str, delay: float = 0.0, retry_wait: float = 30.0) -> tuple[list[Fetched], list[str]]:
     """The answers to requests one after the other, and the hosts that were waited for."""
     waits: list[str] = []
     async with serving(site, sorted(set(NAMES.values()))):
@@ -50,7 +51,7 @@ async def ask(site: Site, *urls: str, delay: float = 0.0) -> tuple[list[Fetched]
             policy=policy_from("bfs"),
             scope=lambda url: "",
             read_rules=RobotsRules,
-            politeness=Politeness(delay=delay, by_address=True),
+            politeness=Politeness(delay=delay, by_address=True, retry_wait=retry_wait),
         )
         polite = PoliteFetcher(frontier, http, resolve=http.resolve, tell_wait=lambda host, seconds: waits.append(host))
         try:
@@ -115,6 +116,16 @@ async def test_hosts_and_addresses_have_clocks(other: str, least: float) -> None
     assert times["a.example/x"] - times["a.example/robots.txt"] >= 0.2
     assert times[first] - times["a.example/x"] >= least
     assert waits[0] == "a.example"
+
+
+async def test_a_host_that_says_it_is_asked_too_much_rests() -> None:
+    site = Site({"a.example/x": (429, "1"), "b.example/x": (200, "")})
+    (first, other, _), waits = await ask(site, X, "http://b.example/x", "http://a.example/y", retry_wait=0.01)
+    assert failure(first).kind is FailureKind.TOO_MANY
+    assert isinstance(other, Page)
+    assert waits == ["a.example"]
+    times = dict(site.log)
+    assert times["a.example/y"] - times["a.example/x"] >= 1.0
 
 
 async def test_a_host_that_nobody_finds_is_told_as_such() -> None:

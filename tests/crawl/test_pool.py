@@ -84,3 +84,24 @@ async def test_readers_that_cannot_start_stop_the_crawl_with_a_reason(monkeypatc
             await pool.read(_body())
     finally:
         await pool.close()
+
+
+async def test_no_page_waits_for_readers_that_could_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    pool = ReaderPool(Instructions(target="any"), workers=1, seconds=5)
+    try:  # more than there is room for: the last are put when the others are told
+        async with asyncio.timeout(20):
+            told = await asyncio.gather(*(pool.read(_body(number)) for number in range(100)), return_exceptions=True)
+    finally:
+        await pool.close()
+    assert all(isinstance(one, OSError) for one in told)
+
+
+async def test_ctrl_c_at_a_terminal_does_not_reach_the_readers() -> None:
+    pool = ReaderPool(Instructions(target="any"), workers=1, seconds=30)
+    try:
+        await pool.read(_body())
+        (reader,) = pool.process_ids()
+        assert os.getpgid(reader) != os.getpgid(0)
+    finally:
+        await pool.close()

@@ -171,3 +171,9 @@ class TestReportOf:
 )
 def test_duration(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_looks_at_known_pages_do_not_lower_the_harvest_rate() -> None:
+    totals = Totals(fetched=150, relevant=50, refreshed=50)
+    found = figure(report_of(JOB, stats_of(totals)), "Harvest rate")
+    assert (found.value, found.note) == ("50.0 %", "looks at known pages aside")

@@ -112,3 +112,10 @@ def test_once_shards_are_merged_the_merged_account_counts(tmp_path: Path) -> Non
     stats = read_stats(folder)
     assert (stats.totals.relevant, len(stats.hosts)) == (9, 4)
     assert stats.left == Estimate(finds=3.0), "what is left only the shards can say"
+
+
+def test_problems_that_differ_in_a_number_are_one_kind_for_people(tmp_path: Path) -> None:
+    told = {"page: 7 of RDFa 1.1 left out": 1, "page: 1,012 of RDFa 1.1 left out": 2, "n3: line 4": 9}
+    stats = read_stats(folder_with(tmp_path / "out", Totals(problems=told)))
+    assert list(stats.problem_kinds.items()) == [("n3: line 4", 9), ("page: N of RDFa N.N left out", 3)]
+    assert stats.summary()["problems"] == told, "programs are told all"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from urllib.parse import urlsplit
 
 import pytest
 from tests.frontier.fakes import entry
@@ -43,6 +44,12 @@ def test_a_reader_gets_the_headers_that_it_reads_and_no_others() -> None:
     body = body_of(page(headers=headers))
     assert body == Body(url=URL, content_type="text/turtle", body=HTML, headers={"link": "<x>", "x-robots-tag": "none"})
     assert set(READ_HEADERS) >= set(body.headers)
+
+
+def test_links_of_headers_reach_the_crawl() -> None:
+    headers = {"content-type": "text/html", "link": "</a>", "refresh": "0; url=/b", "content-location": "/c"}
+    reading = Reader(Instructions(target="any")).read(body_of(page(headers=headers)))
+    assert {urlsplit(link.url).path for link in reading.links} >= {"/a", "/b", "/c"}
 
 
 def test_the_record_tells_where_a_page_comes_from_and_what_it_is() -> None:

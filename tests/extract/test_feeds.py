@@ -11,13 +11,15 @@ def test_rss() -> None:
     body = """<?xml version="1.0"?><rss version="2.0"><channel><title>Blog</title><link>http://example.org/</link>
       <item><title> One  post </title><link>
         http://example.org/1 </link><guid isPermaLink="false">tag:1</guid></item>
-      <item><guid>http://example.org/2</guid><enclosure url="http://example.org/2.mp3"/></item></channel></rss>"""
+      <item><guid>http://example.org/2</guid><enclosure url="http://example.org/2.mp3"/></item>
+      <item><link>http://example.org/3</link><guid>post-3</guid></item></channel></rss>"""
     found = feed_links(document(body, kind=ContentKind.RSS), ExtractOptions())
     assert [(link.url, link.anchor) for link in found] == [
         ("http://example.org/", "Blog"),
         ("http://example.org/1", "One post"),
         ("http://example.org/2", ""),
-    ]
+        ("http://example.org/3", ""),
+    ], "what is no address is none relative to the feed"
     assert {link.source for link in found} == {LinkSource.FEED}
 
 

@@ -20,6 +20,7 @@ def _urls(value: str) -> list[str]:
         ('<../c>; rel="next"', ["http://ex.org/c"]),
         ('<x>;rel=describedby;type="text/turtle",<y>', ["http://ex.org/a/x", "http://ex.org/a/y"]),
         ('<x?a=1,2>; title="a, \\"b\\"; c", <z>', ["http://ex.org/a/x?a=1,2", "http://ex.org/a/z"]),
+        ("<x>; rel=next, ,, <y>,", ["http://ex.org/a/x", "http://ex.org/a/y"]),
         ("<mailto:a@b>; rel=author", []),
         ("<x.css>; rel=preload, <i.ico>; rel=icon", []),
         ("x; rel=next", []),
@@ -48,6 +49,28 @@ def test_content_location() -> None:
     assert [(link.url, link.source, link.rel) for link in links] == [
         ("http://ex.org/a/b.ttl", LinkSource.HEADER, "content-location")
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "urls"),
+    [
+        ("0; url=/c", ["http://ex.org/c"]),
+        ("5;URL='c?d=1;2'", ["http://ex.org/a/c?d=1;2"]),
+        ('1.5, url = "c" and more', ["http://ex.org/a/c"]),
+        ("0;http://ex.com/x'y", ["http://ex.com/x'y"]),
+        ("0 /c", ["http://ex.org/c"]),
+        ("30", []),
+        ("0; url=", []),
+        ("0; url=b", []),
+        ("0; url=javascript:x", []),
+        ("soon; url=/c", []),
+        ("", []),
+    ],
+)
+def test_refresh(value: str, urls: list[str]) -> None:
+    links = header_links({"refresh": value}, page_url="http://ex.org/a/b")
+    assert [link.url for link in links] == urls
+    assert all(link.source is LinkSource.REFRESH for link in links)
 
 
 def test_the_page_itself_is_no_link() -> None:

@@ -47,6 +47,7 @@ def test_an_anchor_with_everything() -> None:
         ("<frameset><frame src=/x></frameset>", LinkSource.FRAME),
         ("<meta http-equiv=Refresh content='3; URL=/x'>", LinkSource.REFRESH),
         ("<meta http-equiv=refresh content=\"0;url='/x'\">", LinkSource.REFRESH),
+        ("<meta http-equiv=refresh content='3, /x'>", LinkSource.REFRESH),
     ],
 )
 def test_every_source(markup: str, source: LinkSource) -> None:

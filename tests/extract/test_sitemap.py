@@ -27,6 +27,26 @@ def test_bounded() -> None:
     assert [problem.message for problem in sitemap.problems] == [said]
 
 
+def test_what_changed_last_comes_first_and_is_kept() -> None:
+    dates = {
+        "none": "",
+        "old": "<lastmod>1999</lastmod>",
+        "day": "<lastmod> 2026-02-28 </lastmod>",
+        "odd": "<lastmod>last week</lastmod>",
+        "hour": "<s:lastmod>2026-02-28T11:30+02:00</s:lastmod>",
+        "later": "<lastmod>2026-02-28T12:00Z</lastmod>",
+        "new": "<lastmod>2026-03-01T00:00:00.5Z</lastmod>",
+        "month": "<lastmod>2026-02</lastmod>",
+    }
+    entries = (f"<s:url><s:loc>http://example.org/{name}</s:loc>{date}</s:url>" for name, date in dates.items())
+    body = f"<s:urlset xmlns:s='http://www.sitemaps.org/schemas/sitemap/0.9'>{''.join(entries)}</s:urlset>"
+    sitemap = document(body, kind=ContentKind.SITEMAP)
+    names = [link.url.rpartition("/")[2] for link in sitemap_links(sitemap, ExtractOptions())]
+    assert names == ["new", "later", "hour", "day", "month", "old", "none", "odd"]
+    few = sitemap_links(sitemap, ExtractOptions(sitemap_links=2))
+    assert [link.url.rpartition("/")[2] for link in few] == ["new", "later"]
+
+
 def test_what_is_said_twice_is_not_left_out() -> None:
     body = "http://example.org/a\n" * 3
     text = document(body, kind=ContentKind.TEXT)

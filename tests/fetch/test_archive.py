@@ -11,7 +11,8 @@ from warcio.archiveiterator import ArchiveIterator
 
 from motherlode.fetch import RecordedWeb
 from motherlode.fetch.archive import Archive, WarcFile
-from motherlode.model import Failure, FailureKind, Page
+from motherlode.fetch.intake import Intake
+from motherlode.model import Failure, FailureKind, Page, Request
 
 PAGE = Page(
     url="http://ex.org/a?b=ö",
@@ -64,6 +65,20 @@ async def test_what_was_kept_can_be_crawled_again(tmp_path: Path) -> None:
     assert "content-encoding" not in page.headers, "the body is kept unpacked"
     assert isinstance(moved, Failure)
     assert moved.location == "http://ex.org/new"
+
+
+async def test_what_was_useless_is_so_again(tmp_path: Path) -> None:
+    intake = Intake(Request(url="http://ex.org/logo"), most=1000, useful=())
+    assert intake.head(200, {"content-type": "image/png"})
+    intake.piece(b"\x89PNG" + bytes(100))
+    archive = Archive(tmp_path)
+    await archive.add(intake.result(began=0.0, elapsed=0.0, address=""))
+    archive.close()
+    web = RecordedWeb(tmp_path / "crawl-00001.warc.gz")
+    again = web.answer("http://ex.org/logo")
+    await web.close()
+    assert isinstance(again, Failure)
+    assert again.kind is FailureKind.USELESS
 
 
 async def test_each_run_begins_a_file_and_large_files_are_followed_by_others(tmp_path: Path) -> None:

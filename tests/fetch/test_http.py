@@ -11,7 +11,8 @@ import brotli
 import pytest
 import zstandard
 
-from motherlode.fetch import HttpFetcher, HttpOptions
+from motherlode.fetch import HttpFetcher, HttpOptions, robots_body
+from motherlode.fetch.robots import MAX_SIZE
 from motherlode.model import Failure, FailureKind, Page, Request, RequestKind
 from motherlode.www.media import ACCEPT
 
@@ -85,9 +86,12 @@ async def test_a_redirect_to_nowhere_is_broken(server: RawServer, fetcher: HttpF
     assert (await failure(fetcher, server.url("/"))).kind is FailureKind.REDIRECT_BROKEN
 
 
-async def test_a_location_in_latin_1_is_understood(server: RawServer, fetcher: HttpFetcher) -> None:
-    server.routes["/"] = answer(b"", "Location: /caf\xe9", status="302 Found")
-    assert (await failure(fetcher, server.url("/"))).location == server.url("/caf%C3%A9")
+@pytest.mark.parametrize(("sent", "meant"), [("/caf\xe9", "/caf%E9"), ("/caf\xc3\xa9", "/caf%C3%A9")])
+async def test_a_location_in_any_bytes_leads_to_these_bytes(
+    server: RawServer, fetcher: HttpFetcher, sent: str, meant: str
+) -> None:
+    server.routes["/"] = answer(b"", f"Location: {sent}", status="302 Found")
+    assert (await failure(fetcher, server.url("/"))).location == server.url(meant)
 
 
 async def test_not_found(server: RawServer, fetcher: HttpFetcher) -> None:
@@ -183,6 +187,23 @@ async def test_content_encodings_are_undone(server: RawServer, fetcher: HttpFetc
     assert found.wire_bytes == len(packed)
 
 
+@pytest.mark.parametrize(
+    "headers", [("Content-Encoding: br", "Content-Encoding: gzip"), ("Content-Encoding: br, gzip",)]
+)
+async def test_codings_around_codings_are_undone(
+    server: RawServer, fetcher: HttpFetcher, headers: tuple[str, ...]
+) -> None:
+    server.routes["/"] = answer(gzip.compress(brotli.compress(b"<p>hello</p>")), *headers)
+    assert (await page(fetcher, server.url("/"))).body == b"<p>hello</p>"
+
+
+async def test_a_coding_of_the_transfer_is_undone(server: RawServer, fetcher: HttpFetcher) -> None:
+    packed = gzip.compress(b"<p>hello</p>")
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"
+    server.routes["/"] = head + b"%x\r\n%s\r\n0\r\n\r\n" % (len(packed), packed)
+    assert (await page(fetcher, server.url("/"))).body == b"<p>hello</p>"
+
+
 async def test_an_encoding_that_nobody_knows(server: RawServer, fetcher: HttpFetcher) -> None:
     server.routes["/"] = answer(b"x", "Content-Encoding: rot13")
     found = await failure(fetcher, server.url("/"))
@@ -274,3 +295,18 @@ async def test_rules_are_read_whatever_their_type(server: RawServer, fetcher: Ht
     assert isinstance(found, Page)
     assert found.body == body
     assert (await failure(fetcher, server.url("/robots.txt"))).kind is FailureKind.USELESS
+
+
+async def test_rules_have_a_limit_of_their_own(server: RawServer, fetcher: HttpFetcher) -> None:
+    long = b"User-agent: *\n" + b"#" * LIMITS.body + b"\nDisallow: /private\n"
+    server.routes["/robots.txt"] = answer(long)
+    found = await fetcher.fetch(Request(url=server.url("/robots.txt"), kind=RequestKind.ROBOTS))
+    assert isinstance(found, Page)
+    assert found.body == long, "the limit for pages would cut off rules"
+    server.routes["/robots.txt"] = answer(long + b"Disallow: /x\n" * (MAX_SIZE // 5))
+    found = await fetcher.fetch(Request(url=server.url("/robots.txt"), kind=RequestKind.ROBOTS))
+    assert isinstance(found, Page)
+    assert MAX_SIZE < len(found.body) < MAX_SIZE + 10, "it is not read to its end"
+    kept = robots_body(found)
+    assert kept is not None
+    assert kept.endswith(b"Disallow: /x\n"), "half a rule could forbid everything"

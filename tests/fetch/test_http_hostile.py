@@ -33,7 +33,6 @@ async def fetched(server: RawServer, fetcher: HttpFetcher) -> Page | Failure:
     ("sent", "kind"),
     [
         (answer(b"short", length=50), FailureKind.RESET),
-        (answer(b"longer than it says", length=2), FailureKind.PROTOCOL),
         (answer(b"x", "Content-Length: 7"), FailureKind.PROTOCOL),
         (answer(b"x", length=-5), FailureKind.PROTOCOL),
         (CHUNKED + b"zzzz\r\nhello\r\n", FailureKind.PROTOCOL),
@@ -42,7 +41,7 @@ async def fetched(server: RawServer, fetcher: HttpFetcher) -> Page | Failure:
         (b"SSH-2.0-OpenSSH_9.6\r\n", FailureKind.PROTOCOL),
         (b"<html>no header at all</html>", FailureKind.PROTOCOL),
         (b"", FailureKind.RESET),
-        (b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n", FailureKind.PROTOCOL),
+        (b"HTTP/1.1 200 OK\r\nno colon\r\n", FailureKind.RESET),
         (b"HTTP/1.1 200 OK\r\nX: a\x00b\r\n\r\n", FailureKind.PROTOCOL),
         (b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", FailureKind.PROTOCOL),
         (answer(b"not packed", "Content-Encoding: gzip"), FailureKind.PROTOCOL),
@@ -60,6 +59,13 @@ async def test_lies_are_failures_of_a_kind(
     assert isinstance(found, Failure)
     assert found.kind is kind
     assert found.detail
+
+
+async def test_a_body_that_is_longer_than_it_says_ends_where_it_says(server: RawServer, fetcher: HttpFetcher) -> None:
+    server.routes["/"] = answer(b"longer than it says", length=6)
+    found = await fetched(server, fetcher)
+    assert isinstance(found, Page)
+    assert found.body == b"longer"
 
 
 @pytest.mark.parametrize("status", ["099 Odd", "999 Denied", "600 Beyond"])

@@ -85,6 +85,7 @@ def test_a_useless_body_ends_after_its_first_bytes() -> None:
     found = result(made)
     assert isinstance(found, Failure)
     assert (found.kind, found.status, found.wire_bytes) == (FailureKind.USELESS, 200, 84)
+    assert found.headers == {"content-type": "image/png"}, "or nobody who reads its WARC record knows why it is empty"
 
 
 def test_a_short_one_is_judged_at_its_end() -> None:

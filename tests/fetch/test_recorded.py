@@ -109,12 +109,15 @@ async def test_a_redirect_to_the_same_place_does_not_hide_the_page(tmp_path: Pat
         ("https://a.example/", "200 OK", [HTML], b"home"),
         ("https://a.example/ü", "301 Moved", [("Location", "https://a.example/%C3%BC")], b""),
         ("https://a.example/%C3%BC", "200 OK", [HTML], b"escaped"),
+        ("https://a.example/s", "302 Found", [("Location", "/s;jsessionid=1")], b""),
+        ("https://a.example/s;jsessionid=1", "200 OK", [HTML], b"session"),
     ]
     if redirect_last:
         responses.reverse()
     web = RecordedWeb(write(tmp_path / "a.warc.gz", *responses))
     assert page(web, "http://a.example/").body == page(web, "https://a.example/").body == b"home"
     assert page(web, "https://a.example/%C3%BC").body == b"escaped"
+    assert page(web, "https://a.example/s").body == b"session"
     await web.close()
 
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from motherlode.fetch import PRODUCT_TOKEN, RobotsRules, robots_body
+from motherlode.fetch.answers import failure_from_status
 from motherlode.fetch.robots import MAX_SIZE
 from motherlode.model import Failure, FailureKind, Page
 
@@ -108,6 +109,20 @@ def test_what_each_failure_means_for_the_rules(kind: FailureKind) -> None:
     }
     found = robots_body(Failure(url="http://ex.org/robots.txt", kind=kind))
     assert found == (b"" if kind in unavailable else None)
+
+
+@pytest.mark.parametrize(
+    ("status", "found"), [(408, b""), (421, b""), (425, b""), (429, None), (500, None), (503, None)]
+)
+def test_a_status_that_is_asked_again_for_pages_is_none_for_rules(status: int, found: bytes | None) -> None:
+    failure = failure_from_status("http://ex.org/robots.txt", status, {})
+    assert failure is not None
+    assert robots_body(failure) == found
+
+
+@pytest.mark.parametrize("before", [b"\xef\xbb\xbf", b"\xef\xbb\xbf" * 2, b"User-agent: x\nAllow: /\n\xef\xbb\xbf"])
+def test_marks_of_byte_order_are_passed_over_wherever_files_were_joined(before: bytes) -> None:
+    assert not RobotsRules(before + RULES).allows("http://ex.org/private/x")
 
 
 def test_hostile_patterns_are_matched_quickly() -> None:

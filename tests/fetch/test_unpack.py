@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import time
 import zlib
 from collections.abc import Callable
 from random import Random
@@ -13,7 +14,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.fetch.unpack import ACCEPTED, UNPACK_ERRORS, unpacker_for
+from motherlode.fetch.unpack import ACCEPTED, UNPACK_ERRORS, codings_of, unpacker_for
 
 MUCH = 1 << 30
 
@@ -42,10 +43,15 @@ PACKERS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
     "br": ("br", lambda data: brotli.compress(data, quality=4)),
     "zstd": ("zstd", zstd),
     "two frames": ("zstd", lambda data: zstd(data[:7]) + zstd(data[7:])),
+    "gzip twice": ("gzip, GZIP", lambda data: gzip.compress(gzip.compress(data))),
+    "zstd, then br": ("zstd,br", lambda data: brotli.compress(zstd(data), quality=4)),
+    "three": ("deflate, identity, br, gzip", lambda data: gzip.compress(brotli.compress(zlib.compress(data)))),
     "identity": ("identity", bytes),
-    "none": ("", bytes),
+    "nothing": ("", bytes),
+    "none": ("None", bytes),
+    "a charset": ("UTF-8", bytes),
 }
-STREAMS = [name for name in PACKERS if name not in ("identity", "none")]
+STREAMS = [name for name in PACKERS if PACKERS[name][1] is not bytes]
 
 
 def unpacked(encoding: str, pieces: list[bytes], most: int = MUCH) -> bytes:
@@ -122,5 +128,30 @@ def test_no_call_gives_more_than_it_may(name: str) -> None:
 def test_names_are_read_as_servers_write_them() -> None:
     assert unpacker_for(" GZip ") is not None
     assert unpacker_for("rot13") is None
-    assert unpacker_for("gzip, br") is None
+    assert unpacker_for("gzip, rot13") is None
+    assert unpacker_for(", ".join(["gzip"] * 5)) is None, "nobody packs so often but to do harm"
     assert all(unpacker_for(name) is not None for name in ACCEPTED.split(", "))
+
+
+def test_an_endless_rest_behind_the_inner_stream_costs_a_step_and_no_more() -> None:
+    unpacker = unpacker_for("gzip, gzip")
+    assert unpacker is not None
+    bomb = gzip.compress(gzip.compress(b"hello") + b"\0" * (64 << 20), compresslevel=1)
+    began = time.process_time()
+    assert unpacker.feed(bomb, 1000) == b"hello"
+    assert unpacker.feed(b"", 1000) == b""
+    assert time.process_time() - began < 0.02, "to unpack it all takes ten times as long"
+
+
+@pytest.mark.parametrize(
+    ("headers", "codings"),
+    [
+        ({}, ""),
+        ({"content-encoding": "gzip"}, "gzip"),
+        ({"transfer-encoding": "chunked", "content-encoding": "br"}, "br"),
+        ({"transfer-encoding": "GZip, Chunked"}, "gzip"),
+        ({"transfer-encoding": "gzip", "content-encoding": "br"}, "br, gzip"),
+    ],
+)
+def test_codings_are_those_of_the_content_and_then_of_the_transfer(headers: dict[str, str], codings: str) -> None:
+    assert codings_of(headers) == codings

@@ -157,16 +157,17 @@ def test_the_address_in_use_is_the_one_that_answered_last() -> None:
     assert take(frontier, 17.0).address == "192.0.2.2"
 
 
-def test_a_host_that_cannot_be_found_fails_by_the_table_and_is_looked_for_again() -> None:
+@pytest.mark.parametrize("kind", [FailureKind.CONNECT, FailureKind.TLS, FailureKind.TIMEOUT])
+def test_a_host_that_cannot_be_found_fails_by_the_table_and_is_looked_for_again(kind: FailureKind) -> None:
     frontier = frontier_by_address()
-    offer(frontier, f"{A}/1")
+    offer(frontier, f"{A}/1", f"{A}/2")
     asked = take(frontier, 0.0)
     assert frontier.failed(asked, FailureKind.DNS, 0.0, retry_after=None)
     assert frontier.in_flight == 0
     find(frontier, 100.0, "192.0.2.1")
     page = take(frontier, 100.0)
     frontier.answered(page, 100.0)
-    frontier.failed(page, FailureKind.CONNECT, 100.0, retry_after=None)
+    frontier.failed(page, kind, 100.0, retry_after=None)
     assert take(frontier, 1000.0).kind is RequestKind.RESOLVE
 
 

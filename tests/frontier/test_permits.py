@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.frontier import Frontier, Ledger, Ticket, UrlState
-from motherlode.frontier.permits import MAX_RULES_HOPS
+from motherlode.frontier.permits import MAX_RULES_HOPS, RULES_LAST
 from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS
 from motherlode.model import FailureKind, RequestKind
 
@@ -276,6 +276,57 @@ def test_after_a_failure_elsewhere_the_host_itself_is_asked_again() -> None:
     frontier.answered(moved, 0.0)
     frontier.defer(moved, 0.0, retry_after=None)
     assert ask(frontier, 20.0).url == f"{A}/robots.txt"
+
+
+def test_rules_of_yesterday_are_asked_for_again_and_the_new_ones_hold() -> None:
+    frontier = frontier_on(robots=True, delay=1.0)
+    offer(frontier, *(f"{A}/{number}" for number in range(5)))
+    introduce(frontier, b"delay:5", 0.0)
+    assert fetch(frontier, 5.0) == f"{A}/0"
+    assert fetch(frontier, RULES_LAST - 1) == f"{A}/1"
+    introduce(frontier, b"no:/4", RULES_LAST + 4)
+    assert fetch(frontier, RULES_LAST + 9) == f"{A}/2"
+    assert fetch(frontier, RULES_LAST + 10) == f"{A}/3", "the delay is gone from the rules"
+    assert frontier.next(RULES_LAST + 11) is None
+    assert frontier.refused == {"robots": 1}
+    assert ended(frontier)
+
+
+def test_a_run_that_goes_on_later_asks_for_the_rules_again(ledger: Ledger) -> None:
+    first = frontier_on(ledger, robots=True, delay=0.0)
+    offer(first, f"{A}/1", f"{A}/2", f"{A}/3")
+    introduce(first, b"", 0.0)
+    fetch(first, 0.0)
+    first.commit()
+    soon = frontier_on(ledger, robots=True, delay=0.0)
+    assert fetch(soon, RULES_LAST / 2) == f"{A}/2"
+    soon.commit()
+    late = frontier_on(ledger, robots=True, delay=0.0)
+    introduce(late, b"no:/", 7 * RULES_LAST)
+    assert late.next(7 * RULES_LAST) is None
+    assert late.refused == {"robots": 1}
+
+
+def test_a_host_that_wants_one_request_a_day_gets_to_its_pages() -> None:
+    frontier = frontier_on(robots=True, delay=0.0)
+    offer(frontier, f"{A}/1", f"{A}/2")
+    introduce(frontier, f"delay:{RULES_LAST}".encode(), 0.0)
+    assert fetch(frontier, RULES_LAST) == f"{A}/1"
+    introduce(frontier, f"delay:{RULES_LAST}".encode(), 2 * RULES_LAST)
+    assert fetch(frontier, 3 * RULES_LAST) == f"{A}/2"
+
+
+def test_old_rules_that_cannot_be_read_again_defer_the_host() -> None:
+    frontier = frontier_on(robots=True, delay=0.0)
+    offer(frontier, f"{A}/1", f"{A}/2")
+    introduce(frontier, b"", 0.0)
+    fetch(frontier, 0.0)
+    again = ask(frontier, RULES_LAST)
+    frontier.answered(again, RULES_LAST)
+    frontier.defer(again, RULES_LAST, retry_after=500.0)
+    assert frontier.next(RULES_LAST + 499) is None
+    introduce(frontier, b"", RULES_LAST + 500)
+    assert fetch(frontier, RULES_LAST + 500) == f"{A}/2"
 
 
 def test_without_a_reader_of_rules_nobody_asks_and_introducing_is_a_mistake() -> None:

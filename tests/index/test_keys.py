@@ -108,3 +108,9 @@ def test_every_literal_is_found_however_the_store_spells_it(store: QuadStore, va
     store.write([page(A, jsonld=[("<http://ex.org/x>", P, v, "") for v in values], rdfa=[says("y", "else")])])
     stored = {str(quad.object) for quad in store.match(subject="<http://ex.org/x>")}
     assert {o for _, syntax, o in all_said(store) if syntax == "jsonld"} == stored
+
+
+def test_a_triple_that_is_a_term_has_a_key(store: QuadStore) -> None:
+    term = f'<<( <http://ex.org/s> {P} "01"^^<{XSD}integer> )>>'
+    store.write([page(A, turtle=[("<http://ex.org/x>", P, term, "")], rdfa=[says("x", "other")])])
+    assert {(page, syntax) for page, syntax, _ in all_said(store)} == {(A, "turtle"), (A, "rdfa")}

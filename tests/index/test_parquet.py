@@ -6,6 +6,7 @@ from pathlib import Path
 
 import duckdb
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 from motherlode.index import PageRecord, QuadStore, RunRecord
@@ -61,3 +62,23 @@ def test_polars_sees_the_pages(tables: Path) -> None:
 def test_an_empty_store(tmp_path: Path) -> None:
     assert export_parquet(QuadStore(tmp_path / "store"), tmp_path / "out") == (0, 0)
     assert pl.read_parquet(tmp_path / "out" / "quads.parquet").height == 0
+
+
+def test_long_texts_make_more_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet_module, "_TEXT", 10_000)
+    store = QuadStore(tmp_path / "store")
+    store.write([record(A, *(says(str(number), "x" * 9_000) for number in range(5)))])
+    assert export_parquet(store, tmp_path / "out") == (5, 1)
+    groups = pq.ParquetFile(tmp_path / "out" / "quads.parquet").metadata
+    assert [groups.row_group(number).num_rows for number in range(groups.num_row_groups)] == [2, 2, 1]
+
+
+def test_terms_of_rdf_1_2(tmp_path: Path) -> None:
+    inner = f'<http://ex.org/s> {P} "x"'
+    store = QuadStore(tmp_path / "store")
+    store.write([record(A, ("_:b", P, f"<<( {inner} )>>", ""), ("_:b", P, '"y"@ar--rtl', ""))])
+    export_parquet(store, tmp_path / "out")
+    rows = pl.read_parquet(tmp_path / "out" / "quads.parquet").sort("object_kind")
+    assert rows["object_kind"].to_list() == ["literal", "triple"]
+    assert rows["object"].to_list() == ["y", f"<<( {inner} )>>"]
+    assert rows["language"].to_list() == ["ar--rtl", None]

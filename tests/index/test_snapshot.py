@@ -146,6 +146,20 @@ def test_a_picture_stays_as_it_was(tmp_path: Path) -> None:
     later.close()
 
 
+def test_a_disk_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And one on which only the owner of a file may link it, which is how Linux is set up."""
+
+    def refused(source: Path, target: Path) -> None:
+        raise PermissionError(f"{source} -> {target}")
+
+    writer = QuadStore(tmp_path / "store")
+    writer.write([record(A, says("x", "1"))])
+    monkeypatch.setattr(os, "link", refused)
+    reader = QuadStore(tmp_path / "store", read_only=True)
+    assert len(union(reader)) == 1
+    reader.close()
+
+
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_may_only_be_read(tmp_path: Path) -> None:
     QuadStore(tmp_path / "store").write([record(A, says("x", "1"))])

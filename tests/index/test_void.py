@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyoxigraph as ox
 
-from motherlode.index import QuadStore, RunRecord
+from motherlode.index import PageRecord, QuadStore, RunRecord
 from motherlode.index.void import export_void, statistics
 from motherlode.model.prefixes import PREFIXES
 from motherlode.model.terms import RDF_TYPE
@@ -32,6 +32,13 @@ def test_what_is_counted(tmp_path: Path) -> None:
     assert found.classes == {"http://ex.org/Thing": 2}
     assert found.properties[P[1:-1]] == 2
     assert (found.first, found.last) == ("1970-01-01T00:00:10Z", "1970-01-01T00:00:20Z")
+
+
+def test_redirects_and_pages_that_are_gone_are_no_documents(tmp_path: Path) -> None:
+    store = filled(tmp_path)
+    moved = PageRecord(url="http://c.example/", fetched_at=30.0, status=301, redirects_to=A)
+    store.write([PageRecord(url=B, fetched_at=30.0, status=404), moved])
+    assert statistics(store).documents == 1
 
 
 def test_the_description_can_be_asked(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from motherlode.model.terms import RDF_TYPE, XSD, iri, iri_value, is_iri, literal, page_iri
+from motherlode.model.terms import RDF, RDF_TYPE, XSD, iri, iri_value, is_iri, literal, page_iri
 from motherlode.www.urls import canonical
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)  # lone surrogates too
@@ -67,6 +67,8 @@ def test_a_datatype_that_is_none_never_breaks_the_line(text: str, datatype: str)
 def test_datatypes() -> None:
     assert read(literal("1", datatype=XSD + "integer")) == ox.Literal("1", datatype=ox.NamedNode(XSD + "integer"))
     assert literal("x", datatype=XSD + "string") == '"x"'
+    for name in ("langString", "dirLangString"):
+        assert literal("x", datatype=RDF + name) == '"x"', "no reader takes it without a language"
     assert literal("x", language="de", datatype=XSD + "integer") == '"x"@de', "a language leaves no room for a type"
 
 

@@ -78,3 +78,12 @@ def test_an_address_that_is_none_is_told() -> None:
     )
     assert [statement[2] for statement in found.statements] == ["<http://example.org/folder/x>"]
     assert [problem.message for problem in found.problems] == ["not a valid IRI: <http://[bad>"]
+
+
+def test_an_alternate_stylesheet_is_no_alternate_page() -> None:
+    assert facts("<link rel='Alternate StyleSheet' href=s.css>") == []
+    assert facts("<link rel='stylesheet next' href=s>") == [(f"{RELATION}next", "<http://example.org/folder/s>")]
+
+
+def test_the_language_may_be_written_as_in_xml() -> None:
+    assert facts("<html xml:lang=fr><title>T</title>") == [(f"{TERMS}language", '"fr"'), (f"{TERMS}title", '"T"@fr')]

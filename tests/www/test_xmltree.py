@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from motherlode.www.xmltree import local_name, parse_xml, text_content
+from motherlode.www.xmltree import local_name, parse_xml
 
 
 def test_a_broken_document_is_mended_and_the_place_is_told() -> None:
@@ -35,7 +35,7 @@ def test_external_entities_are_not_read(tmp_path: Path) -> None:
     body = f'<!DOCTYPE a [<!ENTITY x SYSTEM "file://{secret}">]><a t="v">before&x;after</a>'.encode()
     tree = parse_xml(body, charset="utf-8")
     assert tree.root is not None
-    assert text_content(tree.root) == "beforeafter"
+    assert tree.root.xpath("//text()") == ["before", "after"]
 
 
 def test_billion_laughs_stay_small() -> None:
@@ -43,7 +43,7 @@ def test_billion_laughs_stay_small() -> None:
     for use in (b"<a>&a11;</a>", b'<a b="&a11;"/>'):
         started = time.process_time()
         tree = parse_xml(b'<!DOCTYPE a [<!ENTITY a0 "ha">' + entities + b"]>" + use, charset="utf-8")
-        assert tree.root is None or len(text_content(tree.root)) < 1000
+        assert tree.root is None or sum(map(len, tree.root.itertext())) < 1000
         assert time.process_time() - started < 10
 
 

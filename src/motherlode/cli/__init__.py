@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from importlib import import_module
+from io import TextIOWrapper
+from typing import Any
 
 import typer
 
@@ -29,6 +32,8 @@ COMMANDS = {
     "demo": "demo",
 }
 """Each command and the module of this room that holds it."""
+_INTERRUPTED = 130
+"""The exit code that shells know for Ctrl-C."""
 
 
 def _show_version(value: bool) -> None:  # noqa: FBT001 - typer calls it so
@@ -56,17 +61,33 @@ def application(names: Iterable[str]) -> typer.Typer:
     app.callback()(_options)
     for name in names:
         module = import_module(f"motherlode.cli.{COMMANDS[name]}")
-        app.command()(getattr(module, name))
+        app.command()(_while_somebody_reads(getattr(module, name)))
     return app
+
+
+def _while_somebody_reads(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, which ends well where the reader of its output has left, as in `| head`."""
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        try:
+            command(**given)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+
+    return run
 
 
 def main() -> None:
     # numpy's BLAS would start and stop threads in every process of a crawl, for matrices that nobody multiplies
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # quads and JSON are UTF-8, whatever the locale says
+            stream.reconfigure(encoding="utf-8", errors="replace")
     asked = sys.argv[1] if len(sys.argv) > 1 else ""
-    app = application([asked] if asked in COMMANDS else COMMANDS)
     try:
-        app()
-    except BrokenPipeError:  # the reader of our output has left, as in `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(0) from None
+        application([asked] if asked in COMMANDS else COMMANDS)()
+    except KeyboardInterrupt:  # while modules are loaded; later the command sees to it
+        raise SystemExit(_INTERRUPTED) from None

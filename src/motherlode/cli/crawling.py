@@ -5,15 +5,17 @@ from __future__ import annotations
 import dataclasses
 import os.path
 import re
+import time as clock
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
 import uvloop
 
-from motherlode.cli.output import FAILED, print_json, print_summary, stop, terminal
+from motherlode.cli.output import FAILED, print_json, print_summary, say, stop
 from motherlode.cli.progress import Progress
 from motherlode.cli.refreshing import beginning, refresh_job
 from motherlode.cli.serving import Beside, check_port
@@ -24,17 +26,19 @@ from motherlode.crawl import (
     CrawlStats,
     Job,
     JobError,
+    Totals,
     check,
     parse_size,
     parse_time,
     read_job_file,
     read_stats,
 )
+from motherlode.crawl.amounts import size as bytes_in_words
 from motherlode.crawl.assemble import BeginRefresh, assemble
 from motherlode.crawl.models import check_model
 from motherlode.crawl.opening import DamagedError, is_full_disk
 from motherlode.crawl.report import write_report
-from motherlode.crawl.reporting import report_of
+from motherlode.crawl.reporting import duration, report_of
 from motherlode.policy import policy_usage
 
 Seeds = Annotated[list[str] | None, typer.Argument(metavar="SEED...", help="URLs to start from.")]
@@ -151,7 +155,7 @@ def crawl(
         flags["time"] = None if time is None else parse_time(time)
         flags["bytes"] = None if size is None else parse_size(size)
         values: dict[str, Any] = read_job_file(config) if config is not None else {}
-        _check_no_files(seeds or ())
+        _check_no_files(seeds or (), target or "")
         given = (*(seeds or ()), *(read_seeds(seeds_file) if seeds_file is not None else ()))
         if given:
             flags["seeds"] = given
@@ -161,6 +165,8 @@ def crawl(
             _tell(CrawlFolder(output), as_json=as_json)
             return
         job = Job(**values)
+        if dry_below is not None and job.dry_after is None:
+            raise JobError("--dry-below says how few finds are too few: use it with --stop-when-dry N")
         check(job)
         warning = check_model(job)
         check_shards(job)
@@ -169,10 +175,10 @@ def crawl(
     except JobError as error:
         stop(str(error))
     if warning and not quiet:
-        terminal.print(warning, markup=False)
+        say(warning)
     with _shown(folder, serve):
-        run(job, folder, quiet=quiet or as_json)
-    _tell(folder, as_json=as_json)
+        stopped = run(job, folder, quiet=quiet or as_json)
+    _tell(folder, as_json=as_json, ended=None if stopped or quiet else job)
 
 
 def _shown(folder: CrawlFolder, port: int | None) -> AbstractContextManager[object]:
@@ -210,12 +216,12 @@ def resume(
         place.lock()
     except JobError as error:
         stop(str(error))
-    run(job, place, quiet=quiet or as_json)
-    _tell(place, as_json=as_json)
+    stopped = run(job, place, quiet=quiet or as_json)
+    _tell(place, as_json=as_json, ended=None if stopped or quiet else job)
 
 
-def run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None) -> None:
-    """Run a crawl to its end, show its progress, and leave a report."""
+def run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None) -> bool:
+    """Run a crawl to its end, show its progress, and leave a report; True where the user stopped it."""
     try:
         if job.shards > 1:
             stopped = run_sharded(job, folder, quiet=quiet)
@@ -230,16 +236,17 @@ def run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | N
         stop(f"{error}. What was committed is safe: {full}`motherlode resume {folder.path}` goes on", code=FAILED)
     finally:
         folder.unlock()
-    write_report(folder.report, report_of(job, read_stats(folder)))
+    write_report(folder.report, report_of(job, read_stats(folder), made_at=clock.time()))
     if stopped and not quiet:
-        terminal.print(f"stopped; `motherlode resume {folder.path}` goes on from here")
+        say(f"stopped; `motherlode resume {quote(str(folder.path))}` goes on from here")
+    return stopped
 
 
 async def _run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None) -> bool:
     """True where the user stopped the crawl."""
     if job.own_hosts and not quiet:
         names = ", ".join(job.own_hosts)
-        terminal.print(f"robots.txt is not applied to your own hosts: {names}", markup=False)
+        say(f"robots.txt is not applied to your own hosts: {names}")
     assembled = assemble(job, folder, refresh=refresh)
     crawl = assembled.crawl
     progress = Progress(job, crawl.totals, assembled.frontier, quiet=quiet)
@@ -248,12 +255,14 @@ async def _run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefr
     finally:
         assembled.store.close()
     if crawl.dried_out and not stopped and not quiet:
-        terminal.print(f"dried out: fewer than {job.dry_below:g} of the last {job.dry_after} requests were finds")
+        say(f"dried out: fewer than {job.dry_below:g} of the last {job.dry_after} requests were finds")
     return stopped
 
 
-def _check_no_files(seeds: Sequence[str]) -> None:
-    """A file in the place of a URL would be taken for the host of its name."""
+def _check_no_files(seeds: Sequence[str], target: str) -> None:
+    """A file in the place of a URL would be taken for the host of its name, and is no target either."""
+    if os.path.isfile(target):  # noqa: PTH113 - Path.is_file raises for long names
+        raise JobError(f'{target} is a file: if its text is the target, write --target "$(cat {target})"')
     for seed in seeds:
         if "://" not in seed and os.path.isfile(seed):  # noqa: PTH113 - Path.is_file raises for long names
             raise JobError(
@@ -277,14 +286,36 @@ def read_seeds(path: Path) -> tuple[str, ...]:
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 
 
-def _tell(folder: CrawlFolder, *, as_json: bool) -> None:
+def _tell(folder: CrawlFolder, *, as_json: bool, ended: Job | None = None) -> None:
+    """The summary; with a job that has come to its own end, also what the end was."""
     stats = read_stats(folder)
     if as_json:
         print_json(stats.summary())
         return
     print_summary(stats)
     _explain_emptiness(stats)
-    terminal.print(f"report: {folder.report}\nask it: motherlode query {folder.path} 'SELECT * {{?s ?p ?o}} LIMIT 10'")
+    if ended is not None and not stats.dried_out:
+        say(_end(ended, stats.totals, folder))
+    say(f"report: {folder.report}")
+    say(f"ask it: motherlode query {quote(str(folder.path))} 'SELECT ?s ?p ?o {{?s ?p ?o}} LIMIT 10'")
+
+
+def _end(job: Job, totals: Totals, folder: CrawlFolder) -> str:
+    """Why a crawl that nobody stopped is over, and how it goes on."""
+    spent = [
+        (flag, value)
+        for flag, limit, used, value in (
+            ("--pages N", job.pages, totals.fetched, f"{job.pages or 0:,} pages"),
+            ("--time T", job.time, totals.seconds, duration(job.time or 0)),
+            ("--bytes B", job.bytes, totals.bytes, bytes_in_words(job.bytes or 0)),
+        )
+        if limit is not None and used >= limit
+    ]
+    if not spent:
+        return "nothing is left to fetch"
+    flags, values = (" ".join(each) for each in zip(*spent, strict=True))
+    command = f"motherlode resume {quote(str(folder.path))} {flags}"
+    return f"the budget is spent ({values}); `{command}` goes on, with a budget for the whole crawl"
 
 
 def _explain_emptiness(stats: CrawlStats) -> None:
@@ -294,11 +325,11 @@ def _explain_emptiness(stats: CrawlStats) -> None:
     if totals.fetched == 0 and stats.refused:
         reason = max(stats.refused, key=lambda name: stats.refused[name])
         hint = _HINTS.get(reason, "are the seeds allowed by robots.txt?")
-        terminal.print(f"nothing was fetched: everything was refused (see above); {hint}")
+        say(f"nothing was fetched: everything was refused (see above); {hint}")
     elif totals.fetched and failed == totals.fetched:
         kind = max(totals.failures, key=lambda name: totals.failures[name])
         hint = _HINTS.get(kind, "see the failures above")
-        terminal.print(f"not one page came: most requests failed with {kind}; {hint}")
+        say(f"not one page came: most requests failed with {kind}; {hint}")
 
 
 _HINTS = {

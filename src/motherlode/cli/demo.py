@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ import typer
 
 from motherlode.cli.crawling import run
 from motherlode.cli.looking import answer_table
-from motherlode.cli.output import FAILED, print_table, stop, terminal
+from motherlode.cli.output import FAILED, print_table, say, stop
 from motherlode.crawl import CrawlFolder, CrawlStats, Job, JobError, read_stats
 from motherlode.crawl.plot import Curve
 from motherlode.crawl.report import write_report
@@ -35,21 +36,21 @@ def demo(
         Path,
         typer.Option("-o", "--output", metavar="DIR", help="Where the two crawls go; an earlier demo is replaced."),
     ] = Path("demo"),
-    pages: Annotated[int, typer.Option(metavar="N", help="Budget of each crawl.")] = ENOUGH_PAGES,
-    port: Annotated[int, typer.Option(metavar="PORT", help="Where the web is served; 0 takes a free port.")] = 0,
+    pages: Annotated[int, typer.Option(metavar="N", min=1, help="Budget of each crawl.")] = ENOUGH_PAGES,
+    port: Annotated[
+        int, typer.Option(metavar="PORT", min=0, max=65535, help="Where the web is served; 0 takes a free port.")
+    ] = 0,
     seed: Annotated[int, typer.Option(metavar="S", help="Another seed gives another web.")] = 1,
 ) -> None:
     """Show what the crawler does: generate a web of data, serve it on loopback, crawl it twice on the same budget."""
     _clear(folder)
     try:
         with WebServer(pages=5000, seed=seed, port=port) as web:
-            terminal.print(
-                f"a web of 5,000 pages on {web.host_count} hosts is served on this machine; most pages hold no data"
-            )
+            say(f"a web of 5,000 pages on {web.host_count} hosts is served on this machine; most pages hold no data")
             job = _job(web, pages=pages, seed=seed)
             found = {}
             for policy in ("bfs", FOCUSED):
-                terminal.print(f"crawling {pages:,} pages with --policy {policy}")
+                say(f"crawling {pages:,} pages with --policy {policy}")
                 found[policy] = _crawl(dataclasses.replace(job, policy=policy), folder / policy.partition(":")[0])
     except OSError as error:
         stop(f"{error}; --port 0 takes a free port", code=FAILED)
@@ -57,13 +58,13 @@ def demo(
     focused = folder / FOCUSED.partition(":")[0]
     curves = [Curve(name=name, points=tuple(stats.totals.curve)) for name, stats in found.items()]
     _report(focused, job, found[FOCUSED], curves)
-    terminal.print(f"\nmotherlode query {focused} '{QUESTION}'")
-    if not answer_table(QuadStore(CrawlFolder(focused).store, read_only=True).query(QUESTION)):
-        terminal.print(
+    say(f"\nmotherlode query {focused} '{QUESTION}'")
+    if not answer_table(QuadStore(CrawlFolder(focused).store, read_only=True).query(QUESTION), QUESTION):
+        say(
             f"the crawl came to no recipe with a cooking time in {pages:,} pages: a larger budget, as in --pages "
             f"{max(ENOUGH_PAGES, 2 * pages)}, comes to some"
         )
-    terminal.print(f"report with the harvest curves: {CrawlFolder(focused).report}")
+    say(f"report with the harvest curves: {CrawlFolder(focused).report}")
 
 
 def _job(web: WebServer, *, pages: int, seed: int) -> Job:
@@ -94,7 +95,8 @@ def _crawl(job: Job, path: Path) -> CrawlStats:
         folder.create(job)
     except JobError as error:
         stop(str(error))
-    run(job, folder, quiet=False)
+    if run(job, folder, quiet=False):  # the user has seen enough: there is nothing to compare
+        raise typer.Exit(FAILED)
     return read_stats(folder)
 
 
@@ -112,10 +114,10 @@ def _compare(found: dict[str, CrawlStats]) -> None:
     ]
     print_table(("policy", "fetched", "relevant", "harvest rate", "quads", "time"), rows)
     plain, focused = (stats.totals.relevant for stats in found.values())
-    terminal.print(f"the focused crawl found {focused / max(1, plain):.1f} times as many pages with data")
+    say(f"the focused crawl found {focused / max(1, plain):.1f} times as many pages with data")
 
 
 def _report(path: Path, job: Job, stats: CrawlStats, curves: list[Curve]) -> None:
     folder = CrawlFolder(path)
-    report = report_of(dataclasses.replace(job, policy=FOCUSED), stats)
+    report = report_of(dataclasses.replace(job, policy=FOCUSED), stats, made_at=time.time())
     write_report(folder.report, dataclasses.replace(report, curves=tuple(curves)))

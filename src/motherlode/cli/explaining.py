@@ -101,7 +101,7 @@ def _found(told: Told) -> Iterator[tuple[str, str]]:
 
 
 def _outcome(outcome: Outcome) -> Iterator[tuple[str, str]]:
-    times = f", request {outcome.visits} for it" if outcome.visits > 1 else ""
+    times = f"; {outcome.visits:,} requests for it in all" if outcome.visits > 1 else ""
     yield "asked", f"{_time(outcome.at)}, as request {outcome.number:,} of the crawl{times}"
     status = "" if outcome.status is None else f"{outcome.status}, "
     if outcome.failure:

@@ -13,7 +13,7 @@ from typing import Annotated, BinaryIO
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from motherlode.cli.output import FAILED, stop, terminal
+from motherlode.cli.output import FAILED, counted, say, stop, terminal
 from motherlode.crawl import CrawlFolder, JobError
 from motherlode.index import QuadStore
 from motherlode.index.changes import changes_path, read_changes
@@ -105,7 +105,7 @@ def _export_stream(write: Callable[[BinaryIO, Told], int], output: Path | None, 
             count = write(file, told)
     except OSError as error:
         stop(f"{output} cannot be written: {error.strerror or error}", code=FAILED)
-    terminal.print(f"{count:,} {unit} in {output}")
+    say(f"{count:,} {unit} in {output}")
 
 
 def _export_parquet(store: QuadStore, output: Path | None) -> None:
@@ -120,7 +120,7 @@ def _export_parquet(store: QuadStore, output: Path | None) -> None:
             quads, pages = export_parquet(store, output, told)
     except OSError as error:
         stop(f"{output} cannot be written: {error.strerror or error}", code=FAILED)
-    terminal.print(f"{quads:,} quads and {pages:,} pages in {output}")
+    say(f"{quads:,} quads and {pages:,} pages in {output}")
 
 
 def _export_warc(place: CrawlFolder, output: Path | None) -> None:
@@ -142,7 +142,7 @@ def _export_warc(place: CrawlFolder, output: Path | None) -> None:
             count = write(file, told)
     except OSError as error:
         stop(f"{output} cannot be written: {error.strerror or error}", code=FAILED)
-    terminal.print(f"{count:,} records in {output}")
+    say(f"{count:,} records in {output}")
 
 
 @contextmanager
@@ -183,7 +183,7 @@ def changes(
     for change in read_changes(changes_path(place.store), moment):
         sys.stdout.writelines(change.lines)
         count += 1
-    terminal.print(f"{count:,} pages changed")
+    say(f"{counted(count, 'page')} changed")
 
 
 def _moment(text: str) -> datetime:

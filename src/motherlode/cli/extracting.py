@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import pyoxigraph as ox
 import typer
+from rich.text import Text
 
-from motherlode.cli.output import FAILED, plain, stop, terminal
+from motherlode.cli.output import FAILED, harmless, say, stop
 from motherlode.crawl import JobError
 from motherlode.crawl.single import Part, Source, read_source
 from motherlode.model import ContentKind, Facts, Problem, Statement, Syntax
@@ -96,13 +97,13 @@ def extract(
     finally:
         network.close()
     if tally.misses_contexts and contexts is Contexts.BUNDLED:
-        terminal.print("hint: --contexts fetch loads the contexts that are missing", markup=False)
+        say("hint: --contexts fetch loads the contexts that are missing")
     if tally.statements:
         return
     if tally.problems or tally.kind in _UNREADABLE:
-        terminal.print(f"nothing could be read: the content is {tally.kind.value}", markup=False)
+        say(f"nothing could be read: the content is {tally.kind.value}")
         raise typer.Exit(FAILED)
-    terminal.print(f"no structured data found: the content is {tally.kind.value}", markup=False)
+    say(f"no structured data found: the content is {tally.kind.value}")
 
 
 _UNREADABLE = frozenset({ContentKind.EMPTY, ContentKind.BINARY})
@@ -122,7 +123,7 @@ class _Tally:
         for part in parts:
             self.kind = part.kind
             for problem in part.facts.all_problems():
-                terminal.print(_sentence(problem))
+                say(_sentence(problem))
                 self.problems += not problem.mended
             self.misses_contexts |= any(extraction.wanted for extraction in part.facts.extractions)
             self.statements += sum(len(extraction.statements) for extraction in part.facts.extractions)
@@ -213,15 +214,15 @@ def _source(source: str, *, base: str | None, media_type: str, network: _Network
 
 def _tell_wait(host: str, seconds: float) -> None:
     if seconds > _LONG_WAIT:
-        terminal.print(f"waiting {seconds:.0f} s before the next request to {host}", markup=False)
+        say(f"waiting {seconds:.0f} s before the next request to {host}")
 
 
-def _sentence(problem: Problem) -> str:
+def _sentence(problem: Problem) -> Text:
     where = "" if problem.line is None else f"{problem.line}:{problem.column or 1}: "
     what = problem.syntax.value if problem.syntax else "page"
     colour = "yellow" if problem.mended else "red"
     word = "mended" if problem.mended else "problem"
-    return f"[{colour}]{word}[/] {where}[bold]{what}[/] {plain(problem.message)}"
+    return Text.assemble((word, colour), f" {where}", (what, "bold"), f" {harmless(problem.message)}")
 
 
 def _lines(facts: Facts, page: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from motherlode.cli.output import FAILED, print_json, print_table, stop, terminal
+from motherlode.cli.output import FAILED, print_json, print_table, say, stop
 from motherlode.crawl import CrawlFolder
 from motherlode.crawl.filters import add_filter, read_filters, remove_filter
 
@@ -48,25 +48,25 @@ def filter(
     try:
         place.require()
         if action is Action.LIST:
-            _list(path, as_json=as_json)
+            _list(place, as_json=as_json)
         elif value is None:
             stop("name a regular expression to add" if action is Action.ADD else "name the number of a filter")
         elif action is Action.ADD:
             made = add_filter(path, value, deny=not allow)
-            terminal.print(f"filter {made.number} {'allows' if allow else 'denies'} {made.pattern}", markup=False)
+            say(f"filter {made.number} {'allows' if allow else 'denies'} {made.pattern}")
         elif not value.isascii() or not value.isdigit():
             stop(f"{value!r} is not the number of a filter: `motherlode filter {folder} list` shows the numbers")
         else:
             gone = remove_filter(path, int(value))
-            terminal.print(f"filter {gone.number} removed: {gone.pattern}", markup=False)
+            say(f"filter {gone.number} removed: {gone.pattern}")
     except ValueError as error:  # a JobError is one, too
         stop(str(error))
     except OSError as error:
         stop(f"{path} cannot be written: {error.strerror}", code=FAILED)
 
 
-def _list(path: Path, *, as_json: bool) -> None:
-    found = read_filters(path)
+def _list(place: CrawlFolder, *, as_json: bool) -> None:
+    found = read_filters(place.filters)
     if as_json:
         kinds = {True: "deny", False: "allow"}
         print_json([{"number": one.number, "kind": kinds[one.deny], "pattern": one.pattern} for one in found])
@@ -74,4 +74,4 @@ def _list(path: Path, *, as_json: bool) -> None:
         rows = [(str(one.number), "deny" if one.deny else "allow", one.pattern) for one in found]
         print_table(("number", "kind", "pattern"), rows)
     else:
-        terminal.print("no filters; `motherlode filter DIR add REGEX` adds one")
+        say(f"no filters; `motherlode filter {place.path} add REGEX` adds one")

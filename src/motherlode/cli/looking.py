@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import time
@@ -14,7 +15,7 @@ from typing import Annotated
 import pyoxigraph as ox
 import typer
 
-from motherlode.cli.output import FAILED, print_json, print_summary, print_table, stop, terminal
+from motherlode.cli.output import FAILED, counted, print_json, print_summary, print_table, say, stop
 from motherlode.crawl import CrawlFolder, JobError
 from motherlode.index.queries import Answerer, QueryError, Question, leave_the_network
 
@@ -41,6 +42,8 @@ def stats(
         found = read_stats(CrawlFolder(folder))
     except JobError as error:
         stop(str(error))
+    except OSError as error:
+        stop(str(error), code=FAILED)
     if as_json:
         print_json(found.summary())
     else:
@@ -74,6 +77,8 @@ def query(
         place.require()
     except JobError as error:
         stop(str(error))
+    if os.path.isfile(sparql):  # noqa: PTH113 - Path.is_file raises for long names
+        stop(f"{sparql} is a file: to ask what stands in it, write motherlode query {folder} - < {sparql}")
     text = sys.stdin.read() if sparql == "-" else sparql
     question = Question(sparql=text, allow_service=allow_service)
     code = within(timeout, lambda: _answer(place, question, output))
@@ -146,7 +151,7 @@ def _answer(place: CrawlFolder, question: Question, output: QueryFormat) -> int:
     except OSError as error:
         stop(str(error), code=FAILED)
     try:
-        print_answer(answerer.ask(question), output)
+        print_answer(answerer.ask(question), output, question.sparql)
     except (typer.Exit, BrokenPipeError):
         raise
     except QueryError as error:
@@ -158,7 +163,9 @@ def _answer(place: CrawlFolder, question: Question, output: QueryFormat) -> int:
     return 0
 
 
-def print_answer(answer: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples, output: QueryFormat) -> None:
+def print_answer(
+    answer: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples, output: QueryFormat, sparql: str
+) -> None:
     """The answer on stdout, as it comes."""
     if isinstance(answer, ox.QueryTriples):
         _print_triples(answer, output)
@@ -169,7 +176,7 @@ def print_answer(answer: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples, 
         if isinstance(answer, ox.QueryBoolean):
             sys.stdout.write("yes\n" if answer else "no\n")
             return
-        answer_table(answer)
+        answer_table(answer, sparql)
         return
     if isinstance(answer, ox.QueryBoolean) and output is not QueryFormat.JSON:
         sys.stdout.write("true\n" if answer else "false\n")
@@ -191,15 +198,30 @@ def _print_triples(answer: ox.QueryTriples, output: QueryFormat) -> None:
         sys.stdout.write(f"{triple} .\n")
 
 
-def answer_table(answer: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples) -> int:
+def answer_table(answer: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples, sparql: str) -> int:
     """The solutions of a SELECT as a table; how many there are."""
     if not isinstance(answer, ox.QuerySolutions):
         raise ValueError("only a SELECT has a table")
-    names = [variable.value for variable in answer.variables]
+    names = in_order([variable.value for variable in answer.variables], sparql)
     rows = [[_cell(solution[name]) for name in names] for solution in answer]
     print_table(names, rows)
-    terminal.print(f"{len(rows):,} rows")
+    say(counted(len(rows), "row"))
     return len(rows)
+
+
+_EVERYTHING = re.compile(r"select\s+(?:(?:distinct|reduced)\s+)?[*]", re.IGNORECASE)
+
+
+def in_order(names: list[str], sparql: str) -> list[str]:
+    """Variables as a reader expects them: of `SELECT *` as they stand in the query, where the engine sorts by letter.
+
+    >>> in_order(["o", "p", "s"], "SELECT * { ?s ?p ?o }")
+    ['s', 'p', 'o']
+    """
+    if not _EVERYTHING.search(sparql):
+        return names
+    places = {name: re.search(rf"[?$]{re.escape(name)}\b", sparql) for name in names}
+    return sorted(names, key=lambda name: place.start() if (place := places[name]) else len(sparql))
 
 
 def _cell(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple | None) -> str:

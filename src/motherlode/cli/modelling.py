@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from motherlode import __version__
-from motherlode.cli.output import print_json, print_table, stop, terminal
+from motherlode.cli.output import print_json, print_table, say, stop
 from motherlode.crawl.models import now, read_model, write_model
 from motherlode.model import Lesson
 from motherlode.policy.models import Model, merged, policy_of
@@ -46,10 +46,14 @@ def model(
     """
     try:
         if action is Action.SHOW:
+            if output is not None:
+                stop("model show prints: use `motherlode model save` to write a file")
             _show(sources, most=most, as_json=as_json)
             return
         if output is None:
             stop(f"model {action.value} needs -o FILE")
+        if output.is_dir():
+            stop(f"{output} is a folder: name a file with -o")
         if action is Action.SAVE:
             if len(sources) != 1:
                 stop("model save takes one crawl; `motherlode model merge` makes one model of several")
@@ -59,7 +63,7 @@ def model(
         write_model(made, output)
     except ValueError as error:
         stop(str(error))
-    terminal.print(f"{output}: {_about(made)}", markup=False)
+    say(f"{output}: {_about(made)}")
 
 
 def _about(made: Model) -> str:
@@ -87,7 +91,7 @@ def _show(sources: list[Path], *, most: int, as_json: bool) -> None:
     for one in learned:
         print_table(one.columns, [[_cell(value) for value in row] for row in one.rows], title=one.title)
     if lessons is None:
-        terminal.print(f"the policy {found.policy} learns nothing, or does not tell what")
+        say(f"the policy {found.policy} learns nothing, or does not tell what")
 
 
 def _cell(value: str | float) -> str:

@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from motherlode.crawl.amounts import size
 
 if TYPE_CHECKING:  # `query` and `search` need not wait for the frontier
     from motherlode.crawl import CrawlStats, Totals
 
-terminal = Console(stderr=True, highlight=False)
+
+class Printer(Console):
+    """A console that tells the command when nobody reads any more, as in `| head`; Rich would end it as a failure."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        raise BrokenPipeError
+
+
+def unfolded() -> Printer:
+    """Stdout for lines that are folded at the width of a terminal, and not at all in a file or a pipe."""
+    console = Printer(highlight=False)
+    return console if console.is_terminal else Printer(highlight=False, width=_UNLIMITED)
+
+
+_UNLIMITED = 1000
+"""Columns of what is no terminal."""
+terminal = Printer(stderr=True, highlight=False)
 """For people; stdout is kept for results that programs read."""
 
 FAILED = 1
@@ -46,9 +63,19 @@ def plain(text: str) -> str:
     return escape(harmless(text))
 
 
+def say(message: str | Text) -> None:
+    """Something for a person, on stderr. Lines are left to the terminal to fold: a command or a path can be copied."""
+    terminal.print(Text(harmless(message)) if isinstance(message, str) else message, soft_wrap=True)
+
+
+def tell(message: str) -> None:
+    """The same beside a live line, which is drawn again together with it and has to be folded."""
+    terminal.print(Text(harmless(message)))
+
+
 def stop(message: str, *, code: int = WRONG_USAGE) -> NoReturn:
     """End with an error that a person can act on."""
-    terminal.print(f"[bold red]error:[/] {plain(message)}")
+    say(Text.assemble(("error:", "bold red"), " ", harmless(message)))
     raise typer.Exit(code)
 
 
@@ -57,13 +84,13 @@ def print_json(value: Any) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "") -> None:
-    """A table on stdout; every cell is text, never markup."""
-    table = Table(title=plain(title) or None, title_justify="left", header_style="bold")
+    """A table on stdout; every cell is text, never markup. Columns without names need no line for them."""
+    table = Table(title=plain(title) or None, title_justify="left", header_style="bold", show_header=any(columns))
     for column in columns:
         table.add_column(plain(column), overflow="fold")
     for row in rows:
         table.add_row(*(plain(cell) for cell in row))
-    Console(highlight=False).print(table)
+    Printer(highlight=False).print(table)
 
 
 def print_summary(stats: CrawlStats) -> None:
@@ -71,7 +98,7 @@ def print_summary(stats: CrawlStats) -> None:
     totals = stats.totals
     rate = totals.fetched / totals.seconds if totals.seconds else 0.0
     rows = [
-        ("fetched", f"{totals.fetched:,} pages in {totals.seconds:,.1f} s ({rate:,.0f} a second)"),
+        ("fetched", f"{counted(totals.fetched, 'page')} in {totals.seconds:,.1f} s ({rate:,.0f} a second)"),
         ("relevant", f"{totals.relevant:,} (harvest rate {totals.harvest_rate:.3f})"),
         ("quads", f"{totals.quads:,}"),
         ("hosts", f"{len(stats.hosts):,}"),
@@ -83,10 +110,10 @@ def print_summary(stats: CrawlStats) -> None:
         *([("heads", f"{totals.heads:,}")] if totals.heads else []),
         *([("refreshed", _refreshed(totals))] if totals.refreshed else []),
         *([("sinks", _sinks(stats))] if stats.sinks else []),
-        ("failures", _counted(totals.failures) or "none"),
-        ("refused", _counted(stats.refused) or "none"),
-        ("problems", _problems(totals.problems) or "none"),
-        ("syntaxes", ", ".join(f"{name} on {pages:,} pages" for name, (pages, _) in _by_pages(totals.syntaxes))),
+        ("failures", _by_count(totals.failures) or "none"),
+        ("refused", _by_count(stats.refused) or "none"),
+        ("problems", _problems(stats.problem_kinds) or "none"),
+        ("syntaxes", _syntaxes(totals.syntaxes) or "none"),
     ]
     print_table(("", ""), rows)
 
@@ -97,7 +124,9 @@ def left_to_find(stats: CrawlStats) -> str:
     if left is None:
         return ""
     dry = "; the crawl dried out" if stats.dried_out else ""
-    if left.is_early and left.urls:
+    if not left.urls:
+        return f"nothing: no URL waits{dry}"
+    if left.is_early:
         unseen = f"how many more behind them, {left.requests:,} requests cannot tell"
     elif left.with_unseen is None:
         unseen = "more behind them: there is no end of new links in sight"
@@ -121,17 +150,32 @@ def _sinks(stats: CrawlStats) -> str:
     )
 
 
-def _by_pages(syntaxes: dict[str, list[int]]) -> list[tuple[str, list[int]]]:
-    return sorted(syntaxes.items(), key=lambda item: -item[1][0])
+def _syntaxes(syntaxes: Mapping[str, Sequence[int]]) -> str:
+    by_pages = sorted(((name, pages) for name, (pages, _) in syntaxes.items()), key=lambda item: -item[1])
+    return ", ".join(f"{name} on {counted(pages, 'page')}" for name, pages in by_pages)
 
 
-def _problems(counts: dict[str, int]) -> str:
-    """How many there are, and the most frequent."""
-    frequent = dict(sorted(counts.items(), key=lambda item: -item[1])[:_KINDS_SHOWN])
-    rest = len(counts) - len(frequent)
-    more = f"; and {rest:,} other kinds: --json" if rest else ""
-    return f"{sum(counts.values()):,}: {_counted(frequent)}{more}" if counts else ""
+def counted(count: int, noun: str) -> str:
+    """
+    >>> counted(1, "page"), counted(2_000, "page")
+    ('1 page', '2,000 pages')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _counted(counts: dict[str, int]) -> str:
+def _problems(kinds: Mapping[str, int]) -> str:
+    """How many there are, and the most frequent, a line each."""
+    if not kinds:
+        return ""
+    rest = len(kinds) - _KINDS_SHOWN
+    return "\n".join(
+        [
+            f"{sum(kinds.values()):,}",
+            *(f"{count:,} × {kind}" for kind, count in list(kinds.items())[:_KINDS_SHOWN]),
+            *([f"and {rest:,} other kinds: --json"] if rest > 0 else []),
+        ]
+    )
+
+
+def _by_count(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items(), key=lambda item: -item[1]))

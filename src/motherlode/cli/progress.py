@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from motherlode.cli.output import terminal
+from motherlode.cli.output import say, terminal
 from motherlode.crawl import Job, Totals
 from motherlode.crawl.amounts import size
 
@@ -65,7 +65,7 @@ class Progress:
             self._live.update(self._picture(now), refresh=True)
         elif self._live is None and now - self._shown_at > _LOG_SECONDS:
             self._shown_at = now
-            terminal.print(" · ".join(f"{name} {value}" for name, value in self._figures(now)))
+            say(" · ".join(f"{name} {value}" for name, value in self._figures(now)))
 
     def _figures(self, now: float) -> list[tuple[str, str]]:
         totals, frontier = self._totals, self._frontier

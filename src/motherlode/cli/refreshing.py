@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from motherlode.cli.output import terminal
+from motherlode.cli.output import say
 from motherlode.crawl import CrawlFolder, Job, JobError, read_stats
 from motherlode.crawl.assemble import BeginRefresh
 from motherlode.crawl.refreshing import Revisits
@@ -41,6 +41,6 @@ def beginning(*, due_only: bool, quiet: bool) -> BeginRefresh:
         revisits.begin(time.time(), due_only=due_only)
         if not quiet:
             what = "due pages" if due_only else "known pages"
-            terminal.print(f"looking again at {frontier.revisits_left:,} {what}, likeliest change first")
+            say(f"looking again at {frontier.revisits_left:,} {what}, likeliest change first")
 
     return begin

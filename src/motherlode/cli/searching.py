@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
-from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
-from motherlode.cli.output import FAILED, harmless, print_json, stop, terminal
+from motherlode.cli.output import FAILED, harmless, print_json, say, stop, unfolded
 from motherlode.crawl import CrawlFolder, JobError
 from motherlode.index.words import Hit, Search, WordIndex, WordSearcher
 from motherlode.model.prefixes import PREFIXES
 
 _REBUILD_SHOWN = 1_000
+_INDENT = 3
+"""Columns by which what is told of a find stands in."""
 
 
 def search(
@@ -48,13 +51,12 @@ def search(
         place.require()
         if rebuild:
             _rebuild(place)
-        if not words:
+        asked_for = " ".join(words or ())
+        if not asked_for.strip():
             if rebuild:
                 return
             stop(f"no words to look for: motherlode search {folder} WORDS...")
-        asked = Search(
-            words=" ".join(words), limit=limit, type=type_, predicate=predicate, host=host, language=language
-        )
+        asked = Search(words=asked_for, limit=limit, type=type_, predicate=predicate, host=host, language=language)
         if asked.trouble:
             stop(f"--{asked.trouble}")
         hits = WordSearcher(place.words).search(asked)
@@ -63,7 +65,8 @@ def search(
     except FileNotFoundError:
         stop(f"{folder} has no index of words (words = false?): `motherlode search {folder} --rebuild` makes one")
     except (ValueError, OSError) as error:
-        stop(f"the index of words cannot be read: {error}. `--rebuild` makes it anew", code=FAILED)
+        command = f"motherlode search {folder} --rebuild"
+        stop(f"the index of words cannot be read: {error}. `{command}` makes it anew", code=FAILED)
     if as_json:
         print_json({"words": asked.words, "count": len(hits), "results": [hit.summary() for hit in hits]})
     else:
@@ -80,18 +83,18 @@ def _rebuild(place: CrawlFolder) -> None:
         index.close()
     finally:
         place.unlock()
-    terminal.print(f"the words of {pages:,} graphs are in {place.words}")
+    say(f"the words of {pages:,} pages are in {place.words}")
 
 
 def _tell(pages: int) -> None:
     if pages % _REBUILD_SHOWN == 0:
-        terminal.print(f"{pages:,} graphs")
+        say(f"{pages:,} pages")
 
 
 def _print(hits: list[Hit], folder: Path) -> None:
-    console = Console(highlight=False)
+    console = unfolded()
     if not hits:
-        terminal.print("nothing was found; fewer or other words, or no filters, may find more")
+        say("nothing was found; fewer or other words, or no filters, may find more")
     for rank, hit in enumerate(hits, 1):
         head = Text(f"{rank}. ", style="dim")
         head.append(harmless(hit.label or hit.subject), style="bold")
@@ -99,14 +102,14 @@ def _print(hits: list[Hit], folder: Path) -> None:
             head.append(harmless(f"  {', '.join(map(short, hit.types[:4]))}"), style="cyan")
         console.print(head)
         console.print(Text(f"   {harmless(hit.subject)}"), soft_wrap=True)
-        text = Text(harmless(f"   {short(hit.predicate)}: "), style="dim")
+        text = Text(harmless(f"{short(hit.predicate)}: "), style="dim")
         shown = Text(harmless(hit.snippet.text), style="not dim")
         for start, end in hit.snippet.marks:
             shown.stylize("bold yellow", start, end)
-        console.print(text + shown)
-        console.print(Text(f"   on {hit.page}{hit.other_pages}", style="dim"), soft_wrap=True)
+        console.print(Padding(text + shown, (0, 0, 0, _INDENT), expand=False))
+        console.print(Text(harmless(f"   on {hit.page}{hit.other_pages}"), style="dim"), soft_wrap=True)
     if hits:
-        terminal.print(f"ask for all about one: motherlode query {folder} 'DESCRIBE <IRI>'", markup=False)
+        say(f"ask for all about one: motherlode query {quote(str(folder))} 'DESCRIBE <IRI>'")
 
 
 def short(iri: str) -> str:

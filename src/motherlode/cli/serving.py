@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import socket
 import subprocess
@@ -13,7 +14,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from motherlode.cli.output import FAILED, stop, terminal
+from motherlode.cli.output import FAILED, say, stop
 from motherlode.crawl import CrawlFolder, JobError
 
 
@@ -75,11 +76,12 @@ def check_port(port: int, *, flag: str) -> None:
 
 
 def _stop_for_port(port: int, error: OSError, *, flag: str) -> NoReturn:
-    stop(f"port {port} cannot be used: {error.strerror or error}; {flag} 0 takes a free one", code=FAILED)
+    reason = os.strerror(error.errno) if error.errno else str(error)  # asyncio's own words are a line long
+    stop(f"port {port} cannot be used: {reason}; {flag} 0 takes a free one", code=FAILED)
 
 
 def _tell(address: str) -> None:
-    terminal.print(f"{address} shows the crawl; SPARQL at {address}sparql; Ctrl-C ends", markup=False)
+    say(f"{address} shows the crawl; SPARQL at {address}sparql; Ctrl-C ends")
 
 
 def _watch_parent(loop: asyncio.AbstractEventLoop, until: asyncio.Event) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uvloop
 
-from motherlode.cli.output import terminal
+from motherlode.cli.output import say, tell
 from motherlode.cli.progress import Progress
 from motherlode.cli.watching import watch
 from motherlode.cluster import merge_shards
@@ -24,14 +24,14 @@ def check_shards(job: Job) -> None:
 def run_sharded(job: Job, folder: CrawlFolder, *, quiet: bool) -> bool:
     """Run the shards to their end and make one folder of theirs; True where the user stopped the crawl."""
     if not quiet:
-        terminal.print(f"joining Ray at {job.ray} …" if job.ray else f"starting Ray for {job.shards} shards …")
+        say(f"joining Ray at {job.ray} …" if job.ray else f"starting Ray for {job.shards} shards …")
     try:
         with running_ray(job.ray, shards=job.shards):
             stopped = uvloop.run(_run(job, folder, quiet=quiet))
     except KeyboardInterrupt:  # before the shards had begun
         stopped = True
     if not quiet:
-        terminal.print("making one folder of all shards …")
+        say("making one folder of all shards …")
     merge_shards(folder, words=job.words)
     return stopped
 
@@ -41,7 +41,7 @@ async def _run(job: Job, folder: CrawlFolder, *, quiet: bool) -> bool:
 
     def warn(text: str) -> None:
         if not quiet:
-            terminal.print(text)
+            tell(text)
 
     crawl = ShardedCrawl(job, folder, warn=warn)
     progress = Progress(job, crawl.totals, crawl.overview, quiet=quiet)

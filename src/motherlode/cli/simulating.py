@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,13 +11,13 @@ from statistics import mean
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from motherlode.cli.crawling import read_seeds
-from motherlode.cli.output import print_json, stop, terminal
+from motherlode.cli.output import print_json, say, stop, terminal, unfolded
+from motherlode.crawl import CrawlFolder
 from motherlode.crawl.job import in_words
 from motherlode.policy import DEFAULT_POLICY
 from motherlode.sim.output import spread, write_outputs
@@ -25,8 +26,6 @@ from motherlode.sim.run import Timing
 from motherlode.sim.sources import prepared
 from motherlode.sim.study import Question, Row, Study, study
 
-_UNLIMITED = 1000
-"""Columns of what is no terminal."""
 _DISPENSABLE = ("fetched", "pick µs", "pages/s")
 
 
@@ -34,7 +33,7 @@ _DISPENSABLE = ("fetched", "pick µs", "pages/s")
 def _bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on the terminal, gone when all is done; gives the function that moves it."""
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=terminal, transient=True) as bars:
+    with Progress(*columns, console=terminal, transient=True, disable=not terminal.is_terminal) as bars:
         bar = bars.add_task(escape(what), total=None)
         yield lambda done, of: bars.update(bar, completed=done, total=of)
 
@@ -48,6 +47,8 @@ def record(
 
     A file that is in the trace already, unchanged, is not read again; a recording that was stopped goes on.
     """
+    if CrawlFolder(output).holds_a_crawl:
+        stop(f"{output} holds a crawl: a trace needs a folder of its own, choose another with -o")
     try:
         with _bar("reading " + ", ".join(file.name for file in files)) as move:
             parts = record_trace(files, output, progress=move)
@@ -56,7 +57,7 @@ def record(
     except OSError as error:
         stop(f"the trace {output} cannot be made: {error.strerror or error}")
     pages, links, broken = (sum(getattr(part, name) for part in parts) for name in ("pages", "links", "broken"))
-    terminal.print(f"{pages:,} responses with {links:,} links in {output}; {broken:,} broken records passed over")
+    say(f"{pages:,} responses with {links:,} links in {output}; {broken:,} broken records passed over")
 
 
 def simulate(
@@ -100,6 +101,8 @@ def simulate(
       motherlode simulate synthetic:100000 --pages 10000 --target "microdata>=5" -o out
       motherlode simulate sites.warc.gz --in-flight 64 --delay 1 --latency 1     relevant pages per hour
     """
+    if output is not None and output.exists() and not output.is_dir():
+        stop(f"{output} is a file: report, plots and CSV need a folder, choose another with -o")
     timing = Timing(in_flight=in_flight, delay=delay, latency=latency, bandwidth=bandwidth, failure_rate=failures)
     try:
         question = Question(
@@ -151,18 +154,16 @@ def _tell(found: Study, *, as_json: bool, output: Path | None) -> None:
     else:
         _print_table(found)
     for note in found.notes:
-        terminal.print(escape(note))
+        say(note)
     if output is not None:
-        terminal.print(f"report: {escape(str(write_outputs(output, found)))}")
+        say(f"report: {write_outputs(output, found)}")
 
 
 def _print_table(found: Study) -> None:
     """A line a policy, the mean and the spread of its repetitions; on a narrow terminal without the latter."""
-    console = Console(highlight=False)
+    console = unfolded()
     table = _table(found, spread)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=_UNLIMITED)
-    elif console.measure(table, options=console.options.update(width=_UNLIMITED)).maximum > console.width:
+    if console.measure(table, options=console.options.update(width=sys.maxsize)).maximum > console.width:
         table = _table(found, lambda values: spread(values).partition(" ")[0], leave_out=_DISPENSABLE)
     console.print(table)
 

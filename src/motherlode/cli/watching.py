@@ -6,7 +6,7 @@ import asyncio
 import signal
 from collections.abc import AsyncGenerator, Callable
 
-from motherlode.cli.output import terminal
+from motherlode.cli.output import tell
 from motherlode.cli.progress import Progress
 from motherlode.model import Visit
 
@@ -24,7 +24,7 @@ async def watch(visits: AsyncGenerator[Visit, None], progress: Progress, *, stop
         interrupts += 1
         if interrupts == 1:
             stop()
-            terminal.print("stopping: waiting for what is under way (Ctrl-C again: at once)")
+            tell("stopping: waiting for what is under way (Ctrl-C again: at once)")
         elif task is not None:
             task.cancel()
 

@@ -26,6 +26,7 @@ from typing import Any
 
 import msgspec
 
+from motherlode.frontier import REVISIT
 from motherlode.model import Visit
 
 _STRENGTH = 2.0
@@ -175,12 +176,14 @@ class Estimator:
                 del table[next(iter(table))]
 
     def estimate(self, waiting: Iterable[tuple[str, str, int]]) -> Estimate:
-        """From the arms that have URLs waiting: arm, host, how many."""
+        """From the arms that have URLs waiting: arm, host, how many. Known pages to be looked at again do not count."""
         state = self._state
         untried: dict[str, int] = {}
         finds = variance = doubt = 0.0
         urls = 0
         for arm, host, count in waiting:
+            if arm.startswith(REVISIT):
+                continue
             urls += count
             record = state.arms.get(arm)
             if record is None:

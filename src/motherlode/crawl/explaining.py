@@ -20,6 +20,7 @@ import msgspec
 from motherlode.crawl.folder import CrawlFolder
 from motherlode.crawl.job import Job
 from motherlode.crawl.outcomes import Outcome, Step, chain, outcome_of, visits_of
+from motherlode.crawl.refreshing import Outcome as Look
 from motherlode.crawl.refusing import Check, checks, plain_link
 from motherlode.frontier import REVISIT, DiskLedger, Entry, UrlState
 from motherlode.model import Explanation, Link, LinkSource, Parent, Policy, Rating, Syntax, Visit
@@ -112,7 +113,8 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
 def explain(folder: CrawlFolder, url: str) -> Told:
     """What there is to say about a URL."""
     folder.require()
-    spelled = canonical(url if "://" in url else f"https://{url}")
+    is_mail = "://" not in url and "@" in url.partition("/")[0]
+    spelled = None if is_mail else canonical(url if "://" in url else f"https://{url}")
     if spelled is None:
         problem = Check(name="address", passed=False, detail="not an http or https URL that could be fetched")
         return Told(url=url, state=UNKNOWN, because=f"it cannot be fetched at all: {problem.detail}", checks=(problem,))
@@ -163,9 +165,10 @@ def _known(folder: CrawlFolder, ledger: DiskLedger, entry: Entry, state: UrlStat
     job = folder.job()
     policy = _policy(job, ledger)
     visits = visits_of(ledger, entry.url)
-    last = visits[-1] if visits else None
+    last = _telling(visits)
     retry_at = next((until for until, one in ledger.postponed() if one.url == entry.url), None)
-    rank = _rank(_policy(job, ledger), ledger, entry) if state is UrlState.WAITING else None
+    ranked = state is UrlState.WAITING and not entry.arm.startswith(REVISIT)
+    rank = _rank(_policy(job, ledger), ledger, entry) if ranked else None
     if policy is not None and rank is not None:
         policy.wake(entry.arm, ledger.best(entry.arm) or 0.0, rank.waiting_in_arm)
     told = Told(
@@ -181,12 +184,22 @@ def _known(folder: CrawlFolder, ledger: DiskLedger, entry: Entry, state: UrlStat
         found=_found(ledger, entry),
         rank=rank,
         explanation=None if policy is None else _explained(policy, ledger, entry),
-        outcome=None if last is None else outcome_of(last, visits, reason),
+        outcome=None if last is None else _outcome(last, visits, reason),
         redirects=chain(ledger, entry, last),
         retry_at=retry_at,
         checks=_checks(folder, job, ledger, entry, state),
     )
     return msgspec.structs.replace(told, because=sentence(told))
+
+
+def _telling(visits: Sequence[Visit]) -> Visit | None:
+    """The visit that says most about a URL: the last, but for looks by which its page has not changed."""
+    last = visits[-1] if visits else None
+    return next((visit for visit in reversed(visits) if visit.refresh != Look.UNCHANGED.value), last)
+
+
+def _outcome(visit: Visit, visits: Sequence[Visit], reason: str) -> Outcome:
+    return msgspec.structs.replace(outcome_of(visit, visits, reason), refresh=visits[-1].refresh)
 
 
 def _checks(folder: CrawlFolder, job: Job, ledger: DiskLedger, entry: Entry, state: UrlState) -> tuple[Check, ...]:
@@ -287,13 +300,16 @@ def sentence(told: Told) -> str:
         return f"waits to be tried again after a failure ({outcome.failure}): {outcome.treatment}"
     if told.state == WAITS and rank is not None:
         place = "its arm's place among the arms cannot be told" if rank.arm is None else _among(rank)
-        return f"waits: {rank.ahead_in_arm:,} of the {rank.waiting_in_arm:,} URLs of its arm go first; {place}"
-    if outcome is not None and told.state in (FETCHED, FAILED):
+        first = f"{rank.ahead_in_arm:,} of the {rank.waiting_in_arm:,} URLs of its arm go first"
+        return f"waits: {first if rank.ahead_in_arm else 'it is the first of its arm'}; {place}"
+    if outcome is not None and (told.state in (FETCHED, FAILED) or told.arm.startswith(REVISIT)):
         worth = "" if told.value_at_pick is None else f", when its arm was worth {told.value_at_pick:.3f}"
         came = "it was a find" if outcome.relevant else "it was no find"
         if outcome.failure:
             came = f"no page came: {outcome.failure}"
-        return f"fetched as request {outcome.number:,}{worth}; {came}"
+        since = "; looked at again since, and unchanged" if outcome.refresh == Look.UNCHANGED.value else ""
+        waits = "waits to be looked at again; " if told.state == WAITS else ""
+        return f"{waits}fetched as request {outcome.number:,}{worth}; {came}{since}"
     if told.state == UNDER_WAY:
         return "handed out and under way at the last commit, or waiting for its host's robots.txt"
     return told.state

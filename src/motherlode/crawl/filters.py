@@ -108,7 +108,7 @@ def remove_filter(path: Path, number: int) -> Filter:
         file = _load(path)
         gone = next((one for one in file.filters if one.number == number), None)
         if gone is None:
-            raise ValueError(f"there is no filter {number}: `motherlode filter DIR list` shows the numbers")
+            raise ValueError(f"there is no filter {number}: `motherlode filter {path.parent} list` shows the numbers")
         _store(path, _File(next=file.next, filters=[one for one in file.filters if one is not gone]))
     return gone
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import dataclasses
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from motherlode.crawl.errors import JobError as JobError
 from motherlode.crawl.filters import table_patterns
 from motherlode.crawl.hostnames import host_name
+from motherlode.crawl.job_paths import located
 from motherlode.crawl.owning import own_hosts
 from motherlode.extract import Following, following_from
 from motherlode.index.sinks.settings import SinkSettings, sink_settings
@@ -27,7 +29,7 @@ from motherlode.policy import (
 )
 from motherlode.policy.targets import UnreadableQueryError
 from motherlode.transform.options import TransformOptions
-from motherlode.transform.xslt.settings import BUILTIN, from_table
+from motherlode.transform.xslt.settings import from_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,12 +140,12 @@ class Job:
     def _check_amounts(self) -> None:
         for name in _MORE_THAN_NOTHING:
             value = getattr(self, name)
-            if value is not None and value <= 0:
-                raise JobError(f"{name} must be greater than 0; got {value}")
+            if value is not None and not 0 < value < inf:  # nan is neither
+                raise JobError(f"{name} must be greater than 0{' and finite' if value == inf else ''}; got {value}")
         for name in _NOT_NEGATIVE:
             value = getattr(self, name)
-            if value is not None and value < 0:
-                raise JobError(f"{name} cannot be negative; got {value}")
+            if value is not None and not 0 <= value < inf:
+                raise JobError(f"{name} must be a finite number from 0 on; got {value}")
         if not 0 <= self.choosy <= 1:
             raise JobError(f"choosy must be a share from 0 to 1; got {self.choosy}")
         if not 0 < self.dry_below <= 1:
@@ -158,6 +160,8 @@ class Job:
             raise JobError(f'probe must be "never", "unsure" or "always"; got {self.probe!r}')
         if self.proxy is not None and not self.proxy.startswith(("http://", "https://")):
             raise JobError(f"proxy should look like http://127.0.0.1:3128; got {self.proxy!r}")
+        if not self.contact.isprintable():
+            raise JobError(f"contact is a part of a line of HTTP, and can have no line breaks; got {self.contact!r}")
         if self.own_hosts and not self.contact:
             raise JobError("own_hosts needs contact: who leaves a robots.txt aside says who that is")
         if self.contexts not in ("bundled", "fetch"):
@@ -303,24 +307,40 @@ _BETTER_WORDS = {
     "sitemaps": '"robots", "usual", true or false',
     "sinks": "a list of tables, each under [[sinks]]",
 }
-_PATHS = frozenset({"web", "model", "state"})
-"""Keys that name a file or a folder; `state` may also be a place that has a scheme."""
+_UNITS: dict[str, Callable[[str], float]] = {
+    "time": parse_time,
+    **dict.fromkeys(("bytes", "max_body", "bytes_per_host"), parse_size),
+}
+"""Keys whose values may have a unit."""
+_FLAGS_ALONE = frozenset({"output", "config", "refresh", "due", "serve", "quiet", "json"})
+"""Flags that say how to run, and nothing about the crawl."""
 
 
 def _typed(name: str, value: Any, path: Path) -> Any:
     declared = _FIELDS.get(name)
     if declared is None:
-        raise JobError(f"{path}: unknown key {name!r}{nearest(name, _FIELDS)}")
-    if name == "time" and isinstance(value, str):
-        return parse_time(value)
-    if name in ("bytes", "max_body", "bytes_per_host") and isinstance(value, str):
-        return parse_size(value)
+        raise JobError(f"{path}: {_unknown(name)}")
+    if name in _UNITS and isinstance(value, str):
+        try:
+            return _UNITS[name](value)
+        except JobError as error:
+            raise JobError(f"{path}, {name}: {error}") from None
     if name == "sitemaps" and isinstance(value, (bool, str)):
         return value
     if not _fits(value, declared):
         words = _BETTER_WORDS.get(name) or _IN_WORDS[_outer(declared)]
         raise JobError(f"{path}: {name} should be {words}, not {_toml(value)}")
-    return tuple(value) if isinstance(value, list) else _located(name, value, path.parent)
+    return tuple(value) if isinstance(value, list) else located(name, value, path.parent)
+
+
+def _unknown(name: str) -> str:
+    """What to say of a key that is none; many a user writes a flag in its place."""
+    key = name.replace("-", "_")
+    if key in _FLAGS_ALONE:
+        return f"{name} is for the command line alone: --{name.replace('_', '-')}"
+    meant = {"stop_when_dry": "dry_after"}.get(key, key)
+    hint = f" (did you mean {meant}?)" if meant in _FIELDS else nearest(name, _FIELDS)
+    return f"unknown key {name!r}{hint}"
 
 
 def _outer(declared: str) -> str:
@@ -339,37 +359,11 @@ def _fits(value: Any, declared: str) -> bool:
     return all(isinstance(item, _ITEM_TYPES.get(declared, object)) for item in items)
 
 
-def _located(name: str, value: Any, folder: Path) -> Any:
-    """A value whose paths can be found from anywhere; those that are relative are seen from the folder."""
-    if name == "transform":
-        return _with_places(value, folder)
-    if name in _PATHS and value and "://" not in value:
-        return str((folder / value).resolve())
-    return value
-
-
-def _with_places(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A `[transform]` table whose stylesheets can be found from anywhere."""
-
-    def place(name: Any) -> Any:
-        return name if not isinstance(name, str) or name.startswith(BUILTIN) else str((folder / name).resolve())
-
-    made = dict(table)
-    if isinstance(made.get("stylesheets"), list):
-        made["stylesheets"] = [
-            {**sheet, "xslt": place(sheet["xslt"])} if isinstance(sheet, dict) and "xslt" in sheet else sheet
-            for sheet in made["stylesheets"]
-        ]
-    if isinstance(made.get("grddl"), dict):
-        made["grddl"] = {url: place(name) for url, name in made["grddl"].items()}
-    return made
-
-
 def job_to_toml(job: Job) -> str:
     """The job as a file that gives the same job again, wherever the file lies."""
     lines = []
     for made in dataclasses.fields(job):
-        value = _located(made.name, getattr(job, made.name), Path.cwd())
+        value = located(made.name, getattr(job, made.name), Path.cwd())
         if value is not None:
             lines.append(f"{made.name} = {_toml(value)}")
     return "\n".join(lines) + "\n"

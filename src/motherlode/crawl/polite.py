@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from motherlode.extract import header_links
 from motherlode.fetch import Journal, robots_body
-from motherlode.frontier import Frontier, Ticket
+from motherlode.frontier import SLOW_DOWN, Frontier, Ticket
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind
 from motherlode.www.media import essence
 from motherlode.www.urls import canonical, host_of, origin_of
@@ -95,7 +95,10 @@ class PoliteFetcher:
 
     async def _ask(self, leave: Ticket, request: Request) -> Fetched:
         fetched = await self._fetcher.fetch(request)
-        self._frontier.answered(leave, ended_at(fetched), elapsed=fetched.elapsed, address=fetched.address)
+        now = ended_at(fetched)
+        self._frontier.answered(leave, now, elapsed=fetched.elapsed, address=fetched.address)
+        if isinstance(fetched, Failure) and fetched.kind in SLOW_DOWN:
+            self._frontier.slow_down(leave, now, retry_after=fetched.retry_after)
         return fetched
 
     async def _learn_address(self, leave: Ticket) -> Failure | None:

@@ -8,6 +8,7 @@ import sys
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 import msgspec
 
@@ -82,8 +83,7 @@ class ReaderPool:
             try:
                 worker = _Worker(await self._start())
             except (OSError, EOFError, TimeoutError) as error:
-                self._give_up(error, again)
-                return
+                await self._give_up(error, again)
             self._running.append(worker)
             try:
                 await self._feed(worker, again)
@@ -99,11 +99,11 @@ class ReaderPool:
                 self._running.remove(worker)
                 await self._end(worker.process)
 
-    def _give_up(self, error: Exception, again: deque[_Job]) -> None:
-        """No worker can be started: every page that waits, and every later one, is told so."""
+    async def _give_up(self, error: Exception, again: deque[_Job]) -> NoReturn:
+        """No worker can be started: every page that waits, if only for room, and every later one is told so."""
         self._fault = OSError(f"a reader process could not be started: {type(error).__name__} {error}".rstrip())
-        while again or not self._jobs.empty():
-            job = again.popleft() if again else self._jobs.get_nowait()
+        while True:
+            job = again.popleft() if again else await self._jobs.get()
             if not job.answer.done():
                 job.answer.set_exception(self._fault)
 
@@ -115,6 +115,7 @@ class ReaderPool:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=_FRAME_LIMIT,
+            start_new_session=True,  # Ctrl-C at a terminal is for the crawl, even before a reader can ignore it
         )
         self._processes.add(process)
         try:

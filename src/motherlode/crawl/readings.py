@@ -66,7 +66,7 @@ class Body(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     supplies: Supplies = NO_SUPPLIES
 
 
-READ_HEADERS = ("link", "content-location", "x-robots-tag")
+READ_HEADERS = ("link", "content-location", "refresh", "x-robots-tag")
 """Headers that a reading takes into account, beside the content type."""
 
 

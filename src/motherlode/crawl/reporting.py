@@ -23,8 +23,8 @@ EXPLANATIONS: dict[FailureKind, str] = {
     FailureKind.FORBIDDEN: "The server does not let us in (401, 402, 403, 407, 451).",
     FailureKind.CLIENT_ERROR: "The server takes the request to be wrong (any other 4xx).",
     FailureKind.TOO_MANY: "The server asks for fewer requests (429).",
-    FailureKind.UNAVAILABLE: "The server cannot answer for now (503).",
-    FailureKind.SERVER_ERROR: "The server failed (any other 5xx).",
+    FailureKind.UNAVAILABLE: "The server cannot answer for now (503, 509, 529).",
+    FailureKind.SERVER_ERROR: "The server failed, or asks for another try (any other 5xx, 408, 421, 425).",
     FailureKind.DNS: "The host's name has no address.",
     FailureKind.CONNECT: "No connection could be made.",
     FailureKind.TLS: "No secure connection could be made: a wrong certificate, or no common protocol.",
@@ -79,7 +79,7 @@ def report_of(job: Job, stats: CrawlStats, *, made_at: float | None = None) -> R
         ),
         failures=_explained(totals.failures),
         refused=_explained(stats.refused),
-        problems=tuple(Count(name=message, count=count) for message, count in totals.problems.items()),
+        problems=tuple(Count(name=message, count=count) for message, count in stats.problem_kinds.items()),
     )
 
 
@@ -146,11 +146,16 @@ def _asked(job: Job) -> tuple[tuple[str, str], ...]:
 def _figures(stats: CrawlStats) -> tuple[Figure, ...]:
     totals = stats.totals
     failed = sum(totals.failures.values())
+    first = totals.fetched - totals.refreshed
     fruitful = sum(1 for host in stats.hosts if host.relevant)
     a_second = totals.fetched / totals.seconds if totals.seconds else 0.0
     a_page = totals.quads / totals.relevant if totals.relevant else 0.0
     return (
-        Figure(label="Harvest rate", value=percent(totals.relevant, totals.fetched), note="of what was fetched"),
+        Figure(
+            label="Harvest rate",
+            value=percent(totals.relevant, first),
+            note="looks at known pages aside" if totals.refreshed else "of what was fetched",
+        ),
         Figure(label="Relevant", value=_big(totals.relevant), note=f"on {_hosts(fruitful)}"),
         Figure(
             label="Fetched",

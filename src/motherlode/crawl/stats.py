@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,6 +17,8 @@ from motherlode.crawl.totals import Totals, sum_of
 from motherlode.frontier import DiskLedger, HostRecord
 from motherlode.index import store_bytes
 from motherlode.model import Visit
+
+_NUMBER = re.compile(r"\b\d[\d,]*\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +38,15 @@ class CrawlStats:
     """What is left to find; None where a crawl has made no estimate."""
     dried_out: bool = False
     """It ended because hardly a request of late was a find."""
+
+    @property
+    def problem_kinds(self) -> dict[str, int]:
+        """Problems as people want to see them, the most frequent first: those that differ in a number only are one."""
+        alike: dict[str, Counter[str]] = {}
+        for message, count in self.totals.problems.items():
+            alike.setdefault(_NUMBER.sub("N", message), Counter())[message] += count
+        kinds = Counter({kind if len(said) > 1 else next(iter(said)): said.total() for kind, said in alike.items()})
+        return dict(kinds.most_common())
 
     def summary(self) -> dict[str, Any]:
         """The object that `stats --json` prints."""

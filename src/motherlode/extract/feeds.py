@@ -41,13 +41,20 @@ def _links_of(holder: Element, page_url: str) -> Iterator[Link]:
             title = title or shortened(child.text or "")
         elif name == "link":
             references.append((child.get("href") or child.text or "", _word(child, "rel"), _word(child, "type")))
-        elif name == "guid" and (child.get("isPermaLink") or "true").lower() == "true":
+        elif name == "guid" and _is_permanent_link(child):
             references.append((child.text or "", "", ""))
     addresses = Addresses(_base(holder, page_url))
     for reference, rel, media_type in references:
         url = addresses.page(reference)
         if url is not None and rel not in _SERVICE_RELS:
             yield Link(url=url, source=LinkSource.FEED, anchor=title, rel=rel, type=media_type)
+
+
+def _is_permanent_link(guid: Element) -> bool:
+    """By the standard it is one unless it says otherwise; but many a number or name forgets to say so."""
+    if (guid.get("isPermaLink") or "true").lower() != "true":
+        return False
+    return (guid.text or "").strip().lower().startswith(("http://", "https://"))
 
 
 def _base(holder: Element, page_url: str) -> str:

@@ -1,4 +1,4 @@
-"""Links in HTTP headers: Link (RFC 8288) and Content-Location."""
+"""Links in HTTP headers: Link (RFC 8288), Content-Location and Refresh."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from motherlode.www.html_references import resolve_iri
 from motherlode.www.urls import resolve
 
 _MOST = 50
-_TARGET = re.compile(r"\s*,?\s*<([^<>]*)>")
+_TARGET = re.compile(r"[\s,]*<([^<>]*)>")
 _PARAMETER = re.compile(r"""\s*;\s*([A-Za-z0-9!#$&+.^_|~*-]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?""")
+_REFRESH = re.compile(r"""\s*[0-9.]+(?:\s*[;,]|\s)\s*(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))""", re.IGNORECASE)
+"""Seconds, and where to go then: the "shared declarative refresh steps" of the HTML standard."""
 _JSON_LD_CONTEXT = "http://www.w3.org/ns/json-ld#context"
 _NOT_PAGES = frozenset(
     (
@@ -38,11 +40,30 @@ def header_links(headers: Mapping[str, str], *, page_url: str) -> list[Link]:
             found.setdefault(url, Link(url=url, source=LinkSource.HEADER, rel=rel, type=kind, title=title))
         if len(found) >= _MOST:
             break
-    location = headers.get("content-location", "").strip()
-    url = resolve(page_url, location) if location else None
-    if url is not None and url != page_url:
-        found.setdefault(url, Link(url=url, source=LinkSource.HEADER, rel="content-location"))
+    location = _other_page(page_url, headers.get("content-location", ""))
+    if location is not None:
+        found.setdefault(location, Link(url=location, source=LinkSource.HEADER, rel="content-location"))
+    next_page = _other_page(page_url, refreshed(headers.get("refresh", "")))
+    if next_page is not None:
+        found[next_page] = Link(url=next_page, source=LinkSource.REFRESH)
     return list(found.values())
+
+
+def refreshed(value: str) -> str:
+    """Where a refresh leads, as a header or a meta element says it; "" for the page itself.
+
+    >>> refreshed("5; URL='/next'"), refreshed("0;/b?c=d"), refreshed("30")
+    ('/next', '/b?c=d', '')
+    """
+    found = _REFRESH.match(value)
+    return found[found.lastindex or 0] if found else ""
+
+
+def _other_page(page_url: str, reference: str) -> str | None:
+    """What a reference means, unless that is the page itself or nothing."""
+    reference = reference.strip()
+    url = resolve(page_url, reference) if reference else None
+    return None if url == page_url else url
 
 
 def context_links(headers: Mapping[str, str], *, page_url: str) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
@@ -11,6 +10,7 @@ from msgspec.structs import replace
 from selectolax.lexbor import LexborNode
 
 from motherlode.extract.addresses import Addresses
+from motherlode.extract.headers import refreshed
 from motherlode.extract.merging import joined
 from motherlode.extract.options import MAX_TEXT, ExtractOptions, too_many
 from motherlode.extract.robots import robots_directives
@@ -41,7 +41,6 @@ _NO_PAGE_RELS = frozenset(
     )
 )
 """Relations of link elements to what a page is made of, or to services, and never to another page."""
-_REFRESH = re.compile(r"\s*[0-9.]*\s*[;,]?\s*url\s*=\s*[\"']?([^\"']*)", re.IGNORECASE)
 _MENTIONS_PER_LINK = 8
 """A page may mention each of its addresses so many times, on average, before we stop reading."""
 
@@ -127,8 +126,7 @@ def _reference(tag: str, attributes: Attributes) -> str:
     """Where an element other than an anchor leads to, as the page writes it; "" for what a page is made of."""
     reference = attributes.get(_REFERENCES.get(tag, "")) or ""
     if tag == "meta":
-        match = _REFRESH.match(reference)
-        return match[1] if match else ""
+        return refreshed(reference)
     if tag == "link":
         rel = attributes.get("rel")
         return "" if rel and _names_no_page(rel[:MAX_TEXT]) else reference

@@ -33,14 +33,20 @@ def robots_directives(document: Document, *, product: str = PRODUCT_TOKEN) -> fr
 def header_directives(value: str, *, product: str = PRODUCT_TOKEN) -> frozenset[str]:
     """The same from an X-Robots-Tag header, in which directives may be addressed to one crawler by its name.
 
+    An empty element ends that: it stands where one such header was joined to another.
+
     >>> sorted(header_directives("noarchive, nofollow")), sorted(header_directives("otherbot: noindex, none"))
     (['nofollow'], [])
     >>> sorted(header_directives("otherbot: nofollow, motherlode: noindex"))
     ['noindex']
+    >>> sorted(header_directives("otherbot: nofollow, , noindex"))
+    ['noindex']
     """
     found: set[str] = set()
     ours = True
-    for part in value.lower().split(","):
+    for part in value.lower().replace(";", ",").split(","):
+        if not part.strip():
+            ours = True
         agent, colon, rest = part.partition(":")
         if colon and agent.strip() not in _WITH_VALUES and " " not in agent.strip():  # a time has colons, too
             ours = agent.strip() in (product, "*")
@@ -55,5 +61,5 @@ def directives_of(attributes: Mapping[str, str | None], product: str) -> frozens
     name = (attributes.get("name") or "").strip().lower()
     if name != "robots" and name != product:
         return frozenset()
-    found = _KNOWN.intersection((attributes.get("content") or "").lower().replace(",", " ").split())
+    found = _KNOWN.intersection((attributes.get("content") or "").lower().replace(",", " ").replace(";", " ").split())
     return found | {"noindex", "nofollow"} if "none" in found else found

@@ -14,6 +14,7 @@ from motherlode.www.xmltree import Element, local_name
 _ENTRIES = frozenset({"url", "sitemap"})
 _CUT_ADDRESS = re.compile(r"<(?:[\w.-]+:)?loc\b[^<>]*>\s*(?:<!\[CDATA\[)?[^<]*\Z", re.IGNORECASE)
 """Ends a sitemap in the middle of an address."""
+_W3C_TIME = re.compile(r"\s*([0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?)?)?)?)(?![0-9])")
 _LAST_CHARACTERS = 4096
 _FIRST_BYTES = 256
 _ADDRESS = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
@@ -23,7 +24,10 @@ _ADDRESSES_PER_OTHER = 2
 
 
 def sitemap_links(document: Document, options: ExtractOptions) -> list[Link]:
-    """The `loc` of every entry, as far as the sitemap can be read; where it is broken, that is a problem of it."""
+    """The `loc` of every entry, as far as the sitemap can be read; where it is broken, that is a problem of it.
+
+    What changed last comes first, so that it is not among what is left out; entries without a date come last.
+    """
     tree = document.xml
     if tree.error:
         message = f"the sitemap is not well-formed: {tree.error}"
@@ -31,10 +35,11 @@ def sitemap_links(document: Document, options: ExtractOptions) -> list[Link]:
         document.problems.append(
             Problem(syntax=None, message=message, line=tree.line, column=tree.column, mended=is_mended)
         )
-    written = [] if tree.root is None else [place.text or "" for place in _places(tree.root)]
+    places = [] if tree.root is None else list(_places(tree.root))
     if tree.error and _CUT_ADDRESS.search(document.text[-_LAST_CHARACTERS:]):
-        del written[-1:]
-    return _links(written, document, options)
+        del places[-1:]
+    places.sort(key=_last_change, reverse=True)
+    return _links([place.text or "" for place in places], document, options)
 
 
 def _places(root: Element) -> Iterator[Element]:
@@ -42,6 +47,12 @@ def _places(root: Element) -> Iterator[Element]:
     for place in root.iter("{*}loc"):
         if local_name(place.getparent()).lower() in _ENTRIES:
             yield place
+
+
+def _last_change(place: Element) -> str:
+    """The date and time of an entry's `lastmod`, without its time zone: hours do not matter; "" where there is none."""
+    found = _W3C_TIME.match(place.getparent().findtext("{*}lastmod") or "")
+    return found[1] if found else ""
 
 
 def text_links(document: Document, options: ExtractOptions) -> list[Link]:

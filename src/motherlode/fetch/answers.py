@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 
 from motherlode.model import ContentKind, Failure, FailureKind
 from motherlode.www.media import by_media_type, essence
-from motherlode.www.urls import resolve
+from motherlode.www.urls import resolve, resolve_as_written
 
 _REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
 """300 too: its Location is the server's own choice (RFC 9110, 15.4.1). Not 305, which names a proxy."""
@@ -19,13 +20,22 @@ _BY_STATUS = {
     403: FailureKind.FORBIDDEN,
     404: FailureKind.NOT_FOUND,
     407: FailureKind.FORBIDDEN,
+    408: FailureKind.SERVER_ERROR,
     410: FailureKind.NOT_FOUND,
+    421: FailureKind.SERVER_ERROR,
+    425: FailureKind.SERVER_ERROR,
     429: FailureKind.TOO_MANY,
     451: FailureKind.FORBIDDEN,
     503: FailureKind.UNAVAILABLE,
+    509: FailureKind.UNAVAILABLE,
+    529: FailureKind.UNAVAILABLE,
 }
+"""408, 421 and 425 say nothing of the page: the same request may do over another connection, or later (RFC 9110, 15.5.9
+and 15.5.20; RFC 8470, 5.2). 509 and 529 stand in no RFC: hosters answer so where a site has had too many requests."""
 _BY_HUNDRED = {1: FailureKind.PROTOCOL, 3: FailureKind.REDIRECT_BROKEN, 4: FailureKind.CLIENT_ERROR}
 """All else is the server's error, numbers that mean nothing too (RFC 9110, 15)."""
+_SECONDS = re.compile(r"([0-9]+)(?:\.[0-9]*)?\s*(?:s|secs?|seconds?)?", re.IGNORECASE)
+"""A number as the standard wants it, or as some servers write it nevertheless."""
 _UNKNOWN_BINARY = "application/octet-stream"
 _CODE_TYPES = frozenset({"text/css", "text/javascript", "application/javascript", "application/x-javascript"})
 _TEXT_STARTS = (b"<", b"@prefix", b"@base", b"prefix ", b"{", b"[")
@@ -52,6 +62,8 @@ def failure_from_status(url: str, status: int, headers: Mapping[str, str]) -> Fa
 def _redirect(url: str, status: int, headers: Mapping[str, str]) -> Failure:
     given = headers.get("location", "")
     location = resolve(url, given) if given else None
+    if location == url:  # there may be a session in it, without which the server would send us round and round
+        location = resolve_as_written(url, given)
     if location is None or location == url:
         detail = f"{status} without a usable Location ({given!r})"
         return Failure(url=url, kind=FailureKind.REDIRECT_BROKEN, detail=detail, status=status, headers=headers)
@@ -73,9 +85,9 @@ def retry_after(value: str, now: datetime) -> float | None:
     >>> retry_after("Thu, 01 Jan 2026 00:01:00 GMT", datetime(2026, 1, 1, tzinfo=UTC))
     60.0
     """
-    value = value.strip()
-    if value.isascii() and value.isdigit():
-        return float(value[:9])
+    seconds = _SECONDS.fullmatch(value.strip())
+    if seconds:
+        return float(seconds[1][:9])
     from email.utils import parsedate_to_datetime  # takes 15 ms to load, and few servers name a date
 
     try:

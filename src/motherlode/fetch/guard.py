@@ -15,8 +15,8 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 Network = IPv4Network | IPv6Network
 
 _NAT64 = ip_network("64:ff9b::/96")
-_NOT_PUBLIC = (ip_network("fec0::/10"), ip_network("3fff::/20"))
-"""Site-local and documentation addresses, which `ipaddress` takes for global ones."""
+_NOT_PUBLIC = tuple(map(ip_network, ("fec0::/10", "3fff::/20", "192.0.0.8", "192.88.99.0/24")))
+"""Site-local, documentation, dummy and old relay addresses, which `ipaddress` takes for global ones."""
 
 
 class GuardRefusedError(OSError):

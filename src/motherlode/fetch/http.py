@@ -13,10 +13,14 @@ from motherlode.fetch.connections import Connections
 from motherlode.fetch.guard import AddressGuard, GuardedResolver, GuardRefusedError
 from motherlode.fetch.intake import Intake
 from motherlode.fetch.origins import Origin, split
+from motherlode.fetch.robots import MAX_SIZE
 from motherlode.fetch.sending import Sender, is_head
 from motherlode.fetch.trouble import TOO_LATE, Trouble, described, refused
 from motherlode.fetch.wire import Question
-from motherlode.model import Failure, FailureKind, Fetched, Request
+from motherlode.model import Failure, FailureKind, Fetched, Request, RequestKind
+
+_MOST_RULES = MAX_SIZE + 1
+"""Bytes of a robots.txt: one more than is read, so that whoever reads it sees that the last line may be half of one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +72,8 @@ class HttpFetcher:
         if not request.url.startswith(("http://", "https://")):
             return Failure(url=request.url, kind=FailureKind.SCHEME, detail="only http and https are fetched")
         began, clock = time.time(), time.perf_counter()
-        intake = Intake(request, most=self._limits.body, useful=self._useful)
+        most = _MOST_RULES if request.kind is RequestKind.ROBOTS else self._limits.body
+        intake = Intake(request, most=most, useful=self._useful)
         trouble = await self._ask(request, intake)
         elapsed = time.perf_counter() - clock
         if trouble is not None:

@@ -7,7 +7,7 @@ from io import BytesIO
 
 from motherlode.fetch.answers import USELESS_AFTER, failure_from_status, is_suspect, is_useless
 from motherlode.fetch.trouble import described
-from motherlode.fetch.unpack import UNPACK_ERRORS, Unpacker, unpacker_for
+from motherlode.fetch.unpack import UNPACK_ERRORS, Unpacker, codings_of, unpacker_for
 from motherlode.model import Failure, FailureKind, Fetched, Page, Request, RequestKind
 from motherlode.www.media import essence
 
@@ -41,9 +41,10 @@ class Intake:
         self._failure = failure_from_status(self._request.url, status, headers)
         if self._failure is not None:
             return False
-        self._unpacker = unpacker_for(headers.get("content-encoding", ""))
+        codings = codings_of(headers)
+        self._unpacker = unpacker_for(codings)
         if self._unpacker is None:
-            self._fail(FailureKind.PROTOCOL, f"unknown Content-Encoding {headers['content-encoding']!r}")
+            self._fail(FailureKind.PROTOCOL, f"unknown Content-Encoding {codings!r}")
             return False
         content_type = headers.get("content-type", "")
         self._suspect = (
@@ -94,7 +95,9 @@ class Intake:
             self._fail(FailureKind.USELESS, f"nothing can come of {content_type}")
 
     def _fail(self, kind: FailureKind, detail: str) -> None:
-        self._failure = Failure(url=self._request.url, kind=kind, detail=detail, status=self._status)
+        self._failure = Failure(
+            url=self._request.url, kind=kind, detail=detail, status=self._status, headers=self._headers
+        )
 
 
 def is_useful(content_type: str, useful: tuple[str, ...]) -> bool:

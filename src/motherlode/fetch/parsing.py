@@ -8,18 +8,27 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Protocol
 
-from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
+from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpResponseParser
+
+from motherlode.fetch.mending import BLANK_LINE, mended
 
 _FIELD_MOST = 1 << 16
 """Bytes of one header field: content security policies can be long."""
-_FIELDS_MOST = 128
+_FIELDS_MOST = 512
 _BARREN_MOST = 1 << 18
 """Bytes of an answer without one of its body: heads, heads of interim answers, trailers, extensions of chunks."""
+_MENDED_MOST = 1 << 14
+"""Bytes of a head that is waited for although it is wrong."""
 _SWITCHING = 101
 _WITHOUT_BODY = frozenset({204, 304})
 """Whatever their headers announce (RFC 9112, 6.3)."""
 
 _BLANK_LINES = (b"\n\r\n", b"\n\n")
+_SAID_ONCE = frozenset({"location", "content-type", "content-location", "retry-after", "last-modified"})
+"""Headers that are no lists (RFC 9110, 5.5): of several the last counts, as the Fetch standard has it for types."""
+_ADDRESSES = frozenset({"location", "content-location", "link", "refresh"})
+_ADDRESSED = "x-robots-tag"
+"""Its directives may be for one crawler. An empty element keeps them apart from those of the next such header."""
 
 
 class Receiver(Protocol):
@@ -46,6 +55,8 @@ class AnswerParser:
         """Wait for the next answer; `head_only` where the request was one to which no body belongs."""
         self._receiver = receiver
         self._head_only = head_only
+        self._head: list[bytes] | None = []
+        """What has come of the first head, while that may still have to be mended."""
         self._fields: list[tuple[bytes, bytes]] = []
         self._barren = 0
         self._fruitful = False
@@ -82,11 +93,17 @@ class AnswerParser:
         """What is wrong with these bytes; empty where nothing is."""
         assert self._parser is not None  # as begun
         self._fruitful = False
+        if self._head is not None:
+            self._head.append(data)
         try:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade) as error:
-            if not self._switched:
-                return str(error.__context__ or error)
+            if self._complete:
+                self._dirty = True  # what follows an answer is no part of it (RFC 9112, 6.3)
+            elif isinstance(error, HttpParserCallbackError):
+                return str(error.__context__)
+            elif not self._switched:
+                return self._read_again(str(error))
         if not self._fruitful:
             self._barren += len(data)
             if self._barren > _BARREN_MOST:
@@ -95,6 +112,20 @@ class AnswerParser:
             self._parser = None  # it still waits for the body that the head announced
             self._dirty = self._dirty or not data.endswith(_BLANK_LINES)
         return ""
+
+    def _read_again(self, wrong: str) -> str:
+        """Read a head that is wrong once more, mended, when all of it is there; what is wrong if that does not help."""
+        head = b"".join(self._head or ())
+        if not head.startswith(b"HTTP/1."):
+            return wrong
+        end = BLANK_LINE.search(head)
+        if end is None:
+            return "" if len(head) <= _MENDED_MOST else wrong
+        self._head, self._fields = None, []
+        self._parser = _new_parser(self)
+        wrong = self.feed(mended(head[: end.start()]) + head[end.end() :])
+        self._dirty = True  # who writes such heads is believed once
+        return wrong
 
     # What follows is called by llhttp. An exception ends the parsing, and `feed` says what it said.
 
@@ -111,16 +142,29 @@ class AnswerParser:
         assert parser is not None
         assert receiver is not None  # as begun
         headers, self._fields = _joined(self._fields), []  # what still comes are trailers
+        self._head = None
         status = parser.get_status_code()
         self._interim = 100 <= status < 200 and status != _SWITCHING
         if self._interim or self._complete:
             return
         self._switched = status == _SWITCHING
-        self._keep_alive = parser.should_keep_alive() and not self._switched
         self._head_only = self._head_only or status in _WITHOUT_BODY
-        self._until_close = not (self._head_only or "content-length" in headers or _is_chunked(headers))
+        self._keep_alive = parser.should_keep_alive() and not self._switched
+        self._find_end(headers)
         self._wanted = receiver.head(status, headers)
         self._complete = self._head_only
+
+    def _find_end(self, headers: dict[str, str]) -> None:
+        """What ends the body (RFC 9112, 6.3). Of two lengths the chunks' counts, and nothing that comes behind it."""
+        measured = "content-length" in headers
+        if "transfer-encoding" not in headers:
+            self._until_close = not (self._head_only or measured)
+            return
+        chunked = _is_chunked(headers)
+        if measured and not chunked and not self._head_only:
+            raise ValueError("Content-Length and a Transfer-Encoding without chunks")
+        self._until_close = not (self._head_only or chunked)
+        self._keep_alive = self._keep_alive and not measured
 
     def on_body(self, data: bytes) -> None:
         self._fruitful = True
@@ -136,9 +180,12 @@ class AnswerParser:
 
 def _new_parser(caller: AnswerParser) -> HttpResponseParser:
     parser = HttpResponseParser(caller)
-    # Servers get away with these in browsers, and none of them moves the place where an answer ends.
+    # Servers get away with these in browsers. Only the second moves the place where an answer ends: see `_find_end`.
     parser.set_dangerous_leniencies(
-        lenient_headers=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
+        lenient_headers=True,
+        lenient_chunked_length=True,
+        lenient_optional_cr_before_lf=True,
+        lenient_spaces_after_chunk_size=True,
     )
     return parser
 
@@ -155,9 +202,21 @@ def _joined(fields: list[tuple[bytes, bytes]]) -> dict[str, str]:
             raise ValueError(f"a header of more than {_FIELD_MOST} bytes")
         if b"\0" in value:
             raise ValueError("a null byte in a header")
-        key, text = _lower(name), _decoded(value)
-        joined[key] = f"{joined[key]}, {text}" if key in joined else text
+        key = _lower(name)
+        text = _decoded(key, value)
+        joined[key] = together(key, joined[key], text) if key in joined else text
     return joined
+
+
+def together(name: str, before: str, text: str) -> str:
+    """What a header says that is there more than once; its name in lower case.
+
+    >>> together("link", "<a>", "<b>"), together("location", "/a", "/a")
+    ('<a>, <b>', '/a')
+    """
+    if name in _SAID_ONCE:
+        return text
+    return f"{before}, , {text}" if name == _ADDRESSED else f"{before}, {text}"
 
 
 @lru_cache(maxsize=1024)
@@ -165,10 +224,13 @@ def _lower(name: bytes) -> str:
     return name.decode("latin-1").lower()
 
 
-def _decoded(value: bytes) -> str:
-    """A header's text: UTF-8 where it is that, Latin-1 otherwise."""
+def _decoded(key: str, value: bytes) -> str:
+    """A header's text: UTF-8 where it is that, Latin-1 otherwise. In addresses the bytes are kept, as browsers do."""
     value = value.rstrip(b" \t")
     try:
         return value.decode()
     except UnicodeDecodeError:
-        return value.decode("latin-1")
+        text = value.decode("latin-1")
+    if key not in _ADDRESSES:
+        return text
+    return "".join(character if character.isascii() else f"%{ord(character):02X}" for character in text)

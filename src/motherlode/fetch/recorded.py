@@ -13,6 +13,7 @@ from fastwarc.warc import ArchiveIterator
 from motherlode.fetch.answers import is_useless
 from motherlode.fetch.warc_records import ResponseRecords, answer_in, target_of, unpacked
 from motherlode.model import Failure, FailureKind, Fetched, Page, Request, RequestKind
+from motherlode.www.urls import canonical
 
 
 class RecordedWeb:
@@ -122,6 +123,6 @@ def _leads_back(answer: Fetched) -> bool:
     if isinstance(answer, Page):
         return False
     to_itself = answer.kind is FailureKind.REDIRECT_BROKEN and bool(answer.headers.get("location"))
-    return to_itself or (
-        answer.kind is FailureKind.REDIRECT and _schemeless(answer.location) == _schemeless(answer.url)
-    )
+    if answer.kind is not FailureKind.REDIRECT:
+        return to_itself
+    return _schemeless(canonical(answer.location) or "") == _schemeless(answer.url)

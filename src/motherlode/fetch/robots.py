@@ -45,10 +45,13 @@ def _cut(body: bytes) -> bytes:
 
 
 def _text(body: bytes) -> str:
-    """UTF-8 by the standard; UTF-16 where it says so. Bytes that are neither stay what they are, for the patterns."""
+    """UTF-8 by the standard; UTF-16 where it says so. Bytes that are neither stay what they are, for the patterns.
+
+    Files that were put together have marks in the middle, in front of lines that count.
+    """
     if body.startswith(_UTF16_MARKS) and b"\x00" in body[:64]:
         return body.decode("utf-16", errors="replace")
-    return body.removeprefix(b"\xef\xbb\xbf").decode(errors="surrogateescape")
+    return body.replace(b"\xef\xbb\xbf", b"").decode(errors="surrogateescape")
 
 
 def robots_body(fetched: Page | Failure) -> bytes | None:
@@ -59,6 +62,5 @@ def robots_body(fetched: Page | Failure) -> bytes | None:
     """
     if isinstance(fetched, Page):
         return _cut(fetched.body)
-    if fetched.kind in _MEANS_ALLOWED:
-        return b""
-    return None
+    is_refused = 400 <= (fetched.status or 0) < 500 and fetched.kind is not FailureKind.TOO_MANY
+    return b"" if is_refused or fetched.kind in _MEANS_ALLOWED else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import brotli
@@ -15,6 +15,10 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP_BITS = zlib.MAX_WBITS | 16
 _ZSTD_STEP = 128
 """Bytes fed to zstd at once: one step can give at most 4 MiB, since a block of 128 KiB needs four bytes."""
+_CHAIN_STEP = 1 << 16
+_MOST_CODINGS = 4
+_NO_CODINGS = ("none", "utf-8", "utf8", "iso-8859-1", "binary", "8bit")
+"""What servers write who take it for the charset, or want to say that there is no coding. Browsers pass it over."""
 
 
 class Unpacker(Protocol):
@@ -127,9 +131,27 @@ class _Zstd:
         return bytes(out[:most])
 
 
+class _Chain:
+    """One coding around another. A step of the outer one is bounded, so that a bomb in it costs no more than others."""
+
+    def __init__(self, outer: Unpacker, inner: Unpacker) -> None:
+        self._outer = outer
+        self._inner = inner
+
+    def feed(self, data: bytes, most: int) -> bytes:
+        out = bytearray()
+        while True:
+            between = self._outer.feed(data, _CHAIN_STEP)
+            found = self._inner.feed(between, most - len(out))
+            out += found
+            has_more = len(between) == _CHAIN_STEP and found  # so much for nothing: the inner one has come to its end
+            if len(out) >= most or not has_more:
+                return bytes(out)
+            data = b""
+
+
 _MAKERS: dict[str, Callable[[], Unpacker]] = {
-    "": _Identity,
-    "identity": _Identity,
+    **dict.fromkeys(("", "identity", *_NO_CODINGS), _Identity),
     "gzip": lambda: _Zlib(_gzip_bits),
     "x-gzip": lambda: _Zlib(_gzip_bits),
     "deflate": lambda: _Zlib(_deflate_bits),
@@ -140,11 +162,35 @@ _MAKERS: dict[str, Callable[[], Unpacker]] = {
 UNPACK_ERRORS = (zlib.error, brotli.error, zstandard.ZstdError)
 
 
-def unpacker_for(encoding: str) -> Unpacker | None:
-    """What undoes a Content-Encoding; None where nobody here knows it.
+def codings_of(headers: Mapping[str, str]) -> str:
+    """What was done to a body, in this order: content codings, then transfer codings but for the chunks.
+
+    >>> codings_of({"content-encoding": "br", "transfer-encoding": "gzip, chunked"})
+    'br, gzip'
+    """
+    content, transfer = headers.get("content-encoding", ""), headers.get("transfer-encoding", "chunked").lower()
+    if transfer == "chunked":
+        return content
+    others = [name for name in map(str.strip, transfer.split(",")) if name != "chunked"]
+    return ", ".join(filter(None, (content, *others)))
+
+
+def unpacker_for(codings: str) -> Unpacker | None:
+    """What undoes a Content-Encoding, or several (RFC 9110, 8.4); None where nobody here knows one of them.
 
     >>> unpacker_for("gzip").feed(zlib.compress(b"hello", wbits=31), 3)
     b'hel'
     """
-    maker = _MAKERS.get(encoding.strip().lower())
-    return maker() if maker else None
+    maker = _MAKERS.get(codings.strip().lower())
+    if maker is not None:
+        return maker()
+    makers = [_MAKERS.get(name.strip()) for name in codings.lower().split(",")]
+    if len(makers) > _MOST_CODINGS:
+        return None
+    chain: Unpacker | None = None
+    for maker in makers:  # the one that was applied last is undone first
+        if maker is None:
+            return None
+        if maker is not _Identity:
+            chain = maker() if chain is None else _Chain(maker(), chain)
+    return chain or _Identity()

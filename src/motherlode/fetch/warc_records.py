@@ -20,7 +20,8 @@ import zstandard
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from motherlode.fetch.answers import failure_from_status, is_useless
-from motherlode.fetch.unpack import UNPACK_ERRORS, unpacker_for
+from motherlode.fetch.parsing import together
+from motherlode.fetch.unpack import UNPACK_ERRORS, codings_of, unpacker_for
 from motherlode.model import Failure, FailureKind, Fetched, Page
 from motherlode.www.urls import canonical
 
@@ -108,7 +109,7 @@ def answer_in(record: WarcRecord, url: str, *, limit: int, robots: bool = False)
     headers: dict[str, str] = {}
     for name, value in http:
         key = name.lower()
-        headers[key] = f"{headers[key]}, {value}" if key in headers else value
+        headers[key] = together(key, headers[key], value) if key in headers else value
     if len(packed) < min(record.content_length, limit):
         return None  # the file ends in the middle of the record
     if "chunked" in headers.get("transfer-encoding", "").lower():
@@ -140,15 +141,15 @@ def _without_chunks(body: bytes) -> bytes:
 
 def _page(packed: Page, *, limit: int, robots: bool) -> Fetched:
     """A page as it came, with its body unpacked and looked at."""
-    encoding = packed.headers.get("content-encoding", "")
+    codings = codings_of(packed.headers)
     try:
-        unpacker = unpacker_for(encoding)
+        unpacker = unpacker_for(codings)
         body = None if unpacker is None else unpacker.feed(packed.body, limit + 1)
     except UNPACK_ERRORS:  # many archives keep the header of an encoding that they have undone
         body = packed.body
     failure = Failure(url=packed.url, kind=FailureKind.PROTOCOL, status=packed.status, wire_bytes=packed.wire_bytes)
     if body is None:
-        return replace(failure, detail=f"unknown Content-Encoding {encoding!r}")
+        return replace(failure, detail=f"unknown Content-Encoding {codings!r}")
     if not robots and is_useless(packed.content_type, body[:_HEAD]):
         return replace(failure, kind=FailureKind.USELESS, detail=f"nothing can come of {packed.content_type}")
     return replace(packed, body=body[:limit], truncated=packed.truncated or len(body) > limit)

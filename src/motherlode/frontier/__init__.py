@@ -6,9 +6,9 @@ The life of a URL here:
    is counted. Otherwise the policy rates it, and it waits in the queue of its *arm*.
 2. Its host wakes when its clock and that of its IP address allow; then the policy may pick the host's arms. `next` pops
    the best URL of the arm that the policy picks. If the host's address is not known yet, the ticket is to find it; if
-   its robots.txt is not known, the ticket is for that. Meanwhile the page is *held*, and goes first afterwards; if the
-   rules forbid the URL or its host's budget is spent, it is refused, with the reason on record. Rules that lie on
-   another host are asked for there, by the clocks of that host.
+   its robots.txt is not known, or was read more than a day ago, the ticket is for that. Meanwhile the page is *held*,
+   and goes first afterwards; if the rules forbid the URL or its host's budget is spent, it is refused, with the reason
+   on record. Rules that lie on another host are asked for there, by the clocks of that host.
 3. While a request is under way the URL is *in flight*. `answered` starts the clocks of host and address again.
 4. It ends as done or failed, or waits again after a while if the table in `retry` says so.
 
@@ -30,6 +30,7 @@ from motherlode.frontier.frontier import Frontier
 from motherlode.frontier.ledger import Ledger
 from motherlode.frontier.memory import MemoryLedger
 from motherlode.frontier.records import LEDGER_ERRORS
+from motherlode.frontier.retry import SLOW_DOWN
 from motherlode.frontier.scope import Scope, scope_from
 from motherlode.frontier.tickets import MAX_REDIRECTS, Politeness, Ticket
 
@@ -37,6 +38,7 @@ __all__ = [
     "LEDGER_ERRORS",
     "MAX_REDIRECTS",
     "REVISIT",
+    "SLOW_DOWN",
     "DiskLedger",
     "Entry",
     "Frontier",

@@ -144,7 +144,11 @@ class Clocks:
         return host.in_flight < self.limit(host) and not host.asking and host.held is None
 
     def limit(self, host: Host) -> int:
-        return 1 if self._pace.delay(host.record) > 0 else self._politeness.per_host
+        return 1 if self.delay(host) > 0 else self._politeness.per_host
+
+    def delay(self, host: Host) -> float:
+        """Seconds between two requests to the host."""
+        return self._pace.delay(host.record)
 
     def _rouse(self, host: Host, now: float) -> None:
         """The host's own time has come: wake it, or let it stand in line for its address."""

@@ -91,6 +91,7 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     robots: bytes | None = None
     """The rules as they were read; None while they are unknown."""
     robots_at: float = 0.0
+    """When they were read."""
     failures: int = 0
     """Failures in a row."""
     fetched: int = 0

@@ -17,7 +17,7 @@ from motherlode.frontier.intake import Intake, KeepOwn
 from motherlode.frontier.ledger import Ledger
 from motherlode.frontier.pace import Pace, retry_wait
 from motherlode.frontier.permits import Permits
-from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS, long_rest
+from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, SLOW_DOWN, TREATMENTS, long_rest
 from motherlode.frontier.scope import Scope
 from motherlode.frontier.tickets import Politeness, Ticket
 from motherlode.model import FailureKind, Link, Parent, Policy, RequestKind, Waits
@@ -25,9 +25,8 @@ from motherlode.www.urls import host_of
 
 _MOST_REFUSALS = 1000
 """URLs that one call of `next` refuses before it gives its caller a rest."""
-_ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.DNS, FailureKind.TIMEOUT})
-"""Failures after which a host's address is asked for again."""
-_SLOW_DOWN = frozenset({FailureKind.TOO_MANY, FailureKind.UNAVAILABLE})
+_ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.DNS, FailureKind.TLS, FailureKind.TIMEOUT})
+"""Failures after which a host's address is asked for again. Where a host has left, others show their certificates."""
 
 
 class Frontier:
@@ -99,7 +98,7 @@ class Frontier:
             arm = self._policy.pick()
             if arm is not None:
                 self._unsettled += 1
-                ticket = self._issue(*self._intake.take(arm))
+                ticket = self._issue(*self._intake.take(arm), now)
                 if ticket is not None:
                     return ticket
             elif self._waits is not None and self._waits.awaited:
@@ -113,16 +112,16 @@ class Frontier:
 
     def _next_held(self, now: float) -> Ticket | None:
         while (held := self._permits.next_held(now)) is not None:
-            ticket = self._issue(*held)
+            ticket = self._issue(*held, now)
             self._clocks.settle(held[0])
             if ticket is not None:
                 return ticket
         return None
 
-    def _issue(self, host: Host, entry: Entry) -> Ticket | None:
+    def _issue(self, host: Host, entry: Entry, now: float) -> Ticket | None:
         """Leave for a page, or for what must be known before it; None where the page is refused."""
         refusal = self._refusal(host, entry)
-        ticket = None if refusal else self._permits.for_page(host, entry)
+        ticket = None if refusal else self._permits.for_page(host, entry, now)
         if ticket is None:
             self._unsettled -= 1
             self._intake.refuse(entry, refusal or FailureKind.ROBOTS.value)
@@ -167,6 +166,17 @@ class Frontier:
             if address and address != ticket.address:
                 self._clocks.touch_address(address, now)
                 self._clocks.move(asked, address)
+
+    def slow_down(self, ticket: Ticket, now: float, *, retry_after: float | None) -> None:
+        """The host of an errand said that we ask too much: it rests, as it would after saying so for a page."""
+        if not self._politeness.retries:
+            return
+        host = self._hosts[host_of(ticket.url)]
+        self._pace.slow_down(host.record)
+        backoff = TREATMENTS[FailureKind.TOO_MANY].wait * self._politeness.retry_wait
+        self._put_off(host, now + self._pace.jittered(retry_wait(retry_after, backoff)))
+        self._dirty.add(host.record.name)
+        self._clocks.settle(host)
 
     def response_time(self, ticket: Ticket) -> float:
         """Seconds that answers of the ticket's host take, smoothed; 0 while none has come."""
@@ -242,7 +252,7 @@ class Frontier:
         again = self._politeness.retries and entry.attempts <= treatment.retries
         unit = self._politeness.retry_wait
         wait = retry_wait(retry_after, treatment.wait * unit * 2 ** (entry.attempts - 1))
-        if kind in _SLOW_DOWN and self._politeness.retries:
+        if kind in SLOW_DOWN and self._politeness.retries:
             wait = self._pace.jittered(wait)
             self._pace.slow_down(host.record)
         if kind in _ADDRESS_IN_DOUBT:

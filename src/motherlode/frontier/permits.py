@@ -17,6 +17,8 @@ from motherlode.www.urls import host_of, origin_of
 
 MAX_RULES_HOPS = 5
 """Redirects of a robots.txt that are followed (RFC 9309, 2.3.1.2)."""
+RULES_LAST = 86_400.0
+"""Seconds after which a host is asked for its rules again (RFC 9309, 2.4)."""
 
 
 class Permits:
@@ -30,11 +32,11 @@ class Permits:
         """Hosts of the user's own, whose robots.txt is not asked for."""
         self.in_flight = 0
 
-    def for_page(self, host: Host, entry: Entry) -> Ticket | None:
+    def for_page(self, host: Host, entry: Entry, now: float) -> Ticket | None:
         """Leave for a page or for what must come before it; None where the host's rules forbid the page."""
         if self._clocks.by_address and not host.record.address:
             return self._resolve(host, entry, entry.url)
-        if self._asks_for_rules(host):
+        if self._asks_for_rules(host, now):
             return self._ask_for_rules(host, entry, host.rules_url or origin_of(entry.url) + "/robots.txt")
         if not self._allowed(host, entry.url):
             return None
@@ -45,7 +47,7 @@ class Permits:
         """As `Frontier.errand` says."""
         host = self._clocks.host(host_of(url))
         entry = Entry(url=url, arm="", score=0.0, sequence=0)
-        unknown = by_rules and self._asks_for_rules(host)
+        unknown = by_rules and self._asks_for_rules(host, now)
         if by_rules and not unknown and not self._allowed(host, url):
             return None
         wanted = (host.rules_url or f"{origin_of(url)}/robots.txt") if unknown else url
@@ -118,9 +120,17 @@ class Permits:
         address = self._clocks.occupy(other)
         return Ticket(url=url, host=host.record.name, kind=RequestKind.ROBOTS, entry=entry, address=address)
 
-    def _asks_for_rules(self, host: Host) -> bool:
-        """True while the host's rules must be known and are not."""
-        return self._read_rules is not None and host.record.robots is None and not self._is_own(host.record.name)
+    def _asks_for_rules(self, host: Host, now: float) -> bool:
+        """True while the host's rules must be known and are not, or may have changed."""
+        if self._read_rules is None or self._knows_rules(host, now):
+            return False
+        return not self._is_own(host.record.name)
+
+    def _knows_rules(self, host: Host, now: float) -> bool:
+        if host.record.robots is None:
+            return False
+        age = now - host.record.robots_at
+        return age < RULES_LAST or age < 2 * self._clocks.delay(host)  # else a slow host never came to its pages
 
     def _allowed(self, host: Host, url: str) -> bool:
         if self._read_rules is None or host.record.robots is None or self._is_own(host.record.name):
@@ -136,8 +146,8 @@ class Permits:
         host.stop_asking()
         host.record.robots, host.record.robots_at = robots, now
         host.rules = self._read_rules(robots)
+        host.record.delay = host.rules.delay
         if host.rules.delay is not None:
-            host.record.delay = host.rules.delay
             host.record.ready_at = max(host.record.ready_at, now + host.rules.delay)
         self._clocks.cleared.push(host.record.ready_at, host.record.name)
         self._clocks.settle(host)

@@ -46,6 +46,9 @@ TREATMENTS: dict[FailureKind, Treatment] = {
     FailureKind.PROCESSING: _FINAL,
 }
 
+SLOW_DOWN = frozenset({FailureKind.TOO_MANY, FailureKind.UNAVAILABLE})
+"""By these a host says that it is asked too much, whatever the request was for."""
+
 HOST_RESTS_AFTER = 6
 """Failures in a row that count against a host, before it rests for long; then it wakes for one more try."""
 HOST_GIVEN_UP_AFTER = 9

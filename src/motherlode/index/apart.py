@@ -30,7 +30,8 @@ class StoreApart:
 
     def __init__(self, path: Path) -> None:
         command = [sys.executable, "-m", "motherlode.index.storing", str(os.getpid())]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        # in a session of its own: Ctrl-C at a terminal is for the crawl, even before this one can ignore it
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         self._end = weakref.finalize(self, _ended, self._process)
         self._turn = threading.Lock()
         self._encode = msgspec.msgpack.Encoder().encode

@@ -45,11 +45,16 @@ def key(subject: Term, predicate: Term, object_: Term) -> str:
     >>> key(ox.NamedNode("http://a.example/"), ox.NamedNode("http://b.example/"), ox.Literal("x"))
     '81f5188734'
     """
-    return _digest(f"{subject} {predicate} {object_}")
+    return _digest(f"{subject} {predicate} {spelled(object_)}")
 
 
-def _digest(spelled: str) -> str:
-    return hashlib.md5(spelled.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:_DIGITS]
+def spelled(term: Term) -> str:
+    """A term in N-Triples; of a triple that is one itself (RDF 1.2) the library leaves out the brackets."""
+    return f"<<( {term} )>>" if isinstance(term, ox.Triple) else str(term)
+
+
+def _digest(statement: str) -> str:
+    return hashlib.md5(statement.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:_DIGITS]
 
 
 def key_function(subject: Term, predicate: Term, object_: Term) -> ox.Literal:
@@ -76,7 +81,8 @@ def _parts(keys: list[str]) -> list[list[str]]:
 
 def _stored(term: str) -> str:
     """A term as the store will spell it: numbers and dates in their canonical form, escapes as it writes them."""
-    return term if term[0] != '"' or _AS_IT_IS.fullmatch(term) else _through_a_store(term)
+    is_name = term[0] != '"' and not term.startswith("<<")
+    return term if is_name or _AS_IT_IS.fullmatch(term) else _through_a_store(term)
 
 
 @lru_cache(maxsize=4096)
@@ -87,4 +93,4 @@ def _through_a_store(term: str) -> str:
         store.extend(ox.parse(line, ox.RdfFormat.N_QUADS, lenient=True))
     except SyntaxError:
         return term  # the writer leaves it out, and counts it
-    return next((str(quad.object) for quad in store), term)
+    return next((spelled(quad.object) for quad in store), term)

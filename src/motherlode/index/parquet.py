@@ -17,12 +17,15 @@ import pyarrow.parquet as pq
 import pyoxigraph as ox
 
 from motherlode.index.export import Counted, Progress, silent
+from motherlode.index.keys import spelled
 from motherlode.index.records import PROVENANCE
 from motherlode.index.store import QuadStore
 from motherlode.model.prefixes import PREFIXES
 
 _ROWS = 50_000
 """Rows in a group."""
+_TEXT = 100_000_000
+"""Characters in a group, at most some more: Arrow holds no two gigabytes of text in one column."""
 
 QUADS = pa.schema(
     [
@@ -36,7 +39,7 @@ QUADS = pa.schema(
         pa.field("page", pa.string(), nullable=False),
     ]
 )
-"""IRIs stand bare, blank nodes as `_:label`; `object_kind` is iri, blank or literal."""
+"""IRIs stand bare, blank nodes as `_:label`; `object_kind` is iri, blank, literal or triple."""
 
 PAGES = pa.schema(
     [
@@ -80,17 +83,24 @@ def export_parquet(store: QuadStore, folder: Path, progress: Progress = silent) 
 
 def _write(path: Path, schema: pa.Schema, rows: Iterator[tuple[Any, ...]]) -> int:
     count = 0
-    group: list[tuple[Any, ...]] = []
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        for row in rows:
-            group.append(row)
-            if len(group) == _ROWS:
-                writer.write_batch(_batch(group, schema))
-                count += len(group)
-                group.clear()
-        if group:
+        for group in _groups(rows):
             writer.write_batch(_batch(group, schema))
-    return count + len(group)
+            count += len(group)
+    return count
+
+
+def _groups(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    group: list[tuple[Any, ...]] = []
+    size = 0
+    for row in rows:
+        group.append(row)
+        size += sum(len(value) for value in row if isinstance(value, str))
+        if len(group) >= _ROWS or size >= _TEXT:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
 
 
 def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
@@ -107,10 +117,11 @@ def _quad_row(quad: ox.Quad) -> tuple[str | None, ...]:
 
 def _object(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> tuple[str, str, str | None, str | None]:
     if isinstance(term, ox.Literal):
-        return term.value, "literal", term.datatype.value, term.language
+        direction = f"--{term.direction}" if term.direction is not None else ""
+        return term.value, "literal", term.datatype.value, term.language and term.language + direction
     if isinstance(term, ox.NamedNode):
         return term.value, "iri", None, None
-    return str(term), "blank", None, None
+    return spelled(term), "triple" if isinstance(term, ox.Triple) else "blank", None, None
 
 
 def _page_rows(store: QuadStore) -> Iterator[tuple[Any, ...]]:

@@ -97,13 +97,21 @@ def _copy(path: Path, folder: Path) -> set[str]:
     """Link and copy what makes up a store; the names of the logs as they were."""
     logs, data = _names(path, _LOG), _names(path, *_DATA)
     for name in logs | data:
-        os.link(path / name, folder / name)
+        _link(path / name, folder / name)
     for name in _names(path, ""):
         if name.startswith(("MANIFEST-", "CURRENT", "IDENTITY", "OPTIONS-")):
             shutil.copyfile(path / name, folder / name)
     for name in _names(path, *_DATA) - data:  # the manifest may name them by now
-        os.link(path / name, folder / name)
+        _link(path / name, folder / name)
     return logs
+
+
+def _link(source: Path, target: Path) -> None:
+    """A file in a second place; as a copy where the disk knows no hard links, or lets only the owner make them."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
 
 
 def _names(path: Path, *endings: str) -> set[str]:

@@ -79,13 +79,13 @@ def _forget_the_rare(names: Counter[str]) -> None:
 
 
 def _count_pages(store: QuadStore, found: Statistics) -> None:
-    syntax, generated, size = _ml("syntax"), _prov("generatedAtTime"), _ml("size")
+    syntax, generated, kind = _ml("syntax"), _prov("generatedAtTime"), _ml("kind")
     for quad in store.match(graph=f"<{PROVENANCE}>"):
         if not isinstance(quad.object, ox.Literal):
             continue
         if quad.predicate == syntax:
             found.syntaxes[quad.object.value] += 1
-        elif quad.predicate == size:  # which redirects do not have
+        elif quad.predicate == kind:  # which redirects and pages that are gone do not have
             found.documents += 1
         elif quad.predicate == generated:
             when = quad.object.value

@@ -17,6 +17,8 @@ IRI_START = (
 )
 """How an IRI starts, as a pattern: a scheme, and if it names a host, one that can be (RFC 3986, section 3.2)."""
 _ABSOLUTE = re.compile(IRI_START)
+_TOLD_OTHERWISE = frozenset({XSD + "string", RDF + "langString", RDF + "dirLangString"})
+"""Datatypes that a literal has without naming them: of plain strings, and of those with a language tag only."""
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 _ESCAPES = (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"))
 """The backslash first, because the others bring new ones."""
@@ -71,8 +73,8 @@ def _encodable(value: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _datatype_term(datatype: str) -> str:
-    """The term of a datatype that has to be told; "" for plain strings and what is no IRI."""
-    return "" if datatype == XSD + "string" else iri(datatype) or ""
+    """The term of a datatype that has to be told; "" for those of strings and what is no IRI."""
+    return "" if datatype in _TOLD_OTHERWISE else iri(datatype) or ""
 
 
 def page_iri(url: str) -> str:

@@ -17,9 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from motherlode.model import Extraction, Problem, Statement, Syntax
+from motherlode.model import Extraction, Statement, Syntax
 from motherlode.model.terms import iri, literal
 from motherlode.transform.blank import BlankNames
+from motherlode.transform.locating import located
 from motherlode.www.document import Document
 from motherlode.www.html_references import escaped, is_valid, resolve_iri
 
@@ -56,7 +57,7 @@ def extract(document: Document, _names: BlankNames) -> Extraction:
     return Extraction(
         syntax=Syntax.PAGE,
         statements=tuple(dict.fromkeys(facts.statements)),
-        problems=tuple(dict.fromkeys(facts.problems)),
+        problems=tuple(located(document, Syntax.PAGE, facts.refused.items())),
     )
 
 
@@ -65,13 +66,14 @@ class _Facts:
 
     def __init__(self, page: str, document: Document) -> None:
         self.statements: list[Statement] = []
-        self.problems: list[Problem] = []
+        self.refused: dict[str, str] = {}
+        """Messages about references that are none, and how these are written."""
         self._page = page
         self._document = document
         self._schemas = _SCHEMAS.copy()
         self._has_title = False
         root = document.html.root
-        self.language = ((root.attributes.get("lang") if root is not None else "") or "").strip()
+        self.language = _language(root.attributes) if root is not None else ""
         self.say(_LANGUAGE, self.language, "")
 
     def say(self, predicate: str, text: str, language: str) -> None:
@@ -90,7 +92,7 @@ class _Facts:
         if predicate is None:
             return
         content = " ".join((attributes.get("content") or "").split())
-        language = (attributes.get("lang") or attributes.get("xml:lang") or self.language).strip()
+        language = _language(attributes) or self.language
         texts = content.split(",")[:_MOST_KEYWORDS] if name.lower() == "keywords" else [content]
         for text in texts:
             self.say(predicate, text.strip(), language)
@@ -99,7 +101,10 @@ class _Facts:
         href = (attributes.get("href") or "").strip()
         if not href:
             return
-        for word in rel.split():
+        words = rel.split()
+        if "stylesheet" in rel.lower():  # then `alternate` speaks of the sheet (HTML, section 4.6.7.1)
+            words = [word for word in words if word.lower() != "alternate"]
+        for word in words:
             predicate = _RELATIONS.get(word.lower()) if "." not in word else self._dotted_relation(word, href)
             if predicate is None:
                 continue
@@ -107,8 +112,7 @@ class _Facts:
             if is_valid(address):
                 self.statements.append((self._page, predicate, f"<{address}>", ""))
             else:
-                message = f"not a valid IRI: <{address[:200]}>"
-                self.problems.append(Problem(syntax=Syntax.PAGE, message=message))
+                self.refused[f"not a valid IRI: <{address[:200]}>"] = href
 
     def _dotted_relation(self, word: str, href: str) -> str | None:
         prefix, _, name = word.partition(".")
@@ -130,3 +134,7 @@ class _Facts:
         if "." in rest and namespace == _ELEMENTS:
             namespace = _TERMS
         return iri(escaped(namespace + last[:1].lower() + last[1:])) if last else None
+
+
+def _language(attributes: Mapping[str, str | None]) -> str:
+    return (attributes.get("lang") or attributes.get("xml:lang") or "").strip()

@@ -66,6 +66,20 @@ def resolve(base: str, reference: str) -> str | None:
     return _finish(href)
 
 
+def resolve_as_written(base: str, reference: str) -> str | None:
+    """As `resolve`, but a path and query stay what the standard makes of them: with tracking and session parameters.
+
+    >>> resolve_as_written("http://example.org/a", "http://ann@example.org/a;jsessionid=1?#top")
+    'http://example.org/a;jsessionid=1?'
+    """
+    address, href = resolve(base, reference), parse(reference, base)
+    if address is None or href is None:
+        return None
+    path = href.partition("#")[0][href.index("/", href.index("//") + 2) :]
+    written = origin_of(address) + path
+    return written if len(written) <= MAX_URL_LENGTH else None
+
+
 def plain_url(reference: str) -> str | None:
     """The canonical form of an absolute address that has nothing to be parsed for, fragment aside; None for others.
 

@@ -94,18 +94,3 @@ def local_name(element: Element) -> str:
     """The element's name without its namespace; "" for what is no element."""
     tag = element.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
-
-
-def text_content(element: Element) -> str:
-    """All text inside an element, without comments, instructions and entities.
-
-    >>> text_content(parse_xml(b"<a>b<!-- c -->d<e>f</e>g</a>", charset="utf-8").root)
-    'bdfg'
-    """
-    parts = [element.text or ""]
-    for descendant in element.iterdescendants():
-        if isinstance(descendant.tag, str) and descendant.text:
-            parts.append(descendant.text)
-        if descendant.tail:
-            parts.append(descendant.tail)
-    return "".join(parts)

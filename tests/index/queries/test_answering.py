@@ -40,6 +40,10 @@ def test_words_inside_of_a_query(answerer: Answerer) -> None:
     assert values(answerer, Question(sparql=SEARCH)) == ["tomato", "tomato soup"]
 
 
+def test_a_mark_of_the_byte_order_is_no_part_of_a_query(answerer: Answerer) -> None:
+    assert values(answerer, Question(sparql=f"\ufeff{SEARCH}")) == ["tomato", "tomato soup"]
+
+
 def test_the_default_graph_is_the_union_unless_graphs_are_named(answerer: Answerer) -> None:
     sparql = "SELECT ?o { ?s <http://ex.org/p> ?o } ORDER BY ?o"
     assert values(answerer, Question(sparql=sparql)) == ["bread", "tomato", "tomato soup"]

@@ -66,7 +66,7 @@ def test_words_are_escaped(store: ox.Store) -> None:
 
     made = prepared('ASK { SERVICE ml:search { ?s ml:matches "a\\"} ?x {\\n" ; ml:score ?n } }', note)
     store.query(made.text, prefixes=PREFIXES, custom_functions=made.functions)
-    assert seen == ['a"} ?x {\n']
+    assert seen[-1] == 'a"} ?x {\n'
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,90 @@ def test_without_words_the_query_says_so() -> None:
             prepared(sparql, None)
 
 
+def test_words_that_cannot_be_read_are_told_before_the_query_runs() -> None:
+    def of_another_version(words: str, limit: int) -> list[tuple[str, str, float]]:
+        raise ValueError("Schema error: the schema does not match")
+
+    for sparql in ('ASK { SERVICE ml:search { ?s ml:matches "x" } }', 'ASK { ?s ?p ?o FILTER(ml:matches(?s, "x")) }'):
+        with pytest.raises(QueryError, match="cannot be read") as caught:
+            prepared(sparql, of_another_version)
+        assert "--rebuild" in str(caught.value)
+
+
 def test_places_are_told_in_the_users_own_text() -> None:
     sparql = 'ASK { SERVICE ml:search { ?s ml:matches "tomato" } ?s ?p ?o }'
     made = prepared(sparql, look_up)
     assert made.original(made.text.index("?s ?p ?o }", made.text.rindex("}") - 12)) == sparql.index("?s ?p ?o }")
+
+
+def test_a_subject_that_no_query_can_spell_is_found_too(store: ox.Store) -> None:
+    """IRIs of the wild web are stored as they are, though SPARQL refuses them."""
+    wild = next(iter(ox.parse(b"<urn:s> <urn:p> <http://ex.org/50%> .", ox.RdfFormat.N_QUADS, lenient=True))).object
+    other = ox.NamedNode("http://other.test/")
+    for page in (PAGE, other):
+        store.add(ox.Quad(wild, NAME, ox.Literal("tomato"), page))
+    asked = prepared(
+        'SELECT ?s ?g { SERVICE ml:search { ?s ml:matches "tomato" ; ml:graph ?g } }',
+        lambda words, limit: [*FOUND, ("http://ex.org/50%", PAGE.value, 0.5)],
+    )
+    found = store.query(asked.text, prefixes=PREFIXES, custom_functions=asked.functions)
+    assert isinstance(found, ox.QuerySolutions)
+    assert sorted((str(row["s"]), str(row["g"])) for row in found) == [
+        ("<http://ex.org/50%>", "<http://page.test/>"),
+        ("<http://ex.org/a>", "<http://page.test/>"),
+        ("_:b1", "<http://page.test/>"),
+    ]
+
+
+def test_a_limit_holds_for_its_own_search_only(store: ox.Store) -> None:
+    one = '{ SELECT ?x { SERVICE ml:search { ?x ml:matches "tomato" ; ml:limit 1 } } }'
+    all_of_them = 'GRAPH ?g { ?s schema:name ?name FILTER(ml:matches(?s, "tomato")) }'
+    assert len(rows(store, f"SELECT ?s {{ {one} {all_of_them} }}")) == 2
+    two = 'SERVICE ml:search { ?y ml:matches "tomato" ; ml:limit 2 }'
+    assert len(rows(store, f"SELECT ?x ?y {{ {one} {two} }}")) == 2
+
+
+def test_an_escape_that_is_none_is_told() -> None:
+    with pytest.raises(QueryError, match="column 46: this string has an escape that is none"):
+        prepared('SELECT * { SERVICE ml:search { ?s ml:matches "\\q" } }', look_up)
+
+
+HIDDEN = [
+    "{ SERVICEx:a { ?s ?p ?o } }",
+    "{ ?s ?p ?o . servicesilentx:a{ ?s ?p ?o } }",
+    "{ SERVICESILENT <http://x.test/> { ?s ?p ?o } }",
+    "{ SERVICE:a { ?s ?p ?o } }",
+    "{ ?s ?p trueSERVICE x:a { ?s ?p ?o } }",
+    "{ ?s ?p 1SERVICEx:a { ?s ?p ?o } }",
+    "{ ?s <http://x.test/\\u0041#> ?o . SERVICE x:a { ?s ?p ?o } }",
+    "{ ?s ?p x:a\\_\\#'''\n''' . SERVICE x:a { ?s ?p ?o } # '''\n }",
+    "{ ?s ?p x:a\u0300\\#'''\n''' . SERVICE x:a { ?s ?p ?o } # '''\n }",
+    "{ ?s ?p ?o FILTER(?s<x:b#c>'''\n) SERVICE # to\n x:a\\# { ?s ?p ?o } # '''\n }",
+]
+"""Queries in which the engine finds a SERVICE, though the word does not stand there alone."""
+PROLOGUE = "PREFIX x: <http://x.test/> PREFIX : <http://x.test/> PREFIX service: <http://s.test/> SELECT * "
+
+
+@pytest.mark.parametrize("pattern", HIDDEN)
+def test_a_service_that_hides_is_refused(pattern: str) -> None:
+    with pytest.raises(QueryError, match="SERVICE asks another server"):
+        prepared(PROLOGUE + pattern, look_up)
+    assert prepared(PROLOGUE + pattern, look_up, allow_network=True).text == PROLOGUE + pattern
+
+
+def test_our_own_search_is_none_that_hides(store: ox.Store) -> None:
+    asked = 'SERVICE ml:search { ?s ml:matches "tomato" } FILTER(EXISTS { ?s <http://schema.org/name#> ?o } || true)'
+    assert len(rows(store, f"SELECT ?s {{ {asked} }}")) == 2
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "{ service:x service:y service:z }",
+        "{ GRAPH service:g { ?service ?p ?o } }",
+        "FROM service:g { ?s ?p 'SERVICE x:a {' } # SERVICE x:a { ?s ?p ?o }",
+        "{ ?s ?p ?o FILTER(EXISTS { ?s <http://x.test/#p> ?o }) } # not a service",
+    ],
+)
+def test_a_name_that_begins_like_a_service_is_a_name(pattern: str) -> None:
+    assert prepared(PROLOGUE + pattern, look_up).text == PROLOGUE + pattern

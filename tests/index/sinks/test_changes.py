@@ -75,3 +75,10 @@ def test_what_is_not_strictly_rdf_is_left_out_and_all_else_stays() -> None:
     mended = strict(PageChange(page=page, graphs={page: bad + good, inner: bad}, provenance=good + bad))
     assert mended == PageChange(page=page, graphs={page: good, inner: ""}, provenance=good)
     assert strict(mended) == mended
+
+
+def test_what_an_endpoint_of_rdf_1_1_does_not_know_is_left_out() -> None:
+    good = f'{X} {P} "good"@en .\n'
+    new = f'{X} {P} <<( {X} {P} "good" )>> .\n{X} {P} "good"@en--ltr .\n'
+    page = page_iri(A)
+    assert strict(PageChange(page=page, graphs={page: new + good}, provenance="")).graphs == {page: good}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pyoxigraph as ox
@@ -78,3 +81,27 @@ def test_large_batches_are_found_whole_again(tmp_path: Path) -> None:
     sink.flush()
     SegmentSink(tmp_path, size=10**9, provenance=False).close()
     assert len(_values(tmp_path / "segment-000001.nq.gz")) == 30_000
+
+
+def test_a_full_disk_leaves_no_half_batch_in_a_complete_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sink = SegmentSink(tmp_path, size=10**6, provenance=False)
+    _write(sink, 1)
+    monkeypatch.setattr(os, "write", _full_after(20))
+    with pytest.raises(OSError, match="No space left"):
+        _write(sink, 2)
+    monkeypatch.undo()
+    _write(sink, 3)
+    sink.close()
+    assert _values(tmp_path / "segment-000001.nq.gz") == ["1", "3"]
+
+
+def _full_after(room: int) -> Callable[[int, memoryview], int]:
+    """A write for which the disk has room once, for so many bytes."""
+    write, left = os.write, [room]
+
+    def limited(file: int, data: memoryview) -> int:
+        if not left:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(file, data[: left.pop()])
+
+    return limited

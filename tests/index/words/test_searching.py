@@ -16,6 +16,7 @@ TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 RECIPE = "<http://schema.org/Recipe>"
 PAN = tuple(says("pan", "A frying pan", graph=f"<urn:{name}>") for name in "ab")
 """A page says the same in two graphs of its own."""
+WORLD = {"ru": "Зелёный чай", "ko": "한국어 사전", "el": "Αθήνα", "ja": "ｶﾞﾗｽ", "en-gb": "Tomato soup"}
 
 
 def literal(name: str, value: str, language: str, predicate: str = TEXT) -> tuple[str, str, str, str]:
@@ -45,6 +46,7 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> WordSearcher:
         *(record(f"http://c.test:{8000 + n % 2}/{n}", *PAN) for n in range(60)),
         record("http://c.test/lid", says("lid", "A lid for a frying pan")),
         record("http://[2001:db8::1]:81/", says("wok", "An iron wok")),
+        record("http://shop.xn--mller-kva.test/", says("spoon", "A wooden spoon")),
     ]
     index.write(index.announce(pages))
     index.close()
@@ -117,6 +119,39 @@ def test_a_hit_says_why_and_where(searcher: WordSearcher) -> None:
     assert [hit.snippet.text[start:end] for start, end in hit.snippet.marks] == ["Marzano", "basil"]
 
 
+def test_what_every_page_says_hides_no_other_subject(searcher: WordSearcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "_AT_ONCE", 40)
+    assert found(searcher, "pan") == ["pan", "lid"], "more documents about the pan than are looked at in one go"
+
+
+@pytest.mark.parametrize(
+    ("words", "language", "predicate", "shown"),
+    [
+        ("чай", "ru", "", "Зелёный чай"),
+        ("зеленый", "ru", "", "Зелёный чай"),
+        ("한국어", "ko", "", "한국어 사전"),
+        ("αθηνα", "el", "", "Αθήνα"),
+        ("ガラス", "ja", "", "ｶﾞﾗｽ"),
+        ("tomatoe", "", "schema:name", "Tomato soup"),
+    ],
+)
+def test_a_filter_knows_the_text_by_which_a_subject_was_found(
+    tmp_path: Path, words: str, language: str, predicate: str, shown: str
+) -> None:
+    others = [literal(f"{tag}-thing", text, tag, NAME) for tag, text in WORLD.items()]
+    index = WordIndex(tmp_path)
+    pages = [record("http://a.test/", *others, *(literal(f"{tag}-thing", "more", "en") for tag in WORLD))]
+    index.write(index.announce(pages))
+    index.close()
+    (hit,) = WordSearcher(tmp_path).search(Search(words=words, language=language, predicate=predicate))
+    assert hit.snippet.text == shown
+
+
+def test_nothing_is_found_where_nothing_is_wanted(searcher: WordSearcher) -> None:
+    assert searcher.subjects("pan", limit=0) == []
+    assert searcher.search(Search(words="pan", limit=0)) == []
+
+
 def test_nameless_subjects_that_say_the_same_are_one_find(searcher: WordSearcher) -> None:
     (hit,) = searcher.search(Search(words="footer"))
     assert (hit.pages, hit.alike) == (5, 4)
@@ -129,7 +164,7 @@ def test_how_many_pages_say_so_does_not_depend_on_the_limit(
         first = searcher.search(Search(words="pan", limit=limit))[0]
         assert (first.pages, first.has_more_pages, first.other_pages) == (60, False, " and 59 more")
         assert first.summary()["pages"] == 60
-    monkeypatch.setattr(searching, "_MOST_LOOKED_AT", 40)
+    monkeypatch.setattr(searching, "_AT_ONCE", 40)
     few = [searcher.search(Search(words="pan", limit=limit))[0] for limit in (1, 10)]
     assert few[0].pages == few[1].pages < 60
     assert few[0].other_pages.startswith(" and at least ")
@@ -146,6 +181,8 @@ def test_how_many_pages_say_so_does_not_depend_on_the_limit(
         ("pan", "cxtest", []),
         ("pan", "c.tes.", []),
         ("wok", "[2001:db8::1]", ["wok"]),
+        ("spoon", "Müller.test", ["spoon"]),
+        ("spoon", "müller.test:81", []),
         ("wok", "[2001:db8::1]:81", ["wok"]),
         ("pan", "c test (", []),
     ],

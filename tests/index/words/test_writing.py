@@ -8,8 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from motherlode.index import PageRecord, QuadStore
 from motherlode.index.words import Search, SearchableStore, WordIndex, WordSearcher
+from motherlode.model.terms import RDF
 from tests.index.fakes import record, says
 
 
@@ -104,3 +107,39 @@ def test_an_index_can_be_made_anew_from_the_quads(tmp_path: Path) -> None:
     assert words(tmp_path / "words", "plain") == ["http://a.test/"]
     assert words(tmp_path / "words", "inner") == ["http://a.test/"]
     assert not WordIndex(tmp_path / "words").is_new
+
+
+def test_a_kill_while_an_index_is_made_anew_costs_no_words(tmp_path: Path) -> None:
+    quads = QuadStore(tmp_path / "store")
+    quads.write([record("http://a.test/", says("x", "plain")), record("http://b.test/", says("x", "other"))])
+    for _ in range(2):  # a first index, then one that is there
+        index = WordIndex(tmp_path / "words")
+        with pytest.raises(KeyboardInterrupt):
+            index.rebuild(quads, each=_interrupted)
+        del index
+        index = WordIndex(tmp_path / "words")
+        if index.is_new:
+            index.rebuild(quads)
+        index.close()
+        assert words(tmp_path / "words", "plain") == ["http://a.test/"]
+        assert words(tmp_path / "words", "other") == ["http://b.test/"]
+
+
+def _interrupted(pages: int) -> None:
+    raise KeyboardInterrupt
+
+
+def test_types_of_other_graphs_of_the_page_count_when_the_index_is_made_anew(tmp_path: Path) -> None:
+    is_a = f"<{RDF}type>"
+    pages = [
+        record("http://a.test/", says("x", "found", graph="<http://ex.org/g>"), ("<http://ex.org/x>", is_a, is_a, "")),
+        record("http://b.test/", says("x", "found")),
+    ]
+    quads, index = QuadStore(tmp_path / "store"), WordIndex(tmp_path / "words")
+    SearchableStore(quads, index).write(pages)
+    for _ in range(2):
+        index.commit()
+        found = WordSearcher(tmp_path / "words").search(Search(words="found", type=is_a))
+        assert [(hit.page, hit.graph) for hit in found] == [("http://a.test/", "http://a.test/#graph=http://ex.org/g")]
+        index.rebuild(quads)
+    index.close()

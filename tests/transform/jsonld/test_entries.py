@@ -70,3 +70,9 @@ def test_reverse_terms_and_the_keyword_go_together_in_any_order() -> None:
     with pytest.raises(JsonLdError) as caught:
         process({"@context": context, **keyword, "r": {}})
     assert caught.value.code is ErrorCode.COLLIDING_KEYWORDS
+
+
+def test_a_value_that_can_be_none_leaves_no_blank_node() -> None:
+    found = process({"@id": "x", P: {"@value": ["a"]}, f"{P}q": "kept"}, strict=False)
+    assert [s[2] for s in found.statements] == ['"kept"']
+    assert found.notes[0].message == "invalid value object value: an array"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .helpers import statements
+from .helpers import process, statements
 
 P = "http://p/"
 
@@ -29,3 +29,20 @@ def test_nesting_terms_bring_their_scope() -> None:
         ("<http://scoped/a>", '"2"'),
         ("<http://scoped/a>", '"3"'),
     }
+
+
+def test_a_list_or_set_with_a_context_of_its_own_reads_its_members_by_it() -> None:
+    """Step 13.4.11: the active property is looked up in the context that holds inside the object."""
+    inner = {"p": {"@id": P, "@type": "@id"}}
+    for keyword in ("@list", "@set"):
+        document = {"@context": {"p": P}, "@id": "x", "p": {"@context": inner, keyword: ["http://e/a"]}}
+        assert "<http://e/a>" in {s[2] for s in statements(document)}
+        spoken = {"@id": "x", P: {"@context": {"@language": "de"}, keyword: ["a"]}}
+        assert '"a"@de' in {s[2] for s in statements(spoken)}
+
+
+def test_a_bad_member_of_an_array_costs_no_other() -> None:
+    bad = {"@value": "b", "@type": "http://t/", "@language": "en"}
+    found = process({"@id": "x", P: ["a", bad, "c"]}, strict=False)
+    assert [s[2] for s in found.statements] == ['"a"', '"c"']
+    assert [note.message for note in found.notes] == ["invalid value object: @language, @type, @value"]

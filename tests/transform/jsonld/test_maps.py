@@ -46,3 +46,18 @@ def test_a_literal_in_a_map_of_nodes_is_refused() -> None:
         with pytest.raises(JsonLdError) as caught:
             process({"@context": {"m": {"@id": P, "@container": container}}, "m": {"http://k/": {"@value": "x"}}})
         assert caught.value.code is ErrorCode.INVALID_VALUE_OBJECT
+
+
+def test_a_bad_value_of_a_language_map_costs_no_other() -> None:
+    context = {"l": {"@id": "http://l/", "@container": "@language"}}
+    found = process({"@context": context, "@id": "x", "l": {"en": ["a", 5], "de": "b"}}, strict=False)
+    assert [s[2] for s in found.statements] == ['"a"@en', '"b"@de']
+    assert found.notes[0].message == "invalid language map value: a number"
+
+
+def test_a_bad_member_of_an_index_map_costs_no_other() -> None:
+    context = {"l": {"@id": "http://l/", "@container": "@id"}}
+    document = {"@context": context, "@id": "x", "l": {"http://a/": "text", "http://b/": {"@type": "http://t/"}}}
+    found = process(document, strict=False)
+    assert ("<http://l/>", "<http://b/>") in {s[1:3] for s in found.statements}
+    assert len(found.notes) == 1

@@ -39,3 +39,14 @@ def test_a_tolerant_reading_loses_only_the_fault(document: Any, code: ErrorCode)
     found = process([document, {"@id": "http://s/", "http://good/": "kept"}], strict=False)
     assert ("<http://s/>", "<http://good/>", '"kept"', "") in found.statements
     assert found.notes
+
+
+def test_text_in_a_reverse_property_costs_none_of_its_nodes() -> None:
+    context = {"r": {"@reverse": "http://r/"}}
+    for document in (
+        {"@context": context, "@id": "http://s/", "r": ["text", {"@id": "http://o/"}]},
+        {"@id": "http://s/", "@reverse": {"http://r/": ["text", {"@id": "http://o/"}]}},
+    ):
+        found = process(document, strict=False)
+        assert [s[:3] for s in found.statements] == [("<http://o/>", "<http://r/>", "<http://s/>")]
+        assert len(found.notes) == 1

@@ -61,3 +61,7 @@ def test_samples_are_found_as_they_were_spelled() -> None:
     assert find_sample('{"a": "\\u00e9"}', "é") == 7
     assert find_sample('{"a": "no such"}', "http://example.org/no such") == 7
     assert find_sample("  {}", "not there") == 2
+
+
+def test_a_reference_that_starts_at_the_root_is_found() -> None:
+    assert find_sample('{"@id": "/a b"}', "http://example.org/a b") == 9

@@ -116,3 +116,15 @@ def test_blank_predicates_need_an_option() -> None:
     document = {"@context": {"@vocab": "_:v"}, "@id": "x", "a": "y"}
     assert not statements(document)
     assert statements(document, produce_generalized=True)[0][1].startswith("_:")
+
+
+def test_a_list_in_a_graph_container_is_dropped_but_not_its_nodes() -> None:
+    context = {"g": {"@id": "http://g/", "@container": "@graph"}}
+    document = {"@context": context, "@id": "x", "g": {"@list": [{"@id": "http://n/", "http://p/": "said"}]}}
+    assert ("<http://n/>", "<http://p/>", '"said"') in {s[:3] for s in statements(document)}
+
+
+def test_no_typed_value_has_the_datatype_of_text_in_a_language() -> None:
+    """`"x"^^rdf:langString` is no RDF: nothing could read it again."""
+    type_ = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
+    assert objects({"@id": "x", "http://p/": {"@value": "x", "@type": type_}}) == ['"x"']

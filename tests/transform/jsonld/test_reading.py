@@ -177,3 +177,17 @@ def test_a_document_does_not_listen_to_base_elements() -> None:
 def test_equal_problems_in_equal_blocks_have_their_own_places() -> None:
     found = extract(script("{,}") + "\n" + script("{,}"))
     assert [problem.line for problem in found.problems] == [1, 2]
+
+
+def test_a_block_without_a_context_is_told() -> None:
+    found = extract_block('[{"@type": "http://t/",\n "name": "Ann"}]')
+    assert len(found.statements) == 1
+    assert [(it.message, it.line, it.column) for it in found.problems] == [
+        ("no @context, so terms mean nothing and are left out", 3, 2)
+    ]
+    assert not extract_block('{"@type": "http://t/", "http://p/": "Ann"}').problems
+
+
+def test_spaces_around_the_address_of_a_context_do_not_matter() -> None:
+    found = extract_block('{"@context": " https://schema.org ", "name": "Ann"}')
+    assert [s[1:3] for s in found.statements] == [("<http://schema.org/name>", '"Ann"')]

@@ -26,6 +26,8 @@ MENDED: dict[str, tuple[Any, str]] = {
     '{"a":"b\\\'c"}': ({"a": "b'c"}, "bad escape in a string"),
     '{"a":"\\\\q\\x"}': ({"a": "\\qx"}, "bad escape in a string"),
     '{"a":"say "hi" now","b":1}': ({"a": 'say "hi" now', "b": 1}, "unescaped quotation mark"),
+    '{"a":"say "hi", and go","b":1}': ({"a": 'say "hi", and go', "b": 1}, "unescaped quotation mark"),
+    '{"a":"b", c: "d"}': ({"a": "b", "c": "d"}, "key without quotation marks"),
     "{'a':'b'}": ({"a": "b"}, "wrong quotation marks"),
     "{“a”: “b”}": ({"a": "b"}, "wrong quotation marks"),
     '{a: "b"}': ({"a": "b"}, "key without quotation marks"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from motherlode.transform.microdata.tree import Tree, words
+from tests.transform.microdata.pages import facts
 from tests.www.pages import document
 
 
@@ -34,3 +35,11 @@ def test_an_element_with_two_attributes_is_found_once() -> None:
 
 def test_words() -> None:
     assert words("") == () and words(" a\tb\na ") == ("a", "b")
+
+
+def test_an_item_that_is_turned_round_in_no_item_stands_at_the_top() -> None:
+    inner = "<b itemscope itemtype=http://schema.org/B itemprop-reverse=r><i itemprop=name>x</i></b>"
+    assert ("name", '"x"') in facts(f"<p itemprop=stray>{inner}</p>")
+    assert ("r", "_") in facts(f"<div itemscope itemtype=http://schema.org/A><p id=x>{inner}</p></div>")
+    referred = f"<p id=x>{inner}</p><div itemscope itemtype=http://schema.org/A itemref=x></div>"
+    assert {("name", '"x"'), ("r", "_")} <= facts(referred)

@@ -58,3 +58,23 @@ def test_the_thing_reviewed_is_an_item_with_or_without_elements_inside() -> None
     itself = '<div class="hreview"><a class="item fn url" href="/a">A</a></div>'
     expected = {"type": ["h-item"], "properties": {"name": ["A"], "url": ["http://example.org/a"]}, "value": "A"}
     assert properties(inside) == properties(itself) == {"item": [expected]}
+
+
+def test_what_stands_in_a_review_but_in_no_item_is_said_of_the_item() -> None:
+    for root in ("hreview", "hreview-aggregate"):
+        found = properties(f"<div class={root}><a class='fn url' href=c>Cafe</a> <b class=rating>5</b></div>")
+        assert found["rating"] == ["5"]
+        (thing,) = found["item"]
+        assert thing["type"] == ["h-item"]
+        assert thing["properties"] == {"name": ["Cafe"], "url": ["http://example.org/c"]}
+        assert "name" not in found
+
+
+def test_a_feed_has_the_title_and_description_of_its_site() -> None:
+    page = "<body class=hfeed><h1 class=site-title>T</h1><p class=site-description>D</p>"
+    assert properties(page) == {"name": ["T"], "summary": ["D"]}
+
+
+def test_an_entry_has_a_place() -> None:
+    found = properties("<p class=hentry><b class=geo>51.5;-0.1</b></p>")
+    assert [place["type"] for place in found["geo"]] == [["h-geo"]]

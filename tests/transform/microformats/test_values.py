@@ -70,3 +70,7 @@ def test_valueless_attributes_are_empty_not_missing() -> None:
         "a": ["http://example.org/page"],
         "b": [""],
     }
+
+
+def test_a_value_title_without_a_title_is_no_part() -> None:
+    assert properties("<p class=h-x><b class=p-a>text<i class=value-title></i></b></p>")["a"] == ["text"]

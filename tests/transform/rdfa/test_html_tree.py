@@ -56,3 +56,9 @@ def test_old_declarations_of_namespaces_count() -> None:
 def test_html_literals() -> None:
     ((_, _, found),) = triples("<p property=dc:title datatype=rdf:HTML>a<b>c</b>")
     assert found == '"a<b>c</b>"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#HTML>'
+
+
+def test_a_safe_curie_that_names_nothing_leaves_the_relation_waiting() -> None:
+    for resource in ("[]", " [unknown:x] "):
+        markup = f"<p rel=dc:creator resource='{resource}'><a about=x>y</a></p>"
+        assert triples(markup) == [("<>", f"<{DC}creator>", "<http://example.org/folder/x>")]

@@ -32,3 +32,9 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 def test_by_attributes(markup: str, expected: str) -> None:
     ((_, _, found),) = triples(markup)
     assert found == expected
+
+
+def test_a_datatype_of_text_in_a_language_is_told_by_the_language_alone() -> None:
+    """`"x"^^rdf:langString` is no RDF: nothing could read it again."""
+    markup = "<p lang='{}' property=dc:title datatype=rdf:langString content=x>y</p>"
+    assert [triples(markup.format(tag))[0][2] for tag in ("de", "")] == ['"x"@de', '"x"']

@@ -51,3 +51,14 @@ def test_markup_of_a_literal_keeps_namespaces_and_comments() -> None:
     )
     inner = found.rpartition("^^")[0][1:-1].replace('\\"', '"')
     assert inner == ('a<e:b e:c="&lt;" xmlns="urn:d" xmlns:e="urn:e"><f xmlns="urn:f"/><!-- g --><?h i?>j</e:b>k')
+
+
+def test_text_keeps_the_order_of_the_document() -> None:
+    inner = "1<b>2<i>3</i>4<!-- no --><u/>5</b>6<?no no?>7&odd;8"
+    markup = (
+        '<!DOCTYPE html [<!ENTITY odd "x">]><html xmlns="http://www.w3.org/1999/xhtml"><body>'
+        f'<p property="dc:title">{inner}</p><p property="dc:type" datatype="rdf:XMLLiteral">1&odd;2</p></body></html>'
+    )
+    found = {predicate: value for _, predicate, value in triples(markup, kind=ContentKind.XHTML)}
+    assert found["<http://purl.org/dc/terms/title>"] == '"12345678"'
+    assert found["<http://purl.org/dc/terms/type>"].startswith('"12"^^')

@@ -38,7 +38,7 @@ class Answerer:
 
     def ask(self, question: Question) -> QueryAnswer:
         """The answer, which may still be worked out while it is read. QueryError where the query is wrong."""
-        sparql = question.sparql
+        sparql = question.sparql.removeprefix("\ufeff")  # which editors of some systems put before a text
         made = prepared(sparql, self._lookup(), allow_network=question.allow_service)
         try:
             return self._store.query(

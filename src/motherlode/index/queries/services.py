@@ -9,8 +9,11 @@ before the query is run: a sub-select that binds the subjects the words lead to.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 
 import pyoxigraph as ox
 
@@ -21,8 +24,19 @@ from motherlode.model.prefixes import PREFIXES
 ML = PREFIXES["ml"]
 SEARCH_SERVICES = frozenset({"urn:motherlode:search", ML + "search"})
 MATCHES, SCORE, LIMIT, GRAPH, NODE = (ML + name for name in ("matches", "score", "limit", "graph", "node"))
+_FOUND = ML + "found"
+"""A function for the patterns that stand for searches: whether one of them has found a subject in a graph."""
 _SHAPE = 'SERVICE ml:search { ?s ml:matches "words" }, with ml:score ?score, ml:graph ?page and ml:limit 100 if wanted'
 _MOST = 10_000
+_BEFORE_A_GRAPH = frozenset({"GRAPH", "FROM", "NAMED", "DESCRIBE"})
+"""Words behind which a name may stand before a brace."""
+_VALUES = frozenset({Kind.VARIABLE, Kind.NAME, Kind.IRI, Kind.STRING, Kind.LANGUAGE, Kind.NUMBER, Kind.WORD})
+_BETWEEN = r"(?:\s|#[^\r\n]*+[\r\n])*+"
+_SERVICE = re.compile(
+    rf"(?=SERVICE{_BETWEEN}(?:SILENT)?{_BETWEEN}(?:<[^<>]*>|[?$]\w+|[^\s{{<>?$:]*:(?:\\.|[^\s{{#])*){_BETWEEN}\{{)",
+    re.IGNORECASE,
+)
+"""The word with all that it needs, wherever it stands."""
 
 Function = Callable[..., ox.Literal | None]
 Lookup = Callable[[str, int], Sequence[tuple[str, str, float]]]
@@ -55,41 +69,79 @@ def prepared(sparql: str, lookup: Lookup | None, *, allow_network: bool = False)
     prefixes = {**PREFIXES, **declared_prefixes(found)}
     cached = _Cached(lookup)
     edits: list[tuple[int, int, str]] = []
+    if not allow_network:
+        _refuse_hidden(sparql, found)
     for position, token in enumerate(found):
         if token.is_word("SERVICE") and not (edits and token.start < edits[-1][1]):
             named = position + 1 + (position + 1 < len(found) and found[position + 1].is_word("SILENT"))
             iri = full_iri(found[named], prefixes) if named < len(found) else ""
             if iri in SEARCH_SERVICES:
                 asked, end = _pattern(sparql, found, named + 1, prefixes)
-                _need_index(sparql, token, lookup)
+                _need_index(sparql, token, cached)
                 edits.append((token.start, end, _subselect(asked, cached, len(edits))))
             elif not allow_network:
-                raise QueryError(_refused(sparql, token))
-        elif lookup is None and full_iri(token, prefixes) in (MATCHES, SCORE):
-            _need_index(sparql, token, lookup)
+                raise QueryError(_refused(sparql, token.start))
+        elif full_iri(token, prefixes) in (MATCHES, SCORE):
+            _need_index(sparql, token, cached)
     text, made = _edited(sparql, edits)
     functions: dict[ox.NamedNode, Function] = {
         ox.NamedNode(MATCHES): cached.matches,
         ox.NamedNode(SCORE): cached.score,
         ox.NamedNode(NODE): _node,
+        ox.NamedNode(_FOUND): cached.has_found,
     }
     return Prepared(text, functions, made)
 
 
-def _refused(sparql: str, token: Token) -> Problem:
+def _refuse_hidden(sparql: str, found: list[Token]) -> None:
+    """Refuse SERVICE where our tokens do not show it, but the engine reads it.
+
+    It wants no space around a keyword, so that `SERVICEx:a { … }` is one. And inside of parentheses `?a<x:b#c>` is a
+    comparison and a comment to it, behind which our strings and comments may be its patterns.
+    """
+    for before, token, after in zip([None, *found], found, [*found[1:], None], strict=False):
+        words = token.text.partition(":")[0].upper()
+        if "SERVICE" not in words or token.kind not in (Kind.WORD, Kind.NAME) or token.is_word("SERVICE"):
+            continue
+        is_name = token.kind is Kind.NAME and (after is None or after.text != "{")
+        if not is_name and not (before is not None and before.text.upper() in _BEFORE_A_GRAPH):
+            raise QueryError(_refused(sparql, token.start))
+    if _is_ambiguous(found):
+        shown = {token.start for token in found if token.is_word("SERVICE")}
+        for match in _SERVICE.finditer(sparql):
+            if match.start() not in shown:
+                raise QueryError(_refused(sparql, match.start()))
+
+
+def _is_ambiguous(found: list[Token]) -> bool:
+    depth = 0
+    for before, token in pairwise(found):
+        depth += (before.text == "(") - (before.text == ")")
+        is_behind_a_value = before.text == ")" or before.kind in _VALUES
+        if depth > 0 and token.kind is Kind.IRI and "#" in token.text and is_behind_a_value:
+            return True
+    return False
+
+
+def _refused(sparql: str, start: int) -> Problem:
     return at(
         sparql,
-        token.start,
+        start,
         "SERVICE asks another server, and that is not allowed",
         hint="a query could make this machine send requests anywhere; `motherlode query --allow-service` permits it. "
         'For words, use SERVICE ml:search { ?s ml:matches "words" }',
     )
 
 
-def _need_index(sparql: str, token: Token, lookup: Lookup | None) -> None:
-    if lookup is None:
-        hint = "`motherlode search DIR --rebuild` makes one"
+def _need_index(sparql: str, token: Token, cached: _Cached) -> None:
+    """Told before the query runs: what a function of it raises, the engine takes for no answer."""
+    hint = "`motherlode search DIR --rebuild` makes one"
+    if not cached.is_there:
         raise QueryError(at(sparql, token.start, "this crawl has no index of words", hint=hint))
+    try:
+        cached.found("", 0)
+    except (ValueError, OSError) as error:
+        raise QueryError(at(sparql, token.start, f"the index of words cannot be read: {error}", hint=hint)) from error
 
 
 def _edited(sparql: str, edits: Sequence[tuple[int, int, str]]) -> tuple[str, tuple[tuple[int, int, int], ...]]:
@@ -152,7 +204,10 @@ def _braces(sparql: str, found: list[Token], position: int) -> tuple[list[Token]
 
 def _property(sparql: str, asked: _Asked, name: str, value: Token) -> None:
     if name == MATCHES and value.kind is Kind.STRING:
-        asked.words = string_value(value.text)
+        try:
+            asked.words = string_value(value.text)
+        except SyntaxError as error:
+            raise QueryError(at(sparql, value.start, "this string has an escape that is none")) from error
     elif name == SCORE and value.kind is Kind.VARIABLE:
         asked.score = value.text
     elif name == GRAPH and value.kind is Kind.VARIABLE:
@@ -170,23 +225,25 @@ def string_value(spelled: str) -> str:
 
 
 def _subselect(asked: _Asked, cached: _Cached, number: int) -> str:
-    """The search as a pattern. Blank nodes cannot be named in a query: their page's graph is looked through instead."""
+    """The search as a pattern. What a query cannot name, blank nodes and IRIs of the wild web, is looked for instead.
+
+    The graphs that hold such subjects are gone through, and those are taken that the search has found there.
+    """
     words = str(ox.Literal(asked.words))
     found = cached.found(asked.words, asked.limit)
     graph = asked.graph or f"?ml_graph_{number}"
-    named = [(subject, page) for subject, page, _ in found if not subject.startswith("_:")]
-    pages = dict.fromkeys(page for subject, page, _ in found if subject.startswith("_:"))
-    rows = " ".join(f"(<{subject}> <{page}>)" for subject, page in named if _speakable(subject, page))
-    graphs = " ".join(f"<{page}>" for page in pages if _speakable(page))
+    within = [(subject, page) for subject, page, _ in found if _speakable(page)]
+    rows = " ".join(f"(<{subject}> <{page}>)" for subject, page in within if _speakable(subject))
+    graphs = " ".join(dict.fromkeys(f"<{page}>" for subject, page in within if not _speakable(subject)))
     shown = f"{asked.subject} {asked.score} {asked.graph}"
-    score = f" BIND(<{SCORE}>({asked.subject}, {words}) AS {asked.score})" if asked.score else ""
-    nameless = (
+    score = f" BIND(<{SCORE}>({asked.subject}, {words}, {asked.limit}) AS {asked.score})" if asked.score else ""
+    looked_for = (
         f"VALUES {graph} {{ {graphs} }} GRAPH {graph} {{ {asked.subject} ?ml_p_{number} ?ml_o_{number} }} "
-        f"FILTER(isBlank({asked.subject}) && <{MATCHES}>({asked.subject}, {words}))"
+        f"FILTER(<{_FOUND}>({asked.subject}, {graph}, {words}, {asked.limit}))"
     )
     return (
         f"{{ SELECT DISTINCT {shown} {{ {{ VALUES ({asked.subject} {graph}) {{ {rows} }} }} "
-        f"UNION {{ {nameless} }}{score} }} }}"
+        f"UNION {{ {looked_for} }}{score} }} }}"
     )
 
 
@@ -195,9 +252,28 @@ def _node(term: object) -> ox.Literal | None:
     return ox.Literal(f"_:{term.value}") if isinstance(term, ox.BlankNode) else None
 
 
-def _speakable(*iris: str) -> bool:
-    """Crawled IRIs may be such as a query cannot spell."""
-    return not any(set(iri) & set('<>"{}|^`\\ ') for iri in iris)
+def _speakable(name: str) -> bool:
+    """Blank nodes are not, and crawled IRIs may be such as a query cannot spell."""
+    try:
+        ox.NamedNode(name)
+    except ValueError:
+        return False
+    return not name.startswith("_:")
+
+
+def _name(subject: object) -> str:
+    """A subject as the word index names it; "" for what is none."""
+    if isinstance(subject, ox.BlankNode):
+        return f"_:{subject.value}"
+    return subject.value if isinstance(subject, ox.NamedNode) else ""
+
+
+def _text(words: object) -> str:
+    return words.value if isinstance(words, ox.Literal) else ""
+
+
+def _number(limit: object) -> int:
+    return int(limit.value) if isinstance(limit, ox.Literal) and limit.value.isdigit() else _MOST
 
 
 class _Cached:
@@ -205,31 +281,38 @@ class _Cached:
 
     def __init__(self, lookup: Lookup | None) -> None:
         self._lookup = lookup
-        self._found: dict[tuple[str, int], Sequence[tuple[str, str, float]]] = {}
-        self._scores: dict[str, dict[str, float]] = {}
+        self.found = cache(self._search)
+        self._places = cache(self._places_of)
+        self._scores = cache(self._scores_of)
 
-    def found(self, words: str, limit: int) -> Sequence[tuple[str, str, float]]:
-        key = (words, limit)
-        if key not in self._found:
-            self._found[key] = self._lookup(words, limit) if self._lookup is not None else ()
-            scores = self._scores.setdefault(words, {})
-            for subject, _, score in self._found[key]:
-                scores[subject] = max(score, scores.get(subject, 0.0))
-        return self._found[key]
+    @property
+    def is_there(self) -> bool:
+        return self._lookup is not None
 
-    def _score(self, subject: object, words: object) -> float | None:
-        if not isinstance(words, ox.Literal) or not isinstance(subject, (ox.NamedNode, ox.BlankNode)):
-            return None
-        if words.value not in self._scores:
-            self.found(words.value, _MOST)
-        name = subject.value if isinstance(subject, ox.NamedNode) else f"_:{subject.value}"
-        return self._scores[words.value].get(name)
+    def _search(self, words: str, limit: int) -> Sequence[tuple[str, str, float]]:
+        return self._lookup(words, limit) if self._lookup is not None else ()
+
+    def _places_of(self, words: str, limit: int) -> frozenset[tuple[str, str]]:
+        """Subjects with the graphs that they were found in."""
+        return frozenset((subject, graph) for subject, graph, _ in self.found(words, limit))
+
+    def _scores_of(self, words: str, limit: int) -> dict[str, float]:
+        """The best score of each subject; the list begins with the best."""
+        return {subject: score for subject, _, score in reversed(self.found(words, limit))}
+
+    def has_found(self, subject: object, graph: object, words: object, limit: object) -> ox.Literal:
+        """Whether a search with that limit gave the subject in that graph."""
+        place = (_name(subject), _name(graph))
+        return ox.Literal(place in self._places(_text(words), _number(limit)))
+
+    def _score(self, subject: object, words: object, limit: int = _MOST) -> float | None:
+        return self._scores(_text(words), limit).get(_name(subject))
 
     def matches(self, subject: object, words: object) -> ox.Literal:
         """`ml:matches(?s, "words")`: whether all that a page says of the subject holds all words."""
         return ox.Literal(self._score(subject, words) is not None)
 
-    def score(self, subject: object, words: object) -> ox.Literal | None:
+    def score(self, subject: object, words: object, limit: object = None) -> ox.Literal | None:
         """`ml:score(?s, "words")`: how well; unbound where it does not match."""
-        score = self._score(subject, words)
+        score = self._score(subject, words, _number(limit))
         return None if score is None else ox.Literal(score)

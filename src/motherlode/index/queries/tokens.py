@@ -11,13 +11,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
+_IN_NAME = r"\w:\u0080-\U0010ffff"
+"""Characters of the local part of a name, and all that are beyond ASCII: what is none, the engine refuses."""
+_ESCAPED = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
+
 
 class Kind(Enum):
     """The kinds of tokens; the patterns stand in the order in which they are tried."""
 
     SPACE = r"\s+"
     COMMENT = r"\#[^\r\n]*"
-    IRI = r"""<[^<>"{}|^`\\\x00-\x20]*>"""
+    IRI = r"""<(?:[^<>"{}|^`\\\x00-\x20]|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*>"""
     STRING = (
         r'"""(?:[^"\\]|\\.|"(?!""))*"""'
         r"|'''(?:[^'\\]|\\.|'(?!''))*'''"
@@ -28,8 +32,7 @@ class Kind(Enum):
     BLANK = r"_:[\w][\w.\-]*"
     NAME = (
         r"(?:[^\W\d_](?:[\w.\-]*[\w\-])?)?:"
-        r"(?:(?:[\w:]|%[0-9A-Fa-f]{2}|\\[^\w\s])(?:(?:[\w:.\-]|%[0-9A-Fa-f]{2}|\\[^\w\s])*"
-        r"(?:[\w:\-]|%[0-9A-Fa-f]{2}|\\[^\w\s]))?)?"
+        rf"(?:(?:[{_IN_NAME}]|{_ESCAPED})(?:(?:[{_IN_NAME}.\-]|{_ESCAPED})*(?:[{_IN_NAME}\-]|{_ESCAPED}))?)?"
     )
     LANGUAGE = r"@[A-Za-z]+(?:-[A-Za-z0-9]+)*"
     WORD = r"[A-Za-z]\w*"

@@ -42,13 +42,20 @@ class SegmentSink:
             return
         if self._file < 0:
             self._number += 1
-            self._file = os.open(self._part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
-        member = memoryview(gzip.compress(text.encode("utf-8", "replace"), compresslevel=6, mtime=0))
-        self._written += len(member)
-        while member:
-            member = member[os.write(self._file, member) :]
+            self._file = os.open(self._part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o644)
+        self._append(gzip.compress(text.encode("utf-8", "replace"), compresslevel=6, mtime=0))
         if self._written >= self._size:
             self._finish()
+
+    def _append(self, member: bytes) -> None:
+        left = memoryview(member)
+        try:
+            while left:
+                left = left[os.write(self._file, left) :]
+        except OSError:  # the disk is full, perhaps: half a member must not come to stand in a complete file
+            os.ftruncate(self._file, self._written)
+            raise
+        self._written += len(member)
 
     def flush(self) -> None:
         if self._file >= 0:

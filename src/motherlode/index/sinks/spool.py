@@ -6,6 +6,7 @@ refuses for good is moved aside with the reason, and is never thrown away.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
 from collections import deque
@@ -50,7 +51,7 @@ class Spool:
         """Keep a batch; it survives the end of this process from here on."""
         data = _encode(list(changes))
         with self._lock:
-            if self._bytes + len(data) > self._most:
+            if self._line and self._bytes + len(data) > self._most:  # one may always wait, or none would ever be sent
                 raise SpoolFullError(
                     f"{self._bytes:,} bytes wait in {self._folder}, and no more may: when the endpoint takes them "
                     "again, `motherlode resume` goes on; the sink's key `spool` lets more wait"
@@ -81,8 +82,9 @@ class Spool:
         """Keep a page that the endpoint refuses, with what it said."""
         with self._lock:
             number = int(self._line[0][0].stem)
-        taken = sum(1 for _ in self._refused.glob(f"{number:012d}-*{_ENDING}"))
-        path = self._refused / f"{number:012d}-{taken:04d}{_ENDING}"
+        # by the page's name: after a kill, or an end in the middle of a batch, it is refused again
+        digest = hashlib.sha256(change.page.encode("utf-8", "replace")).hexdigest()
+        path = self._refused / f"{number:012d}-{digest[:16]}{_ENDING}"
         path.write_bytes(_encode([change]))
         path.with_suffix(".txt").write_text(f"{change.page}\n{reason}\n", encoding="utf-8")
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from motherlode.index.words.engine import prefixes, schema, tokens
 from motherlode.model.prefixes import PREFIXES
+from motherlode.www.urls import canonical, host_of
 
 if TYPE_CHECKING:
     from tantivy import Query
@@ -151,6 +152,8 @@ def _conditions(asked: Search) -> list[Query]:
 def _on_host(host: str) -> Query:
     import tantivy
 
+    if not host.isascii() and (page := canonical(f"http://{host}/")) is not None:
+        host = host_of(page)  # as the network spells it
     if _PORT.search(host) or not _PLAIN_HOST.fullmatch(host):
         return tantivy.Query.term_query(schema(), "host", host, index_option="basic")
     return tantivy.Query.regex_query(schema(), "host", f"{re.escape(host)}(:[0-9]+)?")

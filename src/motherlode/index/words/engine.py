@@ -20,12 +20,15 @@ from motherlode.www.urls import host_of
 if TYPE_CHECKING:
     import tantivy
 
-_ANALYSER = "words"
+_ANALYSER = "folded-words"
+"""Stands in the index itself: with another name an index that spells words in another way is made anew."""
 _LONGEST_WORD = 60
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese."""
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
-
+ACCENTS = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
+"""Marks on letters that most people do not type: accents, the vowels of Hebrew and Arabic."""
+_ACCENTS = re.compile(f"[{ACCENTS}]+")
 
 encode = msgspec.msgpack.Encoder().encode
 decode = msgspec.msgpack.Decoder(SubjectDocument).decode
@@ -57,16 +60,27 @@ def analyser() -> tantivy.TextAnalyzer:
     return builder.build()
 
 
-def spaced(text: str) -> str:
-    """Text in which every character of a script without spaces is a word of its own, found as a phrase.
+def unaccented(text: str) -> str:
+    """Text without accents, in any script: the engine knows those of Latin only.
 
-    >>> spaced("rice 米飯"), spaced("cafe\\u0301") == "café"
-    ('rice  米  飯 ', True)
+    >>> unaccented("Αθήνα"), unaccented("чёрный чай"), unaccented("שָׁלוֹם"), unaccented("한국어 ガラス ｶﾞﾗｽ")
+    ('Αθηνα', 'черныи чаи', 'שלום', '한국어 ガラス ガラス')
     """
     if text.isascii():
         return text
-    text = unicodedata.normalize("NFC", text)
-    return _UNSPACED.sub(lambda match: f" {'  '.join(match[0])} ", text)
+    plain = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text)))
+    return plain.replace("ς", "σ")  # the same letter at the end of a word; a capital tells no difference
+
+
+def spaced(text: str) -> str:
+    """Text without accents in which every character of a script without spaces is a word, found as a phrase.
+
+    >>> spaced("rice 米飯"), spaced("cafe\\u0301")
+    ('rice  米  飯 ', 'cafe')
+    """
+    if text.isascii():
+        return text
+    return _UNSPACED.sub(lambda match: f" {'  '.join(match[0])} ", unaccented(text))
 
 
 def tokens(text: str) -> list[str]:
@@ -74,12 +88,11 @@ def tokens(text: str) -> list[str]:
     return analyser().analyze(spaced(text))
 
 
-def open_index(path: Path, *, create: bool = False) -> tuple[tantivy.Index, bool]:
-    """The index in a folder, and whether it was made just now; one of another version is made anew."""
+def open_index(path: Path, *, create: bool = False) -> tantivy.Index:
+    """The index in a folder, which is made where there is none; one of another version is made anew."""
     import tantivy
 
-    fresh = not (path.is_dir() and tantivy.Index.exists(str(path)))
-    if fresh and not create:
+    if not create and not (path.is_dir() and tantivy.Index.exists(str(path))):
         raise FileNotFoundError(path)
     path.mkdir(parents=True, exist_ok=True)
     try:
@@ -89,9 +102,9 @@ def open_index(path: Path, *, create: bool = False) -> tuple[tantivy.Index, bool
             raise
         shutil.rmtree(path)
         path.mkdir()
-        index, fresh = tantivy.Index(schema(), str(path)), True
+        index = tantivy.Index(schema(), str(path))
     index.register_tokenizer(_ANALYSER, analyser())
-    return index, fresh
+    return index
 
 
 def written(document: SubjectDocument, encoded: bytes) -> tantivy.Document:

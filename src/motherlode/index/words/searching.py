@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 from motherlode.index.words.asking import Search, attempts, parts, spellings
 from motherlode.index.words.documents import SubjectDocument, Text
 from motherlode.index.words.engine import decode, open_index
-from motherlode.index.words.snippets import Snippet, best, snippet
+from motherlode.index.words.snippets import Snippet, alike, best, snippet
 
 if TYPE_CHECKING:
     import tantivy
 
-_MOST_LOOKED_AT = 500
-"""Documents that one search looks at, whatever its limit: subjects that several pages speak of are told together."""
+_AT_ONCE = 500
+"""Documents that a search looks at, whatever its limit: subjects that several pages speak of are told together."""
+_MOST_ROUNDS = 20
+"""How often it looks further, where those documents had fewer subjects: what every page of a site says fills them."""
 MOST_RESULTS = 1_000
 
 
@@ -63,7 +66,10 @@ class Hit:
         }
 
 
-def _key(stored: SubjectDocument, label: str) -> tuple[str, ...]:
+_Key = tuple[str, ...]
+
+
+def _key(stored: SubjectDocument, label: str) -> _Key:
     """Blank nodes of several pages are the same find where they have the same name and types."""
     return ("_:", label, *stored.types) if stored.subject.startswith("_:") else (stored.subject,)
 
@@ -73,7 +79,7 @@ class WordSearcher:
 
     def __init__(self, path: Path) -> None:
         """FileNotFoundError where there is no index."""
-        self._index, _ = open_index(path)
+        self._index = open_index(path)
 
     def refresh(self) -> None:
         """See what has been committed since."""
@@ -94,6 +100,8 @@ class WordSearcher:
 
     def subjects(self, words: str, *, limit: int = 10_000) -> list[tuple[str, str, float]]:
         """Subject, graph and score of every document that holds all words: what a SPARQL query is joined with."""
+        if limit < 1:  # which the engine would not take
+            return []
         searcher = self._index.searcher()
         for query in attempts(Search(words=words))[:1]:
             found = searcher.search(query, limit=limit, count=False).hits
@@ -103,25 +111,39 @@ class WordSearcher:
 
 
 def _found(searcher: tantivy.Searcher, query: tantivy.Query, asked: Search, wanted: list[str]) -> list[Hit]:
-    """The subjects of the best documents, each with all of its pages: how many are asked for changes none of them."""
-    limit = min(asked.limit, MOST_RESULTS)
-    found: dict[tuple[str, ...], Hit] = {}
-    pages: dict[tuple[str, ...], set[str]] = {}
-    addresses = searcher.search(query, limit=_MOST_LOOKED_AT, count=False).hits
-    for score, address in addresses:
-        stored = _stored(searcher, address)
+    """The subjects of the best documents, as many as are wanted."""
+    found: dict[_Key, Hit] = {}
+    for number in range(_MOST_ROUNDS):
+        addresses = searcher.search(query, limit=_AT_ONCE, count=False, offset=number * _AT_ONCE).hits
+        documents = [(float(score), _stored(searcher, address)) for score, address in addresses]
+        has_more = len(documents) == _AT_ONCE
+        for key, hit in _told(documents, asked, wanted, known=found).items():
+            hit.has_more_pages = has_more or number > 0
+            found[key] = hit
+        if not has_more or len(found) >= min(asked.limit, MOST_RESULTS):
+            break
+    return list(found.values())
+
+
+def _told(
+    documents: Sequence[tuple[float, SubjectDocument]], asked: Search, wanted: list[str], known: Collection[_Key]
+) -> dict[_Key, Hit]:
+    """Subjects that are not known yet, each with all of its pages: how many are asked for changes none of them."""
+    room = min(asked.limit, MOST_RESULTS) - len(known)
+    found: dict[_Key, Hit] = {}
+    pages: dict[_Key, set[str]] = {}
+    for score, stored in documents:
         label = stored.label
         key = _key(stored, label)
         if key in found:
             pages[key].add(stored.page)
             found[key].alike += found[key].subject != stored.subject
-        elif len(found) < limit and (hit := _hit(stored, label, float(score), asked, wanted)) is not None:
+        elif len(found) < room and key not in known and (hit := _hit(stored, label, score, asked, wanted)) is not None:
             found[key] = hit
             pages[key] = {stored.page}
     for key, hit in found.items():
         hit.pages = len(pages[key])
-        hit.has_more_pages = len(addresses) == _MOST_LOOKED_AT
-    return list(found.values())
+    return found
 
 
 def _stored(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> SubjectDocument:
@@ -130,13 +152,16 @@ def _stored(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> SubjectD
 
 
 def _hit(stored: SubjectDocument, label: str, score: float, asked: Search, wanted: list[str]) -> Hit | None:
-    """None where a filter by predicate or language leaves no text that holds one of the words."""
+    """None where a filter by predicate or language leaves no text that holds one of the words, or one like them."""
     allowed = _allowed(stored.texts, asked)
     text = best(allowed, wanted)
     if text is None:
+        wanted = alike(allowed, wanted)
+        text = best(allowed, wanted)
+    if text is None:
         if len(allowed) < len(stored.texts) or not allowed:
             return None
-        text = allowed[0]  # found by a word like one of those asked for
+        text = allowed[0]
     return Hit(
         subject=stored.subject,
         label=label,

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from motherlode.index.words.documents import Text
-from motherlode.index.words.engine import UNSPACED
+from motherlode.index.words.engine import ACCENTS, UNSPACED, unaccented
 
-_WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
+_WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}](?:[^\W_{UNSPACED}]|[{ACCENTS}])*")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
-_ACCENT = re.compile("[\u0300-\u036f]")
-_LETTERS = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ł": "l", "ı": "i", "þ": "th", "ð": "d"})
+_LETTERS = str.maketrans(
+    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ł": "l", "ı": "i", "þ": "th", "ð": "d", "ς": "σ"}
+)
 _LENGTH = 200
 _BEFORE = 60
 _AROUND = 600
@@ -34,8 +34,8 @@ def folded(text: str) -> str:
     >>> folded("Crème"), folded("ÅNGSTRÖM"), folded("Straße")
     ('creme', 'angstrom', 'strasse')
     """
-    text = text.lower()
-    return text if text.isascii() else _ACCENT.sub("", unicodedata.normalize("NFKD", text.translate(_LETTERS)))
+    text = unaccented(text).lower()
+    return text if text.isascii() else text.translate(_LETTERS)
 
 
 def matches(text: str, wanted: Iterable[str]) -> list[tuple[int, int, str]]:
@@ -58,6 +58,25 @@ def best(texts: Sequence[Text], wanted: Sequence[str]) -> Text | None:
     ranked = [(_held(text.value, patterns), -len(text.value), text) for text in texts]
     count, _, chosen = max(ranked, key=lambda item: item[:2], default=(0, 0, None))
     return chosen if count else None
+
+
+def alike(texts: Iterable[Text], wanted: Sequence[str]) -> list[str]:
+    """Words of the texts that differ by one letter from a wanted one, by which the engine finds them.
+
+    >>> alike([Text("p", "Tomato soup, Tomaten")], ["tomatoe", "suop"])
+    ['tomato', 'soup']
+    """
+    held = dict.fromkeys(folded(match[0]) for text in texts for match in _WORD.finditer(text.value))
+    return [word for word in held if any(_differ_by_one(word, other) for other in wanted)]
+
+
+def _differ_by_one(word: str, other: str) -> bool:
+    """One letter too many, too few or another, or two of them changed about."""
+    lengths = range(min(len(word), len(other)))
+    same = next((place for place in lengths if word[place] != other[place]), len(lengths))
+    left, right = word[same:], other[same:]
+    is_turned = left[:2] == right[1::-1] and left[2:] == right[2:]
+    return left[1:] == right or left == right[1:] or left[1:] == right[1:] or is_turned
 
 
 def _held(text: str, patterns: Sequence[re.Pattern[str]]) -> int:

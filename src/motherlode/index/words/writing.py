@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,6 +12,7 @@ from motherlode.index.records import PROVENANCE, PageRecord, Store
 from motherlode.index.words.documents import SubjectDocument, documents, pages_of
 from motherlode.index.words.engine import encode, open_index, written
 from motherlode.index.words.journal import Journal
+from motherlode.model.prefixes import PREFIXES
 
 if TYPE_CHECKING:
     import pyoxigraph as ox
@@ -25,9 +26,11 @@ _COMMIT_SECONDS = 10.0
 
 
 class QuadSource(Protocol):
-    """A store that can be read from end to end, graph by graph."""
+    """A store that can be read from end to end, graph by graph, or a part of it by its terms."""
 
     def quads(self) -> Iterator[ox.Quad]: ...
+
+    def match(self, *, predicate: str | None = None, graph: str | None = None) -> Iterator[ox.Quad]: ...
 
 
 Prepared = list[tuple[str, list[tuple[SubjectDocument, bytes]]]]
@@ -38,7 +41,9 @@ class WordIndex:
     """The writing side of an index. A page written again replaces its documents; opening catches up after a kill."""
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
-        index, self.is_new = open_index(path, create=True)
+        index = open_index(path, create=True)
+        self.is_new = index.searcher().num_docs == 0
+        """It knows no words at all: nothing was written yet, or a kill came before it was made."""
         self._writer = index.writer(heap_size=HEAP, num_threads=1)
         self._journal = Journal(path / "pending.journal")
         self._clock = clock
@@ -82,12 +87,14 @@ class WordIndex:
         self._committed_at = self._clock()
 
     def rebuild(self, source: QuadSource, *, each: Callable[[int], None] = lambda pages: None) -> int:
-        """Make the index anew from the quads; `each` hears how many pages are done. How many there were."""
-        self._writer.commit()  # only what is committed can be deleted as a whole
+        """Make the index anew from the quads; `each` hears how many pages are done. How many there were.
+
+        The old one goes with the commit at the end: until then it can be searched, and a kill leaves it as it was.
+        """
+        self._writer.rollback()  # only what is committed can be deleted as a whole
         self._writer.delete_all_documents()
-        self._writer.commit()
         pages = 0
-        for record in _records(source.quads()):
+        for record in _records(source):
             for document in documents(record):
                 self._writer.add_document(written(document, encode(document)))
             pages += 1
@@ -100,13 +107,22 @@ class WordIndex:
         self._writer.wait_merging_threads()
 
 
-def _records(quads: Iterable[ox.Quad]) -> Iterator[PageRecord]:
-    """The graphs of a store as pages; one that a page names itself comes as another record of that page."""
-    for graph, group in groupby(quads, key=lambda quad: quad.graph_name):
-        name = getattr(graph, "value", "")
-        if name and name != PROVENANCE:
-            lines = b"".join(f"{quad} .\n".encode("utf-8", "replace") for quad in group)
-            yield PageRecord(url=name.partition("#graph=")[0], fetched_at=0.0, status=None, lines=lines)
+def _records(source: QuadSource) -> Iterator[PageRecord]:
+    """The pages of a store, each with the graphs that it names itself: its types hold for all of them."""
+    own: dict[str, list[str]] = {}
+    for quad in source.match(predicate=f"<{PREFIXES['ml']}graph>", graph=f"<{PROVENANCE}>"):
+        own.setdefault(str(quad.subject), []).append(str(quad.object))
+    apart = {PROVENANCE, *(name[1:-1] for page, graphs in own.items() for name in (page, *graphs))}
+    for graph, group in groupby(source.quads(), key=lambda quad: getattr(quad.graph_name, "value", "")):
+        if graph not in apart:
+            yield _record(graph, group)
+    for page, graphs in own.items():
+        yield _record(page[1:-1], chain.from_iterable(source.match(graph=name) for name in (page, *graphs)))
+
+
+def _record(page: str, quads: Iterable[ox.Quad]) -> PageRecord:
+    lines = b"".join(f"{quad} .\n".encode("utf-8", "replace") for quad in quads)
+    return PageRecord(url=page, fetched_at=0.0, status=None, lines=lines)
 
 
 class SearchableStore:

@@ -43,7 +43,10 @@ class Scope:
 def expand_keyword(
     expander: Expander, active: ActiveContext, key: Key | None, entry: Key, value: Json, result: Node, scope: Scope
 ) -> None:
-    """Adds one entry to the result. `key` is the active property, `entry` the key of the entry itself."""
+    """Adds one entry to the result. `key` is the active property, `entry` the key of the entry itself.
+
+    The object may have changed the context, so for the members of a list or set the active property is asked for anew.
+    """
     keyword = entry.iri
     if key is not None and key.iri == "@reverse":
         raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_MAP, entry.name)
@@ -66,9 +69,9 @@ def expand_keyword(
         _included(expander, active, value, result)
     elif keyword == "@list":
         if key is not None:
-            result["@list"] = as_list(expander.expand(active, key, value))
+            result["@list"] = as_list(expander.expand(active, active.key(key.name), value))
     elif keyword == "@set":
-        result["@set"] = expander.expand(active, key, value)
+        result["@set"] = expander.expand(active, None if key is None else active.key(key.name), value)
     elif keyword == "@reverse":
         _reverse(expander, active, entry, value, result, scope)
 
@@ -95,7 +98,8 @@ def _value(expander: Expander, value: Json, result: Node, scope: Scope) -> None:
         if not expander.modern:
             raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, "@json")
     elif value is not None and not isinstance(value, _SCALARS):
-        raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, shown(value))
+        expander.tolerate(JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, shown(value)))
+        value = None  # a value object without its value would pass for a blank node
     result["@value"] = value
 
 
@@ -138,4 +142,4 @@ def _reverse(expander: Expander, active: ActiveContext, entry: Key, value: Json,
     if expanded:
         turned = result.setdefault("@reverse", {})
         for iri, items in expanded.items():
-            add_reverse(turned, iri, items)
+            add_reverse(expander, turned, iri, items)

@@ -66,7 +66,11 @@ class Expander:
         result: list[Json] = []
         lists = key is not None and "@list" in key.container
         for element in elements:
-            expanded = self.expand(active, key, element, from_map=from_map)
+            try:
+                expanded = self.expand(active, key, element, from_map=from_map)
+            except JsonLdError as error:
+                self.tolerate(error)
+                continue
             if isinstance(expanded, list):
                 if lists:
                     result.append({"@list": expanded})
@@ -183,7 +187,7 @@ class Expander:
                 if expanded is None:
                     continue
                 if entry.definition is not None and entry.definition.reverse:
-                    add_reverse(result.setdefault("@reverse", {}), iri, expanded)
+                    add_reverse(self, result.setdefault("@reverse", {}), iri, expanded)
                 elif type(expanded) is list:
                     result.setdefault(iri, []).extend(expanded)
                 elif iri in result:
@@ -211,7 +215,7 @@ class Expander:
         if entry.type == "@json":
             expanded: Json = {"@value": value, "@type": "@json"}
         elif isinstance(value, dict) and "@language" in container:
-            expanded = expand_language_map(active, entry, value)
+            expanded = expand_language_map(self, active, entry, value)
         elif isinstance(value, dict) and container & {"@index", "@type", "@id"}:
             expanded = expand_index_map(self, active, entry, value)
         else:

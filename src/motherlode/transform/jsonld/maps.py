@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from motherlode.transform.jsonld.expansion import Expander
 
 
-def expand_language_map(active: ActiveContext, entry: Key, value: dict[str, Json]) -> list[Json]:
+def expand_language_map(expander: Expander, active: ActiveContext, entry: Key, value: dict[str, Json]) -> list[Json]:
     """Step 13.7."""
     result: list[Json] = []
     for language, strings in value.items():
@@ -21,7 +21,8 @@ def expand_language_map(active: ActiveContext, entry: Key, value: dict[str, Json
             if string is None:
                 continue
             if not isinstance(string, str):
-                raise JsonLdError(ErrorCode.INVALID_LANGUAGE_MAP_VALUE, shown(string))
+                expander.tolerate(JsonLdError(ErrorCode.INVALID_LANGUAGE_MAP_VALUE, shown(string)))
+                continue
             expanded = {"@value": string}
             if not none:
                 expanded["@language"] = language
@@ -40,7 +41,10 @@ def expand_index_map(expander: Expander, active: ActiveContext, entry: Key, valu
             context, context.key(entry.name), values if isinstance(values, list) else [values], from_map=True
         )
         for item in items or ():
-            result.append(_indexed(expander, active, entry, index, item))
+            try:
+                result.append(_indexed(expander, active, entry, index, item))
+            except JsonLdError as error:
+                expander.tolerate(error)
     return result
 
 

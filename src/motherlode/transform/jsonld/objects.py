@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from motherlode.transform.jsonld.active import Key
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, shown
 from motherlode.transform.jsonld.iris import well_formed
 from motherlode.transform.jsonld.keywords import VALUE_ENTRIES
 from motherlode.transform.jsonld.settings import Json
+
+if TYPE_CHECKING:
+    from motherlode.transform.jsonld.expansion import Expander
 
 Node = dict[str, Json]
 
@@ -53,9 +58,10 @@ def as_list(value: Json) -> list[Json]:
     return [] if value is None else [value]
 
 
-def add_reverse(turned: Node, iri: str, expanded: Json) -> None:
+def add_reverse(expander: Expander, turned: Node, iri: str, expanded: Json) -> None:
     """Step 13.13: only nodes can be at the other end of a reverse property."""
     items = as_list(expanded)
-    if any("@value" in item or "@list" in item for item in items):
-        raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_VALUE, iri)
-    turned.setdefault(iri, []).extend(items)
+    nodes = [item for item in items if "@value" not in item and "@list" not in item]
+    if len(nodes) < len(items):
+        expander.tolerate(JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_VALUE, iri))
+    turned.setdefault(iri, []).extend(nodes)

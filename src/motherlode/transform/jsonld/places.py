@@ -108,9 +108,10 @@ def find_sample(content: str, sample: str) -> int:
     if found == -1:
         # An IRI may have been put together from a base, a vocabulary or a prefix and what stands in the text.
         for joint in list(_JOINTS.finditer(sample))[:_MOST_JOINTS]:
-            found = _find(content, '"' + sample[joint.end() :]) if joint.end() < len(sample) else -1
-            if found != -1:
-                return found + 1
+            for start in (joint.start(), joint.end()):
+                found = _find(content, '"' + sample[start:]) if start < len(sample) else -1
+                if found != -1:
+                    return found + 1
         return len(content) - len(content.lstrip())
     return found
 

@@ -196,6 +196,8 @@ class ContextProcessor:
         )
 
     def _locate(self, reference: str, base: Base) -> str:
+        if not self._strict:
+            reference = reference.strip()
         if is_absolute(reference):
             return reference
         if base is DOCUMENT:

@@ -19,6 +19,8 @@ Node = dict[str, Json]
 _FIRST, _REST, _NIL = f"<{RDF}first>", f"<{RDF}rest>", f"<{RDF}nil>"
 _VALUE, _LANGUAGE, _DIRECTION = f"<{RDF}value>", f"<{RDF}language>", f"<{RDF}direction>"
 _BOOLEAN, _DOUBLE, _INTEGER, _JSON = XSD + "boolean", XSD + "double", XSD + "integer", RDF + "JSON"
+_IN_A_LANGUAGE = frozenset({RDF + "langString", RDF + "dirLangString"})
+"""Datatypes that a literal has by its language alone (RDF 1.1 Concepts, section 3.3): no typed value can have them."""
 _I18N = "https://www.w3.org/ns/i18n#"
 _NOWHERE = "<>"
 """Marks the statements of a graph whose name is not usable; no graph is called so."""
@@ -64,6 +66,8 @@ class Emitter:
                     self._node(value, graph)
             elif name == "@reverse":
                 self._reverse(subject, values, graph)
+            elif name == "@list":  # in a graph container: the list is dropped, but not the nodes in it
+                self._nested(values, graph)
             elif name == "@index" and subject is not None:
                 self._check_index(subject, values, graph)
         return subject
@@ -172,9 +176,12 @@ class Emitter:
         datatype = item.get("@type")
         if datatype == "@json":
             return literal(canonical_json(value), datatype=_JSON)
-        if datatype is not None and well_formed(datatype) is None:
-            self._lose("datatype", datatype)
-            return None
+        if datatype is not None:
+            if well_formed(datatype) is None:
+                self._lose("datatype", datatype)
+                return None
+            if datatype in _IN_A_LANGUAGE:
+                datatype = None
         language = item.get("@language", "")
         if language and not is_language_tag(language):
             self._lose("language tag", language)

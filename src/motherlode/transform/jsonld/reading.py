@@ -75,8 +75,16 @@ class _Gathered:
             self._wanted.update(dict.fromkeys(processed.wanted))
             for note in processed.notes:
                 self._tell(note.message, find_sample(content, note.sample))
-            if not processed.statements and not processed.notes and _says_something(value):
+            if not processed.notes:
+                self._tell_of_silence(value, content, has_statements=bool(processed.statements))
+
+    def _tell_of_silence(self, value: Json, content: str, *, has_statements: bool) -> None:
+        """What is dropped by the rules, without an error, but surely not by the author's will."""
+        if not has_statements:
+            if _says_something(value):
                 self._tell("no statement comes of the block", find_sample(content, ""))
+        elif self._options.expand_context is None and (term := _undefined_term(value)):
+            self._tell("no @context, so terms mean nothing and are left out", find_sample(content, term))
 
     def _process(self, value: Json) -> Processed:
         left = self._options.limits.statements - len(self._statements)
@@ -96,3 +104,13 @@ class _Gathered:
 def _says_something(value: Json) -> bool:
     """False for empty documents, and for contexts that others refer to."""
     return bool(value.keys() - {"@context"}) if isinstance(value, dict) else bool(value)
+
+
+def _undefined_term(value: Json) -> str:
+    """The first term of an object at the top that has no context to define it, in quotation marks; "" for none."""
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, dict) and "@context" not in item:
+            for name in item:
+                if name[:1] != "@" and ":" not in name:
+                    return f'"{name}"'
+    return ""

@@ -29,6 +29,8 @@ _STRINGS = {
     "“": re.compile(r"(?:[^“”\"\\]++|\\.)*+[“”\"]", re.DOTALL),
     "”": re.compile(r"(?:[^“”\"\\]++|\\.)*+[“”\"]", re.DOTALL),
 }
+_ENTRY_ENDS = re.compile(r"""\s*,\s*(?:[^\w\s]|\Z|[\w$-]{1,64}+\s*:)""")
+"""A comma between two entries: what follows is no running text, for that would be words without a colon."""
 _WORD = re.compile(r"[^\s,:;{}\[\]\"'“”]+")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 _ODD_NUMBER = re.compile(r"[+-]?[\d.]+")
@@ -249,6 +251,8 @@ class _Reader:
             return False
         found = _SPACE.match(self._text, end)
         follower = self._text[found.end() : found.end() + 1] if found else ""
+        if follower == "," and isinstance(frame.container, dict):
+            return _ENTRY_ENDS.match(self._text, end) is None
         return bool(follower) and follower not in ',}]:;"/<'
 
     def _unescaped(self, body: str) -> str:

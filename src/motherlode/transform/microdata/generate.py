@@ -5,6 +5,7 @@ from __future__ import annotations
 from motherlode.model import Extraction, Problem, Statement, Syntax
 from motherlode.model.terms import RDF_TYPE
 from motherlode.transform.blank import BlankNames
+from motherlode.transform.locating import located
 from motherlode.transform.microdata.tree import Element, Tree, words
 from motherlode.transform.microdata.values import Values
 from motherlode.transform.microdata.vocabularies import Registry, vocabularies
@@ -19,6 +20,7 @@ class Generator:
     """Works through the items of one page. A stack instead of recursion: items nest as deep as a page likes."""
 
     def __init__(self, document: Document, names: BlankNames, registry: Registry) -> None:
+        self._document = document
         self._base = document.base
         self._names = names
         self._tree = Tree(document)
@@ -41,13 +43,16 @@ class Generator:
         )
 
     def _problems(self) -> list[Problem]:
-        found = []
+        limits = []
         if self._left <= 0:
-            found.append(f"more than {_MOST_VALUES} property values; the rest was left out")
+            limits.append(f"more than {_MOST_VALUES} property values; the rest was left out")
         if self._values.budget.was_short:
-            found.append("properties nested in properties repeat too much text; the rest was left out")
-        found.extend(f"not a valid IRI: <{address[:200]}>" for address in self._values.refused)
-        return [Problem(syntax=Syntax.MICRODATA, message=message) for message in found]
+            limits.append("properties nested in properties repeat too much text; the rest was left out")
+        refused = ((f"not a valid IRI: <{address[:200]}>", address) for address in self._values.refused)
+        return [
+            *(Problem(syntax=Syntax.MICRODATA, message=message) for message in limits),
+            *located(self._document, Syntax.MICRODATA, refused),
+        ]
 
     def _subject(self, item: Element, inherited: str) -> str:
         """The subject of an item; one that is met for the first time is put up for work."""
@@ -65,7 +70,7 @@ class Generator:
     def _item(self, item: Element, inherited: str) -> None:
         subject = self._subjects[id(item)]
         written = (escaped(word) for word in words(item.attributes.get("itemtype")))
-        types = [term for word in written if (term := self._values.checked(word))]
+        types = [term for word in written if (term := self._values.checked(word, is_reference=False))]
         for term in types:
             self._statements.append((subject, RDF_TYPE, term, ""))
         item_type = types[0][1:-1] if types else inherited

@@ -46,13 +46,15 @@ class Tree:
         if wanted:
             nodes = {node.mem_id: node for node in document.html.css(f"{selector}, [id]")}
             elements = dict(self._with_targets(nodes, wanted))
+        turned_round: list[Element] = []  # they inherit from the item that they stand in, if they stand in one
         ancestry: Ancestry[Element | None] = Ancestry(elements, default=None)
         for element in elements.values():
             parent = ancestry.above(element.node)
             if parent is not None:
                 parent.children.append(element)
-            if element.is_item and not element.names and not (element.reverse and parent):
-                self.top_items.append(element)
+            if element.is_item and not element.names:
+                (turned_round if element.reverse else self.top_items).append(element)
+        self.top_items.extend(turned_round)
 
     def _with_targets(self, nodes: Mapping[int, LexborNode], wanted: set[str]) -> Iterator[tuple[int, Element]]:
         """The elements with Microdata attributes, and those that an itemref points to."""

@@ -58,11 +58,14 @@ class Values:
         """The term of a reference; None where it is none."""
         return self.checked(resolve_iri(self._base, reference))
 
-    def checked(self, address: str) -> str | None:
-        """The term of an IRI that is escaped; None where it is none, which is noted if it tries to be one."""
+    def checked(self, address: str, *, is_reference: bool = True) -> str | None:
+        """The term of an IRI that is escaped; None where it is none, which is noted if it tries to be one.
+
+        A type is no reference: it is never resolved, so a relative one is none.
+        """
         if is_valid(address):
             return f"<{address}>"
-        if is_absolute(address) and len(self.refused) < _MOST_REFUSED:
+        if (is_absolute(address) or not is_reference) and len(self.refused) < _MOST_REFUSED:
             self.refused[address] = None
         return None
 

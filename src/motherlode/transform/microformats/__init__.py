@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from motherlode.model import Extraction, Problem, Syntax
 from motherlode.transform.blank import BlankNames
+from motherlode.transform.locating import located
 from motherlode.transform.microformats.canonical import parse
 from motherlode.transform.microformats.names import LAYOUT_NAMES
 from motherlode.transform.microformats.rdf import Writer
@@ -29,5 +30,5 @@ def extract(document: Document, names: BlankNames) -> Extraction:
     return Extraction(
         syntax=Syntax.MICROFORMATS,
         statements=tuple(dict.fromkeys(writer.statements)),
-        problems=(*writer.problems, *problems),
+        problems=(*located(document, Syntax.MICROFORMATS, writer.troubles), *problems),
     )

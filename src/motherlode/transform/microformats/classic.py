@@ -38,6 +38,9 @@ _TAG = {"tag": ("p", "category")}
 
 ITEM = Classic(type="h-item", properties={"fn": ("p", "name"), "url": ("u", "url"), "photo": ("u", "photo")})
 """The thing that a review is about, where it has no root class of its own."""
+_OF_THE_ITEM: dict[str, Property] = dict.fromkeys(ITEM.properties, ("p", "item"))
+"""What stands in a review, but in no item, is still said of the thing: `<b class="fn">` is the item, and its name."""
+_ITEM_ROOTS = dict.fromkeys(("item", *ITEM.properties), "item")
 
 CLASSIC_ROOTS: Mapping[str, Classic] = {
     "adr": Classic(type="h-adr", properties=_ADDRESS),
@@ -69,11 +72,15 @@ CLASSIC_ROOTS: Mapping[str, Classic] = {
             "url": ("u", "url"),
         },
     ),
-    "hfeed": Classic(type="h-feed", properties=_p("category"), rels=_TAG),
+    "hfeed": Classic(
+        type="h-feed",
+        properties={**_p("category"), "site-title": ("p", "name"), "site-description": ("p", "summary")},
+        rels=_TAG,
+    ),
     "hentry": Classic(
         type="h-entry",
         properties={
-            **_p("author", "category"),
+            **_p("author", "category", "geo"),
             "entry-title": ("p", "name"),
             "entry-summary": ("p", "summary"),
             "entry-content": ("e", "content"),
@@ -118,18 +125,23 @@ CLASSIC_ROOTS: Mapping[str, Classic] = {
         type="h-review",
         properties={
             **_p("best", "category", "item", "rating", "worst"),
+            **_OF_THE_ITEM,
             "summary": ("p", "name"),
             "reviewer": ("p", "author"),
             "dtreviewed": ("dt", "published"),
             "description": ("e", "content"),
         },
         rels={"bookmark": ("u", "url"), **_TAG},
-        implied_roots={"item": "item"},
+        implied_roots=_ITEM_ROOTS,
     ),
     "hreview-aggregate": Classic(
         type="h-review-aggregate",
-        properties={**_p("average", "best", "count", "item", "rating", "votes", "worst"), "summary": ("p", "name")},
-        implied_roots={"item": "item"},
+        properties={
+            **_p("average", "best", "count", "item", "rating", "votes", "worst"),
+            **_OF_THE_ITEM,
+            "summary": ("p", "name"),
+        },
+        implied_roots=_ITEM_ROOTS,
     ),
 }
 PLAIN_TYPES = frozenset({"h-adr", "h-geo"})

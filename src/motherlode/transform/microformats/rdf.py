@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from motherlode.model import Problem, Statement, Syntax
+from motherlode.model import Statement
 from motherlode.model.terms import RDF, RDF_TYPE, iri, literal
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.microformats.dates import typed
@@ -37,7 +37,8 @@ class Writer:
 
     def __init__(self, page_url: str, names: BlankNames) -> None:
         self.statements: list[Statement] = []
-        self.problems: list[Problem] = []
+        self.troubles: list[tuple[str, str]] = []
+        """Messages, and the addresses that they are about."""
         self._page = page_url.partition("#")[0]
         self._names = names
         self._subjects: dict[int, str] = {}
@@ -107,11 +108,11 @@ class Writer:
         if not value.from_attribute and not is_absolute(written) and not _REFERENCE.match(written):
             return literal(collapse(written), language=value.language)  # running text is no reference
         if len(value.text) > _LONGEST_ADDRESS:
-            self._problem(f"an address of {len(value.text)} characters was left out")
+            self._tell(f"an address of {len(value.text)} characters was left out", written)
             return None
         term = iri_of(value.text)
         if term is None:
-            self._problem(f"not an address: {value.text[:200]}")
+            self._tell(f"not an address: {value.text[:200]}", written)
             return None
         if value.alt and (alt := collapse(value.alt)):
             self._add(term, _ALT, literal(alt, language=value.language))
@@ -120,8 +121,8 @@ class Writer:
     def _add(self, subject: str, predicate: str, term: str) -> None:
         self.statements.append((subject, predicate, term, ""))
 
-    def _problem(self, message: str) -> None:
-        self.problems.append(Problem(syntax=Syntax.MICROFORMATS, message=message))
+    def _tell(self, message: str, address: str) -> None:
+        self.troubles.append((message, address))
 
 
 def _language(value: Value) -> str:

@@ -209,6 +209,8 @@ class Walk:
 
     def _take_part(self, opened: Open, *, is_title: bool) -> None:
         """A value element belongs to the property right around it, not to one beyond another property or root."""
+        if is_title and "title" not in opened.element.attributes:
+            return
         around = self._around()
         if around is not None and around.slots and around.item is None:
             opened.part, opened.is_title = ValuePart(), is_title

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from motherlode.model import ContentKind, Extraction, Problem, Statement, Syntax
 from motherlode.transform.blank import BlankNames
+from motherlode.transform.locating import located
 from motherlode.transform.rdfa.copying import copied
 from motherlode.transform.rdfa.expansion import expanded
 from motherlode.transform.rdfa.html_tree import MARKS, html_tree
@@ -47,12 +48,13 @@ def _processed(document: Document, names: BlankNames, report: Report, *, roles: 
     budget = TextBudget(len(document.body))
     processor = Processor(tree, names, report, budget=budget, roles=roles)
     processor.run()
-    problems.extend(_problem(message, mended=True) for message in report.mended)
+    problems.extend(located(document, Syntax.RDFA, report.mended.items(), mended=True))
     if processor.full:
         problems.append(_problem(f"more than {MOST_STATEMENTS} statements; the rest was left out"))
     if budget.was_short:
         problems.append(_problem("properties nested in properties repeat too much text; the rest was left out"))
-    problems.extend(_problem(f"not a valid IRI: {term[:200]}") for term in [*report.refused][:_MOST_REFUSED])
+    refused = ((f"not a valid IRI: {term[:200]}", term[1:-1]) for term in [*report.refused][:_MOST_REFUSED])
+    problems.extend(located(document, Syntax.RDFA, refused))
     statements = _without(report.refused, processor.statements)
     final = copied(statements, limit=MOST_STATEMENTS) if tree.host.is_html5 else statements
     return Extraction(syntax=Syntax.RDFA, statements=tuple(dict.fromkeys(final)), problems=tuple(problems))

@@ -65,10 +65,12 @@ def _selector(marks: frozenset[Mark]) -> str:
 
 
 def _is_hanging(attributes: Mapping[str, str | None]) -> bool:
-    """A relation without an object: what is inside may give it one."""
+    """A relation without an object: what is inside may give it one. A safe CURIE may turn out to name none."""
     if "rel" not in attributes and "rev" not in attributes:
         return False
-    return "href" not in attributes and "src" not in attributes and "resource" not in attributes
+    if "href" in attributes or "src" in attributes:
+        return False
+    return "resource" not in attributes or (attributes["resource"] or "").lstrip().startswith("[")
 
 
 class _Builder:

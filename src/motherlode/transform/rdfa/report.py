@@ -33,8 +33,8 @@ class Report:
 
     def __init__(self) -> None:
         self.entries: dict[tuple[Trouble, str], None] = {}
-        self.mended: dict[str, None] = {}
-        """What was read otherwise than it was written."""
+        self.mended: dict[str, str] = {}
+        """What was read otherwise than it was written, and how that was written."""
         self.refused: dict[str, None] = {}
         """Terms that are no valid IRIs: no statement may have them."""
 
@@ -49,9 +49,9 @@ class Report:
         if len(self.entries) < _MOST_ENTRIES:
             self.entries[trouble, description] = None
 
-    def mend(self, description: str) -> None:
+    def mend(self, description: str, written: str) -> None:
         if len(self.mended) < _MOST_ENTRIES:
-            self.mended[description] = None
+            self.mended[description] = written
 
     def statements(self, page_url: str, names: BlankNames) -> Iterator[Statement]:
         page = iri(page_url)

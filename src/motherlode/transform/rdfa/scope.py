@@ -71,7 +71,7 @@ def _with_path(iri: str, report: Report) -> str:
     """
     if not _ONLY_A_HOST.fullmatch(iri):
         return iri
-    report.mend(f"the namespace {iri} was given a slash at its end")
+    report.mend(f"the namespace {iri} was given a slash at its end", iri)
     return iri + "/"
 
 

@@ -12,6 +12,8 @@ from motherlode.www.html_times import time_datatype
 
 _XML_LITERAL = f"<{RDF}XMLLiteral>"
 _HTML_LITERAL = f"<{RDF}HTML>"
+_IN_A_LANGUAGE = frozenset({f"<{RDF}langString>", f"<{RDF}dirLangString>"})
+"""Datatypes that a literal has by its language alone (RDF 1.1 Concepts, section 3.3); pages name them nevertheless."""
 
 
 class Values:
@@ -81,7 +83,7 @@ class Values:
         text = self._text(element) if given is None else given
         if text is None:
             return None
-        if datatype is None or datatype[0] != "<":
+        if datatype is None or datatype[0] != "<" or datatype in _IN_A_LANGUAGE:
             return literal(text, language=context.language)
         return literal(text, datatype=datatype[1:-1])
 

@@ -13,7 +13,7 @@ from motherlode.transform.rdfa.hosts import XHTML1, XHTML5, XML, Host
 from motherlode.transform.rdfa.tree import RELEVANT, Element, Tree
 from motherlode.www.document import Document
 from motherlode.www.html_references import resolve_iri, without_fragment
-from motherlode.www.xmltree import local_name, text_content
+from motherlode.www.xmltree import local_name
 
 _XML_ATTRIBUTES = {
     "{http://www.w3.org/XML/1998/namespace}lang": "xml:lang",
@@ -70,7 +70,14 @@ class _XmlReader:
     """Reads elements of an XML tree."""
 
     def text(self, node: Any) -> str:
-        return text_content(node)
+        """In document order, without comments, instructions and entities that were not resolved."""
+        parts = []
+        for event, item in etree.iterwalk(node, events=("start", "end", "comment", "pi")):
+            if event == "start":
+                parts.append(item.text if isinstance(item.tag, str) else "")
+            elif item is not node:
+                parts.append(item.tail)
+        return "".join(filter(None, parts))
 
     def html(self, node: Any) -> str:
         return self.markup(node, {})
@@ -79,7 +86,8 @@ class _XmlReader:
         """RDFa Core 1.1, section 7.5, step 11: an XML literal keeps the namespaces that are in scope."""
         parts = [escape(node.text or "", quote=False)]
         for child in node:
-            parts.extend(_serialized(child, namespaces))
+            if child.tag is not etree.Entity:  # one that was not resolved
+                parts.extend(_serialized(child, namespaces))
             parts.append(escape(child.tail or "", quote=False))
         return "".join(parts)
 
@@ -98,8 +106,9 @@ def _serialized(top: Any, namespaces: Mapping[str, str]) -> list[str]:
             parts.append(f"<!--{item.text or ''}-->")
         elif event == "pi":
             parts.append(f"<?{item.target} {item.text or ''}?>")
-        elif not isinstance(item.tag, str):
-            continue
+        elif not isinstance(item.tag, str):  # an entity that was not resolved
+            if event == "start":
+                continue
         elif event == "start":
             closed = ">" if len(item) or item.text else "/>"
             parts.append(f"<{_name(item)}{_spelt(item)}{_declarations(declared)}{closed}")

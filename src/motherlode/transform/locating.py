@@ -1,0 +1,48 @@
+"""Where in a page a reference stands that could not be used: looked for only when there is a trouble to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import unquote
+
+from motherlode.model import Problem, Syntax
+from motherlode.www.document import Document
+
+_MOST_LOCATED = 10
+"""Problems of one page that are looked for; each costs a few passes over its text."""
+_BEFORE_A_VALUE = ('"', "'", "=")
+"""A reference is looked for as the value of an attribute first: the same words may stand in the text."""
+
+
+def located(
+    document: Document, syntax: Syntax, found: Iterable[tuple[str, str]], *, mended: bool = False
+) -> list[Problem]:
+    """Problems, of messages and the references that they are about."""
+    problems = []
+    for number, (message, reference) in enumerate(found):
+        line, column = _place(document.text, reference) if number < _MOST_LOCATED else (None, None)
+        problems.append(Problem(syntax=syntax, message=message, line=line, column=column, mended=mended))
+    return problems
+
+
+def _place(source: str, reference: str) -> tuple[int, int] | tuple[None, None]:
+    r"""Line and column of a reference.
+
+    >>> _place('<p>a b\n<a href="//[a b">', "http://[a%20b"), _place("<p itemtype=a>", "b")
+    ((2, 10), (None, None))
+    """
+    for form in _forms(reference):
+        anywhere = source.find(form)
+        if anywhere == -1:
+            continue
+        as_value = (source.find(before + form, max(anywhere - 1, 0)) for before in _BEFORE_A_VALUE)
+        at = min((found + 1 for found in as_value if found != -1), default=anywhere)
+        return source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at)
+    return None, None
+
+
+def _forms(reference: str) -> list[str]:
+    """How a reference that was resolved and escaped may be written."""
+    tails = [reference[at:] for at in (0, reference.find("//")) if at != -1]
+    spelt = (form for tail in tails for form in (tail, unquote(tail), tail.replace("&", "&amp;")))
+    return [*dict.fromkeys(filter(None, spelt))]

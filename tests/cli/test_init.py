@@ -1,0 +1,67 @@
+"""What holds for every command: a reader may leave, the locale does not matter, Ctrl-C is no failure of ours."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.crawl.small_web import HOME, crawled, small_web
+
+from motherlode import cli
+
+
+def motherlode(*arguments: str, **settings: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "motherlode", *arguments]
+    return subprocess.run(command, capture_output=True, timeout=60, check=False, env={**os.environ, **settings})
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> str:
+    place = tmp_path_factory.mktemp("init")
+    made = crawled(place / "out", small_web(place / "web.warc.gz"), pages=12)[0]
+    motherlode("search", str(made.path), "--rebuild")
+    return str(made.path)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("stats",),
+        ("export",),
+        ("explain", HOME),
+        ("search", "item"),
+        ("query", "SELECT * { ?s ?p ?o }", "--format", "csv"),
+    ],
+)
+def test_a_reader_that_has_left_is_no_failure(out: str, arguments: tuple[str, ...]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "motherlode", arguments[0], out, *arguments[1:]]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, timeout=60, check=False)
+    os.close(writing)
+    assert (done.returncode, b"Traceback" in done.stderr, b"Exception" in done.stderr) == (0, False, False)
+
+
+def test_what_is_written_is_utf_8_in_any_locale(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<title>Küche</title>", encoding="utf-8")
+    done = motherlode("extract", str(page), PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    assert "Küche" in done.stdout.decode()
+
+
+def test_ctrl_c_while_modules_are_loaded_needs_no_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "import_module", interrupted)
+    monkeypatch.setattr(sys, "argv", ["motherlode", "stats"])
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    assert caught.value.code == 130
+    assert capsys.readouterr().err == ""
