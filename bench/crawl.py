@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 
 from isolation import run_alone
@@ -32,10 +33,11 @@ from motherlode.extract import links as extract_links
 from motherlode.fetch import HttpFetcher, HttpOptions
 from motherlode.frontier import DiskLedger, Frontier, Politeness
 from motherlode.index import PageRecord, QuadStore, page_lines
-from motherlode.model import Facts, Link, LinkSource, Page, Request
+from motherlode.model import Link, LinkSource, Page, Request
 from motherlode.policy import policy_from
 from motherlode.sim.responses import Responses
 from motherlode.transform import transform
+from motherlode.transform.bounds import alarm_ready
 from motherlode.www.document import Document
 from results import record, table
 
@@ -153,7 +155,7 @@ def scrapy(seeds: Path, out: Path, *, extract: bool) -> tuple[float, float, int]
 
 
 def phases(pages: list[Page], urls: list[str], folder: Path) -> list[tuple[str, float]]:
-    """CPU of each phase, in µs a page, one after the other in this process."""
+    """CPU of each phase, in µs a page, in this process."""
     spent: list[tuple[str, float]] = []
 
     def measure(name: str, work: object) -> None:
@@ -162,25 +164,26 @@ def phases(pages: list[Page], urls: list[str], folder: Path) -> list[tuple[str, 
         spent.append((name, 1e6 * (time.process_time() - began) / len(pages)))
 
     measure("fetch", lambda: asyncio.run(_fetch_all(urls)))
-    kinds = []
-    measure(
-        "detect",
-        lambda: kinds.extend(
-            detect(p.body, url=u, content_type=p.content_type) for p, u in zip(pages, urls, strict=True)
-        ),
-    )
-    documents = [Document(url=u, body=p.body, detected=k) for p, u, k in zip(pages, urls, kinds, strict=True)]
-    facts: list[Facts] = []
-    measure("transform", lambda: facts.extend(transform(document) for document in documents))
+    reading: dict[str, float] = dict.fromkeys(("detect", "transform", "extract", "quads as lines"), 0.0)
     links: list[list[Link]] = []
-    measure("extract", lambda: links.extend(extract_links(d, f) for d, f in zip(documents, facts, strict=True)))
-    lines: list[tuple[bytes, int, tuple[str, ...]]] = []
-    measure("quads as lines", lambda: lines.extend(page_lines(u, f) for u, f in zip(urls, facts, strict=True)))
+    records = []
+    with alarm_ready():
+        for page, url in zip(pages, urls, strict=True):  # page by page: who keeps every tree pays for new memory
+            moments = [time.process_time()]
+            kind = detect(page.body, url=url, content_type=page.content_type)
+            moments.append(time.process_time())
+            document = Document(url=url, body=page.body, detected=kind)
+            facts = transform(document)
+            moments.append(time.process_time())
+            links.append(extract_links(document, facts))
+            moments.append(time.process_time())
+            lines, quads, graphs = page_lines(url, facts)
+            moments.append(time.process_time())
+            for name, (began, ended) in zip(reading, pairwise(moments), strict=True):
+                reading[name] += 1e6 * (ended - began) / len(pages)
+            records.append(PageRecord(url=url, fetched_at=0.0, status=200, lines=lines, quads=quads, graphs=graphs))
+    spent.extend(reading.items())
     store = QuadStore(folder / "phases-store")
-    records = [
-        PageRecord(url=u, fetched_at=0.0, status=200, lines=made[0], quads=made[1], graphs=made[2])
-        for u, made in zip(urls, lines, strict=True)
-    ]
     measure("index", lambda: [store.write(records[start : start + 250]) for start in range(0, len(records), 250)])
     measure("frontier", lambda: _frontier(links, folder / "phases-frontier"))
     reader = Reader(Instructions(target="any"))

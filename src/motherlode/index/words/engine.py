@@ -29,6 +29,8 @@ _UNSPACED = re.compile(f"[{UNSPACED}]+")
 ACCENTS = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
 """Marks on letters that most people do not type: accents, the vowels of Hebrew and Arabic."""
 _ACCENTS = re.compile(f"[{ACCENTS}]+")
+_BEYOND_LATIN = re.compile("[\u0300-\u1dff\u1f00-\u1fff\u2c00-\U0010ffff]")
+"""Marks that stand apart, and letters of scripts whose accents the engine does not know. Most texts have none."""
 
 encode = msgspec.msgpack.Encoder().encode
 decode = msgspec.msgpack.Decoder(SubjectDocument).decode
@@ -78,7 +80,7 @@ def spaced(text: str) -> str:
     >>> spaced("rice 米飯"), spaced("cafe\\u0301")
     ('rice  米  飯 ', 'cafe')
     """
-    if text.isascii():
+    if text.isascii() or not _BEYOND_LATIN.search(text):
         return text
     return _UNSPACED.sub(lambda match: f" {'  '.join(match[0])} ", unaccented(text))
 
