@@ -283,6 +283,7 @@ def test_rules_of_yesterday_are_asked_for_again_and_the_new_ones_hold() -> None:
     offer(frontier, *(f"{A}/{number}" for number in range(5)))
     introduce(frontier, b"delay:5", 0.0)
     assert fetch(frontier, 5.0) == f"{A}/0"
+    assert RULES_LAST == 24 * 60 * 60, "RFC 9309, 2.4"
     assert fetch(frontier, RULES_LAST - 1) == f"{A}/1"
     introduce(frontier, b"no:/4", RULES_LAST + 4)
     assert fetch(frontier, RULES_LAST + 9) == f"{A}/2"

@@ -160,3 +160,9 @@ def _is_running(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def test_ctrl_c_at_a_terminal_does_not_reach_it(tmp_path: Path) -> None:
+    store = StoreApart(tmp_path / "store")
+    assert os.getpgid(store.process_id) != os.getpgid(0)
+    store.close()

@@ -24,3 +24,8 @@ def test_documents_of_rdf_are_read_as_what_they_are() -> None:
         if row.syntax is not None:
             assert [extractor.syntax for extractor in EXTRACTORS[kind]] == [row.syntax]
     assert {row.syntax for row in MEDIA.values()} >= DOCUMENT_SYNTAXES
+
+
+def test_bytes_rule_out_every_syntax_of_html_but_plain_facts_and_stylesheets() -> None:
+    unmarked = {extractor.syntax for extractor in EXTRACTORS[ContentKind.HTML] if not extractor.marks}
+    assert unmarked == {Syntax.PAGE, Syntax.GRDDL}

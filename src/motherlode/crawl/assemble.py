@@ -16,6 +16,7 @@ from motherlode import __version__
 from motherlode.crawl.errands import Errands
 from motherlode.crawl.filters import Filters
 from motherlode.crawl.folder import CrawlFolder
+from motherlode.crawl.hostnames import typed_address
 from motherlode.crawl.job import Job, JobError
 from motherlode.crawl.lanes import ReaderLanes
 from motherlode.crawl.loop import Crawl
@@ -48,7 +49,6 @@ from motherlode.index.sinks import open_sinks
 from motherlode.model import Fetcher, LinkSource, Policy
 from motherlode.policy import make_choosy, policy_from, reads_known_links, reward_from
 from motherlode.policy.models import start_from
-from motherlode.www.urls import canonical
 
 _SECONDS_A_SYNTAX = 5.0
 _SECONDS_A_PAGE = 30.0
@@ -79,8 +79,7 @@ def canonical_seeds(seeds: tuple[str, ...]) -> tuple[str, ...]:
     for seed in seeds:
         if _PATH.match(seed):
             raise JobError(f"the seed {seed!r} is a path and no URL; to start from the URLs in a file: --seeds FILE")
-        is_mail = "://" not in seed and "@" in seed.partition("/")[0]
-        url = None if is_mail else canonical(seed if "://" in seed else f"https://{seed}")
+        url = typed_address(seed)
         if url is None:
             raise JobError(f"the seed {seed!r} is not an http or https URL")
         found[url] = None

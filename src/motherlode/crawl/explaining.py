@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from motherlode.crawl.folder import CrawlFolder
+from motherlode.crawl.hostnames import typed_address
 from motherlode.crawl.job import Job
 from motherlode.crawl.outcomes import Outcome, Step, chain, outcome_of, visits_of
 from motherlode.crawl.refreshing import Outcome as Look
@@ -25,7 +26,7 @@ from motherlode.crawl.refusing import Check, checks, plain_link
 from motherlode.frontier import REVISIT, DiskLedger, Entry, UrlState
 from motherlode.model import Explanation, Link, LinkSource, Parent, Policy, Rating, Syntax, Visit
 from motherlode.policy import policy_from
-from motherlode.www.urls import canonical, host_of
+from motherlode.www.urls import host_of
 
 _MOST_ARMS = 200_000
 _MOST_PICKS = 20_000
@@ -113,8 +114,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
 def explain(folder: CrawlFolder, url: str) -> Told:
     """What there is to say about a URL."""
     folder.require()
-    is_mail = "://" not in url and "@" in url.partition("/")[0]
-    spelled = None if is_mail else canonical(url if "://" in url else f"https://{url}")
+    spelled = typed_address(url)
     if spelled is None:
         problem = Check(name="address", passed=False, detail="not an http or https URL that could be fetched")
         return Told(url=url, state=UNKNOWN, because=f"it cannot be fetched at all: {problem.detail}", checks=(problem,))

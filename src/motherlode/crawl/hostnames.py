@@ -1,4 +1,4 @@
-"""Names of hosts as users write them, and as URLs spell them."""
+"""Names of hosts and addresses as users write them, and as URLs spell them."""
 
 from __future__ import annotations
 
@@ -19,3 +19,13 @@ def host_name(given: str) -> str | None:
     url = None if _MORE_THAN_A_NAME.search(given) else canonical(f"http://{given}/")
     name = "" if url is None else host_of(url)
     return name if _NAME.fullmatch(name) else None
+
+
+def typed_address(text: str) -> str | None:
+    """The address that somebody means who may leave the scheme out; None for what is none, such as a mail address.
+
+    >>> typed_address("a.example/x"), typed_address("HTTP://A.example"), typed_address("mailto:ann@a.example")
+    ('https://a.example/x', 'http://a.example/', None)
+    """
+    is_mail = "://" not in text and "@" in text.partition("/")[0]
+    return None if is_mail else canonical(text if "://" in text else f"https://{text}")
