@@ -12,6 +12,7 @@ help:  ## show the targets
 
 $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'Motherlode needs Python 3.11 or later: make PYTHON=python3.12 …'; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 15))' || echo 'Some pinned packages have no wheels for this Python yet. Should they not build: make PYTHON=python3.14 …'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
@@ -60,7 +61,8 @@ focus: setup  ## our policy against every other, by target and budget, into benc
 	$(BIN)/python bench/focus.py
 
 lock:  ## write requirements.lock anew from what is installed
-	$(BIN)/python -m pip freeze --exclude-editable > requirements.lock
+	$(BIN)/python -m pip freeze --exclude-editable | \
+	  sed 's/^backports.zstd==.*/& ; python_version < "3.14"/' > requirements.lock  # later ones have it, and refuse this
 
 clean:  ## remove what the other targets made
 	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,12 +1,15 @@
-"""From seeds to stored quads: Motherlode against Scrapy + extruct + an N-Quads writer, on the same pages, in one run.
+"""From seeds to stored quads: Motherlode against Scrapy + extruct + PyLD, on the same pages, in one run.
 
     python bench/crawl.py [--pages 5000]
 
-The pages are drawn from ../shared/corpus and served by nginx on 24 loopback addresses, pinned to one core; the crawlers
-have the other core to themselves. All get the same pages as seeds, with no delay and 64 requests at a time. Scrapy
-follows no links and converts nothing that extruct did not find; we extract links, keep a frontier, provenance and
-an index of words, as always. One row shows what we do with both cores, the server's included; Scrapy has no use for
-a second one. Nobody can leave: the whole runs in a network of its own (`isolation`).
+The pages are drawn from ../shared/corpus and served by nginx on 24 loopback addresses. The seeds are 24 lists, one an
+address, that link to all its pages; both crawlers follow the links that lead to these pages, so both have to look for
+links on every page. There is no delay, and 64 requests at a time. Both store what they find: the peer appends lines of
+N-Quads to a file; we keep a frontier, a store that can be asked, provenance and an index of words, as always.
+
+nginx has one core, and most rows give the crawlers the other, to themselves. In one row we have both cores, with the
+server on one of them; Scrapy has no use for a second. A row of the peer that is given all pages as seeds, and looks for
+no links, shows what it costs without. Nobody can leave: the whole runs in a network of its own (`isolation`).
 """
 
 from __future__ import annotations
@@ -52,9 +55,12 @@ EXTENSIONS = {
     "application/ld+json": "jsonld",
     "application/xml": "xml",
 }
+PORT = 18080
+SCOPE = rf"http://127\.0\.1\.\d+:{PORT}/drawn-(list|\d+)\.({'|'.join(EXTENSIONS.values())})$"
 SPIDER = Path(__file__).parent / "peers" / "scrapy_extruct.py"
 FETCHING = Path(__file__).parent / "fetching.py"
-PEER, PEER_FETCHING = "Scrapy + extruct + N-Quads", "Scrapy, fetching alone"
+PEER, PEER_FETCHING = "Scrapy + extruct + PyLD", "Scrapy, fetching alone"
+PEER_LINKLESS = "Scrapy + extruct + PyLD, no links"
 OURS, OURS_FETCHING = "Motherlode", "Motherlode, fetching alone"
 OURS_WORDLESS = "Motherlode, quads alone (words = false)"
 OURS_ON_BOTH = "Motherlode, with the server's core as well"
@@ -78,22 +84,30 @@ class Nginx:
         self._folder = folder
         root = folder / "root"
         root.mkdir()
-        self.port = 18080
         self.urls = []
         for number, page in enumerate(pages):
-            name = f"{number}.{EXTENSIONS[page.content_type.partition(';')[0]]}"
-            (root / name).write_bytes(page.body)
-            self.urls.append(f"http://{ADDRESSES[number % len(ADDRESSES)]}:{self.port}/{name}")
+            address = ADDRESSES[number % len(ADDRESSES)]
+            name = f"drawn-{number}.{EXTENSIONS[page.content_type.partition(';')[0]]}"
+            (root / address).mkdir(exist_ok=True)
+            (root / address / name).write_bytes(page.body)
+            self.urls.append(f"http://{address}:{PORT}/{name}")
+        self.lists = [self._list(root, address) for address in ADDRESSES]
         (folder / "nginx.conf").write_text(self._configuration(root))
 
+    def _list(self, root: Path, address: str) -> str:
+        """A page that links to all other pages of an address."""
+        links = "\n".join(f'<li><a href="{file.name}">{file.stem}</a>' for file in sorted((root / address).iterdir()))
+        (root / address / "drawn-list.html").write_text(f"<!DOCTYPE html><title>{address}</title><ul>{links}</ul>")
+        return f"http://{address}:{PORT}/drawn-list.html"
+
     def _configuration(self, root: Path) -> str:
-        listen = "".join(f"listen {address}:{self.port}; " for address in ADDRESSES)
+        listen = "".join(f"listen {address}:{PORT}; " for address in ADDRESSES)
         types = "".join(f"{media} {extension}; " for media, extension in EXTENSIONS.items())
         return (
             f"worker_processes 1; daemon off; pid {self._folder}/pid; error_log {self._folder}/error.log;\n"
             f"user root; events {{ worker_connections 2048; }}\n"
             f"http {{ access_log off; sendfile on; keepalive_requests 100000; types {{ {types} }}\n"
-            f"charset utf-8; server {{ {listen} root {root}; }} }}\n"
+            f"charset utf-8; server {{ {listen} root {root}/$server_addr; }} }}\n"
         )
 
     def __enter__(self) -> Nginx:
@@ -133,7 +147,7 @@ def ours(
     config = out.with_name("job.toml")
     config.write_text(f"words = {str(words).lower()}\n")
     motherlode = [sys.executable, "-m", "motherlode"]
-    asked = ["--seeds", str(seeds), "--pages", str(pages), "--delay", "0", "--policy", "bfs", "--scope", "http://127"]
+    asked = ["--seeds", str(seeds), "--pages", str(pages), "--delay", "0", "--policy", "bfs", "--scope", SCOPE]
     wall, cpu = run(
         [*motherlode, "crawl", "--config", str(config), *asked, "--allow", "127.0.0.0/8", "-o", str(out), "--quiet"],
         cores=cores,
@@ -148,10 +162,9 @@ def ours_fetching(seeds: Path) -> tuple[float, float, int]:
     return *run([sys.executable, str(FETCHING), str(seeds)]), 0
 
 
-def scrapy(seeds: Path, out: Path, *, extract: bool) -> tuple[float, float, int]:
-    wall, cpu = run([sys.executable, str(SPIDER), str(seeds), str(out), "extract" if extract else "fetch"])
-    lines = out.read_text().splitlines() if extract else []
-    return wall, cpu, len(lines)
+def scrapy(seeds: Path, out: Path, mode: str) -> tuple[float, float, int]:
+    wall, cpu = run([sys.executable, str(SPIDER), str(seeds), str(out), SCOPE, mode])
+    return wall, cpu, out.read_bytes().count(b"\n")
 
 
 def phases(pages: list[Page], urls: list[str], folder: Path) -> list[tuple[str, float]]:
@@ -241,16 +254,19 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with Nginx(folder, pages) as server:
-            seeds = folder / "seeds.txt"
-            seeds.write_text("\n".join(server.urls))
+            seeds, everything, quads = (folder / name for name in ("seeds.txt", "everything.txt", "scrapy.nq"))
+            seeds.write_text("\n".join(server.lists))
+            everything.write_text("\n".join(server.urls))
             both = f"{CRAWLER_CORE},{SERVER_CORE}"
+            all_pages = len(pages) + len(server.lists)
             rows = [
-                (PEER, *scrapy(seeds, folder / "scrapy.nq", extract=True)),
-                (OURS, *ours(seeds, len(pages), folder / "out")),
-                (OURS_WORDLESS, *ours(seeds, len(pages), folder / "out", words=False)),
-                (OURS_ON_BOTH, *ours(seeds, len(pages), folder / "out", cores=both)),
-                (PEER_FETCHING, *scrapy(seeds, folder / "none", extract=False)),
-                (OURS_FETCHING, *ours_fetching(seeds)),
+                (PEER, *scrapy(seeds, quads, "crawl")),
+                (OURS, *ours(seeds, all_pages, folder / "out")),
+                (OURS_WORDLESS, *ours(seeds, all_pages, folder / "out", words=False)),
+                (OURS_ON_BOTH, *ours(seeds, all_pages, folder / "out", cores=both)),
+                (PEER_LINKLESS, *scrapy(everything, quads, "list")),
+                (PEER_FETCHING, *scrapy(everything, quads, "fetch")),
+                (OURS_FETCHING, *ours_fetching(everything)),
             ]
             spent = phases(pages, server.urls, folder)
     print_and_record(len(pages), rows, spent)
@@ -267,9 +283,10 @@ def print_and_record(pages: int, rows: list[tuple[str, float, float, int]], spen
 
 {crawlers}
 
-- from seeds to stored quads: **{rates[OURS] / rates[PEER]:.1f} times** the pages a second of Scrapy + extruct
-  (at least 20); without the index of words {rates[OURS_WORDLESS] / rates[PEER]:.1f}, with both cores
-  {rates[OURS_ON_BOTH] / rates[PEER]:.1f} times
+- from seeds to stored quads: **{rates[OURS] / rates[PEER]:.1f} times** the pages a second of Scrapy + extruct on one
+  core, **{rates[OURS_ON_BOTH] / rates[PEER]:.1f} times** with both (at least 20); without the index of words
+  {rates[OURS_WORDLESS] / rates[PEER]:.1f} times on one core; against a peer that looks for no links
+  {rates[OURS] / rates[PEER_LINKLESS]:.1f} and {rates[OURS_ON_BOTH] / rates[PEER_LINKLESS]:.1f} times
 - fetching alone on both sides: **{rates[OURS_FETCHING] / rates[PEER_FETCHING]:.1f} times** Scrapy (at least 8)
 - our whole crawl against Scrapy fetching alone: {rates[OURS] / rates[PEER_FETCHING]:.2f} times
 

@@ -9,7 +9,7 @@ ends with a commit, as in a crawl; commits count, making the links does not. The
 a crash; another one opens the folder and picks, each pick answered at once. The first pick is what `next` does until it
 hands out a page. Every step has a process of its own.
 Anonymous memory is what the process itself holds (RssAnon, looked at after every commit); the resident peak also counts
-the pages of LMDB's file that happen to be mapped, which the system takes back when it needs them.
+the pages of LMDB's file that are mapped, of which the frontier lets go when they are many. It has to stay below 2 GB.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import pytest
 
 from motherlode.fetch.archive import WarcFile
 from motherlode.sim.web.web import SyntheticWeb
+from motherlode.transform.installed import GROUP
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -46,3 +47,20 @@ def synthetic_warc(path: Path, *, pages: int, seed: int) -> tuple[Path, list[str
                 yield url, answer.status, dict(answer.headers), answer.body
 
     return write_warc(path, responses()), [web.home(host) for host in hosts]
+
+
+_TRANSFORMER = """
+def transform(*, body, url, content_type):
+    return "text/turtle", f"<{url}> <http://purl.org/dc/terms/extent> {len(body)} .".encode()
+"""
+
+
+def install_pdf_transformer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package with a transformer for PDFs, as installed for this process and for those that it starts."""
+    about = folder / "pdf_reader-1.dist-info"
+    about.mkdir(parents=True)
+    (folder / "pdf_reader.py").write_text(_TRANSFORMER, encoding="utf-8")
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: pdf_reader\nVersion: 1\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text(f"[{GROUP}]\napplication/pdf = pdf_reader:transform\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]))

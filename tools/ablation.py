@@ -44,6 +44,7 @@ VARIANTS = {
     "without what the family led to": Settings(borrowed_pages=0.0),
     "without forgetting": Settings(keep=1.0),
     "without trust in doors": Settings(unseen=0, seeds_are_doors=False),
+    "with every host as a door": Settings(door_links=1 << 30),
 }
 OTHER = "bandit:success-rate"
 TARGETS = ("any", "microdata", "jsonld", "rdf")

@@ -1,59 +1,134 @@
-"""The peer of bench/crawl.py: Scrapy fetches, extruct extracts, a small writer makes N-Quads of what it gives.
+"""The peer of bench/crawl.py: Scrapy crawls, extruct extracts, PyLD and a small writer make N-Quads of what it gives.
 
-python scrapy_extruct.py SEEDS OUT extract|fetch
+python scrapy_extruct.py SEEDS OUT SCOPE crawl|list|fetch
+
+`crawl` starts from the seeds and follows the links that match the scope. `list` takes the seeds as the list of all
+pages and looks for no links. `fetch` does nothing with the pages.
+
+The writer is as lean as N-Quads allow. extruct gives JSON-LD and RDFa as JSON-LD, which is PyLD's to read; a schema.org
+context, which has 200 KB, is a vocabulary here. Everything else becomes statements in a few lines.
 """
 
 from __future__ import annotations
 
+import re
 import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import extruct
 import scrapy
+from pyld import jsonld
 from scrapy.crawler import CrawlerProcess
+from scrapy.linkextractors import LinkExtractor
+
+TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+SCHEMA = {"@context": {"@vocab": "http://schema.org/"}}
+MICROFORMATS = "http://microformats.org/profile/"
+ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"})
+BLANK_NODES = (f"_:b{number}" for number in count())
 
 
 class Spider(scrapy.Spider):
     name = "peer"
 
-    def __init__(self, seeds: str, out: str, mode: str) -> None:
+    def __init__(self, seeds: str, out: str, scope: str, mode: str) -> None:
         super().__init__()
         self.urls = Path(seeds).read_text().split()
-        self.out = Path(out).open("w")  # noqa: SIM115 - closed when the spider is
+        self.out = Path(out).open("w", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed when the spider is
+        self.links = LinkExtractor(allow=scope, deny_extensions=[])
         self.mode = mode
 
     async def start(self) -> Any:
         for url in self.urls:
-            yield scrapy.Request(url, dont_filter=True)
+            yield scrapy.Request(url)
 
-    def parse(self, response: Any) -> None:
-        if self.mode == "extract":
+    def parse(self, response: Any) -> Any:
+        if self.mode == "crawl" and isinstance(response, scrapy.http.TextResponse):
+            for link in self.links.extract_links(response):
+                yield scrapy.Request(link.url)
+        if self.mode != "fetch":
             try:
                 data = extruct.extract(response.body, base_url=response.url, errors="ignore")
             except Exception:  # noqa: BLE001 - extruct raises what its parsers raise
                 return
-            for items in data.values():
-                for item in items:
-                    self.out.writelines(quads(item, response.url))
+            self.out.writelines(quads(defaultdict(list, data), response.url))  # it leaves out what failed
 
     def closed(self, reason: str) -> None:
         self.out.close()
 
 
-def quads(item: Any, page: str) -> list[str]:
-    """One line for each value that is not a dictionary or a list."""
-    lines: list[str] = []
-    stack = [(item, f"_:b{id(item)}")]
-    while stack:
-        node, name = stack.pop()
-        for key, value in node.items() if isinstance(node, dict) else ():
-            for one in value if isinstance(value, list) else [value]:
-                if isinstance(one, dict):
-                    stack.append((one, f"_:b{id(one)}"))
-                    one = f"_:b{id(one)}"
-                lines.append(f"{name} <{key}> {str(one)!r} <{page}> .\n")
-    return lines
+# ── N-Quads ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def quads(data: dict[str, list[Any]], page: str) -> Iterator[str]:
+    """All that extruct found, one graph a page."""
+    for item in data["json-ld"]:
+        yield linked(item, page)
+    if data["rdfa"]:
+        yield linked(data["rdfa"], page)
+    graph = iri(page)
+    for subject, predicate, value in plain(data, graph):
+        yield f"{subject} {predicate} {value} {graph} .\n"
+
+
+def linked(item: Any, page: str) -> str:
+    """JSON-LD by PyLD; what it cannot read is lost. Its blank nodes are numbered anew in every call."""
+    options = {"format": "application/n-quads", "documentLoader": load}
+    try:
+        lines: str = jsonld.to_rdf({"@id": page, "@graph": item}, options)
+    except Exception:  # noqa: BLE001 - PyLD raises what the page made it
+        return ""
+    return re.sub("(^| )_:b", rf"\1{next(BLANK_NODES)}n", lines, flags=re.MULTILINE)
+
+
+def load(url: str, options: object) -> dict[str, Any]:
+    if "schema.org" not in url:
+        raise ValueError(f"there is no way to {url}")
+    return {"document": SCHEMA, "documentUrl": url, "contextUrl": None}
+
+
+def plain(data: dict[str, list[Any]], page: str) -> Iterator[tuple[str, str, str]]:
+    """Microdata, microformats, OpenGraph and Dublin Core."""
+    for item in data["microdata"]:
+        yield from tree(item, next(BLANK_NODES), vocabulary="http://schema.org/")
+    for item in data["microformat"]:
+        yield from tree(item, next(BLANK_NODES), vocabulary=MICROFORMATS)
+    for found in data["opengraph"]:
+        for key, text in found["properties"]:
+            prefix, _, name = key.partition(":")
+            yield page, iri(found["namespace"].get(prefix, f"{prefix}:") + name), literal(text)
+    for found in data["dublincore"]:
+        for meta in found["elements"] + found["terms"]:
+            yield page, iri(meta["URI"]), literal(meta.get("content", ""))
+
+
+def tree(item: dict[str, Any], name: str, *, vocabulary: str) -> Iterator[tuple[str, str, str]]:
+    """An item with those inside of it: both syntaxes have types and properties."""
+    types = item.get("type") or []
+    for one in [types] if isinstance(types, str) else types:
+        yield name, iri(TYPE), iri(one if ":" in one else vocabulary + one)
+    for key, values in item.get("properties", {}).items():
+        predicate = iri(key if ":" in key else vocabulary + key)
+        for value in values if isinstance(values, list) else [values]:
+            if isinstance(value, dict) and "properties" in value:
+                inner = next(BLANK_NODES)
+                yield name, predicate, inner
+                yield from tree(value, inner, vocabulary=vocabulary)
+            else:
+                yield name, predicate, literal(value.get("value", "") if isinstance(value, dict) else value)
+
+
+def iri(text: str) -> str:
+    return f"<{quote(text, safe=':/?#[]@!$&()*+,;=%~-._')}>"
+
+
+def literal(text: Any) -> str:
+    return f'"{str(text).translate(ESCAPES)}"'
 
 
 if __name__ == "__main__":
@@ -71,5 +146,5 @@ if __name__ == "__main__":
             "RETRY_ENABLED": False,
         }
     )
-    process.crawl(Spider, *sys.argv[1:4])
+    process.crawl(Spider, *sys.argv[1:5])
     process.start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import signal
@@ -11,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.crawl.changing_web import ChangingWeb, Document, serving
 from tests.support import shared, synthetic_warc
 
 from motherlode.cli.crawling import read_seeds
@@ -157,9 +159,28 @@ def test_the_end_of_a_crawl_is_told_with_how_it_goes_on(crawled: Path, tmp_path:
     assert "nothing is left to fetch" in motherlode("resume", out, "--pages", "100000").stderr
 
 
+def test_a_new_budget_lasts(crawled: Path, tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    job = ("--web", str(crawled / "web.warc.gz"), "--seeds", str(crawled / "seeds.txt"), "-o", out)
+    motherlode("crawl", *job, "--pages", "5", "--quiet")
+    motherlode("resume", out, "--pages", "8", "--quiet")
+    assert "the budget is spent (8 pages)" in motherlode("resume", out).stderr, "or who stops it cannot go on"
+
+
 def test_without_a_network_it_says_so(tmp_path: Path) -> None:
     done = motherlode("crawl", "http://nowhere.invalid/", "-o", str(tmp_path / "out"), "--quiet")
     assert "is this machine on a network" in done.stderr
+
+
+async def test_seeds_that_lead_out_of_scope_are_told(tmp_path: Path) -> None:
+    moved = Document(status=301, headers={"Location": "http://localhost:9/"})
+    async with serving(ChangingWeb({"/": moved})) as site:
+        done = await asyncio.to_thread(
+            motherlode,
+            *("crawl", f"{site.root}/", "-o", str(tmp_path / "out"), "--scope", "host"),
+            *("--allow", "127.0.0.0/8", "--quiet"),
+        )
+    assert "not one page came: the seeds redirect to where the crawl may not go" in done.stderr
 
 
 def test_ctrl_c_stops_cleanly_and_resume_goes_on(crawled: Path, tmp_path: Path) -> None:

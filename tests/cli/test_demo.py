@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -32,7 +36,29 @@ def test_the_focused_crawl_is_ahead_and_there_is_an_answer_and_a_report(tmp_path
     assert "rows" in done.stderr
     again = _demo("-o", str(tmp_path / "demo"), "--pages", "20")
     assert again.returncode == 0, "an earlier demo is replaced"
-    assert "came to no recipe with a cooking time in 20 pages" in " ".join(again.stderr.split())
+    assert "came to nothing with a price in euros in 20 pages" in " ".join(again.stderr.split())
+
+
+def test_the_query_can_be_copied_into_a_shell(tmp_path: Path) -> None:
+    done = _demo("-o", str(tmp_path / "my demo"), "--pages", "15")
+    command = done.stderr.partition("\nmotherlode ")[2].partition("LIMIT 8'")[0] + "LIMIT 8'"
+    words = shlex.split(command)
+    assert words[:2] == ["query", str(tmp_path / "my demo" / "motherlode")]
+    assert words[2:] == [demo.QUESTION]
+
+
+def test_who_interrupts_is_told_that_the_web_is_gone(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "motherlode", "demo", "-o", str(tmp_path / "demo"), "--pages", "5000"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as running:
+        assert running.stderr is not None
+        lines = [running.stderr.readline() for _ in range(2)]
+        assert "--policy bfs" in lines[-1]
+        time.sleep(1)
+        os.killpg(running.pid, signal.SIGINT)
+        said = running.stderr.read()
+    assert running.returncode == 1
+    assert "the web of the demo is gone" in said
+    assert "resume" not in said
 
 
 def test_it_does_not_remove_what_is_not_a_demo(tmp_path: Path) -> None:
@@ -63,12 +89,14 @@ def test_a_budget_and_a_port_that_cannot_be_are_wrong_usage(tmp_path: Path) -> N
 def test_who_stops_the_first_crawl_is_not_shown_a_comparison(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = []
 
-    def stopped(job: Job, folder: CrawlFolder, *, quiet: bool) -> bool:
+    def stopped(job: Job, folder: CrawlFolder) -> bool:
         begun.append(job.policy)
         folder.unlock()
-        return not quiet
+        return True
 
-    monkeypatch.setattr(demo, "run", stopped)
-    done = CliRunner().invoke(application(["demo", "stats"]), ["demo", "-o", str(tmp_path / "demo"), "--pages", "5"])
+    monkeypatch.setattr(demo, "_run", stopped)
+    done = CliRunner().invoke(application(["demo", "stats"]), ["demo", "-o", str(tmp_path / "a demo"), "--pages", "5"])
     assert (done.exit_code, begun) == (1, ["bfs"])
     assert "times as many" not in done.output
+    assert "resume" not in done.output, "its web is gone"
+    assert f"what was found is in '{tmp_path}/a demo/bfs'" in done.output.replace("\n", "")

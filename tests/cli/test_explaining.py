@@ -10,6 +10,8 @@ from tests.crawl.small_web import HOME, crawled, small_web
 from typer.testing import CliRunner
 
 from motherlode.cli import application
+from motherlode.cluster.hashing import owner_of
+from motherlode.crawl import CrawlFolder, Job
 
 RUN = CliRunner()
 
@@ -45,6 +47,21 @@ def test_a_url_that_was_never_met_is_told_with_its_checks(out: str) -> None:
     assert code == 0
     assert "STOPS: its host's robots.txt disallows it" in text
     assert "known URLs of its host" in text
+
+
+def test_a_shard_that_never_met_a_url_names_its_owner(tmp_path: Path) -> None:
+    web, whole = small_web(tmp_path / "web.warc.gz"), CrawlFolder(tmp_path / "out")
+    whole.create(Job(seeds=(HOME,), shards=2))
+    whole.unlock()
+    hosts = (f"http://h{number}.example/" for number in range(50))
+    foreign = next(url for url in hosts if owner_of(url, 2) == 0)
+    own = next(url for url in hosts if owner_of(url, 2) == 1)
+    shard = str(crawled(whole.path / "shards" / "0001", web, pages=3)[0].path)
+    _, text = _run(shard, foreign, "--json")
+    owner = whole.path / "shards" / "0000"
+    assert f"belongs to another shard: `motherlode explain {owner} {foreign}` asks that" in json.loads(text)["because"]
+    _, text = _run(shard, own, "--json")
+    assert "never met" in json.loads(text)["because"]
 
 
 @pytest.mark.parametrize("part", ["/md3", "./md3", "?q", "#top", "//a.example/x"])

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 from tests.crawl.changing_web import ChangingWeb, Document, motherlode, serving
+from tests.support import install_pdf_transformer
 
 PAGE = """<!DOCTYPE html><title>Pie</title>
 <script type="application/ld+json">{"@context": "https://schema.org", "@type": "Recipe", "name": "Pie",}</script>
@@ -81,6 +82,8 @@ def test_standard_input_with_a_type_and_a_base() -> None:
 def test_exit_codes() -> None:
     assert "nothing could be read" in extract("-", "--type", "text/turtle", text="<a <b", expect=1).stderr
     assert "no structured data" in extract("-", "--syntax", "rdfa", text="<p>plain</p>").stderr
+    told = extract("-", "--syntax", "trig", "--syntax", "rdfa", text=PAGE).stderr
+    assert "no structured data found in trig or rdfa: the content is html" in told
     assert "did you mean microdata" in extract("-", "--syntax", "microdat", text="", expect=2).stderr
 
 
@@ -105,6 +108,14 @@ def test_what_could_be_read_and_says_nothing_is_no_failure(tmp_path: Path, name:
     path = tmp_path / name
     path.write_text(content)
     assert f"no structured data found: the content is {kind}" in extract(str(path)).stderr
+
+
+def test_a_name_tells_what_an_installed_transformer_is_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paper = tmp_path / "paper.pdf"
+    paper.write_bytes(b"%PDF-1.4 x")
+    assert "binary" in extract(str(paper), expect=1).stderr
+    install_pdf_transformer(tmp_path / "packages", monkeypatch)
+    assert '"10"' in extract(str(paper)).stdout
 
 
 def test_a_file_keeps_its_name_where_a_base_is_given(tmp_path: Path) -> None:

@@ -45,6 +45,16 @@ def test_a_reader_that_has_left_is_no_failure(out: str, arguments: tuple[str, ..
     assert (done.returncode, b"Traceback" in done.stderr, b"Exception" in done.stderr) == (0, False, False)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+@pytest.mark.parametrize("command", ["stats", "export"])
+def test_a_full_disk_is_told_in_words(out: str, command: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        asked = [sys.executable, "-m", "motherlode", command, out]
+        done = subprocess.run(asked, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stderr.decode().splitlines() == ["error: no space is left on the disk: what was written is not whole"]
+
+
 def test_what_is_written_is_utf_8_in_any_locale(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text("<title>Küche</title>", encoding="utf-8")

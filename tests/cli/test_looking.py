@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
+import os
+import shutil
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+import typer
+from tests.index.fakes import spoil, spoil_inside
 from tests.support import synthetic_warc
 
-from motherlode.cli.looking import in_order
+from motherlode.cli.looking import in_order, within
 from motherlode.crawl import CrawlFolder, Job
 
 
@@ -39,6 +45,32 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> str:
         *("-o", str(folder / "out"), "--json"),
     )
     return str(folder / "out")
+
+
+@pytest.fixture(scope="module", params=[spoil, spoil_inside])
+def damaged(request: pytest.FixtureRequest, out: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("damaged") / "out"
+    shutil.copytree(out, folder)
+    request.param(folder / "store")
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("query", "SELECT * { ?s ?p ?o }", "--format", "csv"),
+        ("export",),
+        ("export", "--format", "parquet", "-o", "tables"),
+        ("export", "-o", "all.nq"),
+        ("search", "--rebuild"),
+        ("resume", "--pages", "160"),
+    ],
+)
+def test_whoever_reads_a_damaged_store_is_told_what_to_do(damaged: str, asked: tuple[str, ...], tmp_path: Path) -> None:
+    command, *rest = [str(tmp_path / word) if word in ("tables", "all.nq") else word for word in asked]
+    told = " ".join(motherlode(command, damaged, *rest, expect=1).stderr.split())
+    assert told.startswith(f"error: the quad store in {damaged}/store is damaged: Corruption: ")
+    assert f"Put back a copy of the store if you have one; or move it away and `motherlode resume {damaged}`" in told
 
 
 def a_name(out: str) -> tuple[str, str]:
@@ -97,6 +129,23 @@ def test_a_query_that_takes_too_long_really_ends(out: str) -> None:
     assert time.monotonic() - began < 60, "it would take hours"
 
 
+@pytest.mark.parametrize(("by", "why"), [(signal.SIGABRT, "too much for the engine"), (signal.SIGSEGV, "too deep")])
+def test_an_engine_that_ends_itself_is_told_in_a_line(
+    capfd: pytest.CaptureFixture[str], by: signal.Signals, why: str
+) -> None:
+    def end() -> int:
+        faulthandler.disable()  # which would print where it happened
+        os.kill(os.getpid(), by)
+        return 0
+
+    with pytest.raises(typer.Exit):
+        within(30, end)
+    told = " ".join(capfd.readouterr().err.split())
+    assert f"ended by {by.name}" in told
+    assert why in told
+    assert "memory" not in told
+
+
 def test_a_wrong_query_is_shown_with_a_caret(out: str) -> None:
     done = motherlode("query", out, "-", stdin="SELECT * {\n  ?s fofa:name ?o\n}", expect=2)
     assert "line 2, column 6" in done.stderr
@@ -136,3 +185,11 @@ def test_stats_of_a_damaged_folder_are_an_error_in_words(tmp_path: Path) -> None
 )
 def test_variables_of_everything_stand_as_in_the_query(sparql: str, names: list[str]) -> None:
     assert in_order(["o", "p", "s"], sparql) == names
+
+
+def test_what_nobody_foresaw_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    def fail() -> int:
+        raise ImportError("no such engine")
+
+    assert within(30, fail) == 1
+    assert "ImportError: no such engine" in capfd.readouterr().err

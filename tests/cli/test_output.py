@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 
 import pytest
 import typer
 
-from motherlode.cli.output import FAILED, harmless, left_to_find, print_json, print_summary, print_table, say, stop
+from motherlode.cli import output
+from motherlode.cli.output import (
+    FAILED,
+    Printer,
+    harmless,
+    left_to_find,
+    print_in_parts,
+    print_json,
+    print_summary,
+    print_table,
+    say,
+    stop,
+    typed_flags,
+)
 from motherlode.crawl import CrawlStats
 from motherlode.crawl.estimating import Estimate
 from motherlode.crawl.totals import Totals
@@ -119,15 +133,15 @@ def test_the_summary_of_a_crawl_in_which_everything_has_happened(capsys: pytest.
         failures={"dns": 1, "timeout": 1_000},
         syntaxes={"rdfa": [1, 9], "jsonld": [20, 90]},
     )
-    sink = {"kind": "update", "to": "http://127.0.0.1/", "waiting": 3, "refused": 0}
+    sink = {"kind": "update", "to": "http://127.0.0.1/", "waiting": 3, "refused": 0, "trouble": "401 who are you?"}
     lines = summary(capsys, stats(totals, sinks=(sink,), left=Estimate(urls=7), refused={"robots.txt": 2}))
     assert lines["fetched"] == "2,000 pages in 10.0 s (200 a second)"
     assert lines["relevant"] == "500 (harvest rate 0.500)"
-    assert lines["refreshed"] == "1,000 known pages: 7 unchanged, 2 changed, 1 gone"
+    assert lines["refreshed"] == "1,000 looks at known pages in all: 7 unchanged, 2 changed, 1 gone, 990 failed"
     assert lines["failures"] == "timeout 1,000, dns 1", "the most frequent first"
     assert lines["syntaxes"] == "jsonld on 20 pages, rdfa on 1 page"
-    assert lines["sinks"] == "update http://127.0.0.1/: 3 waiting, 0 refused"
-    assert lines["left to find"].startswith("about 0 (0 to 0) among 7 waiting URLs")
+    assert lines["sinks"] == "update http://127.0.0.1/: 3 waiting (401 who are you?), 0 refused"
+    assert lines["left to find"].startswith("about 0 (0 to 2) among 7 waiting URLs")
     assert lines["heads"] == "3"
 
 
@@ -149,6 +163,11 @@ def test_the_summary_of_a_crawl_in_which_everything_has_happened(capsys: pytest.
         (Estimate(finds=10.0, urls=5_000, growth=0.5), False, "about 20 with pages that no link has led to yet"),
         (Estimate(finds=10.0, urls=5_000), True, "; the crawl dried out"),
         (Estimate(), False, "nothing: no URL waits"),
+        (
+            Estimate(finds=0.5, urls=5_000, requests=300, found=0),
+            False,
+            "nothing can be told yet: of 300 requests none was a find; 0 to 454 may be among 5,000 waiting URLs",
+        ),
     ],
 )
 def test_what_is_left_in_words(left: Estimate | None, said: str, *, dried_out: bool) -> None:
@@ -183,3 +202,42 @@ def test_one_page_is_no_pages(capsys: pytest.CaptureFixture[str]) -> None:
     lines = summary(capsys, stats(Totals(fetched=1)))
     assert lines["fetched"].startswith("1 page in ")
     assert lines["syntaxes"] == "none"
+
+
+HEADS = ("policy", "relevant", "harvest", "focus", "fetched", "pick µs")
+ROWS = [("bandit:success-rate:0.25:1000", "24", "0.490 ±0.050", "0.407 ±0.058", "50", "161.5"), ("bfs", *"12345")]
+
+
+def in_parts(width: int, monkeypatch: pytest.MonkeyPatch) -> str:
+    screen = StringIO()
+    monkeypatch.setattr(output, "unfolded", lambda: Printer(file=screen, width=width))
+    print_in_parts(HEADS, ROWS)
+    return screen.getvalue()
+
+
+@pytest.mark.parametrize("width", [200, 100, 80, 60, 50])
+def test_a_table_of_figures_loses_nothing_however_narrow_the_terminal(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = in_parts(width, monkeypatch)
+    assert all(text in shown for text in (*HEADS, *ROWS[0]))
+    assert max(map(len, shown.splitlines())) <= width
+    assert shown.count("policy") == {200: 1, 100: 1, 80: 2, 60: 3, 50: 5}[width], "as few tables as possible"
+    assert shown.index("relevant") < shown.index("fetched")
+
+
+def test_even_a_name_that_is_wider_than_the_terminal_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = [line.split("│")[1].strip() for line in in_parts(30, monkeypatch).splitlines() if "│" in line]
+    assert ROWS[0][0] in "".join(cells)
+
+
+def test_an_error_about_a_key_names_the_flag_where_it_was_typed(capsys: pytest.CaptureFixture[str]) -> None:
+    before = typed_flags.set({"dry_after": "--stop-when-dry"})
+    for message in ("dry_after must be more", "dry_below must be less"):
+        with pytest.raises(typer.Exit):
+            stop(message)
+    typed_flags.reset(before)
+    assert capsys.readouterr().err.splitlines() == [
+        "error: --stop-when-dry must be more",
+        "error: dry_below must be less",
+    ]

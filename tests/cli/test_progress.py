@@ -1,14 +1,19 @@
-"""What a crawl shows of itself while it runs."""
+"""What a crawl, or another long piece of work, shows of itself while it runs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from io import StringIO
 
 import pytest
 
 from motherlode.cli import progress as module
-from motherlode.cli.progress import Progress
+from motherlode.cli.output import Printer
+from motherlode.cli.progress import Meter, Progress
 from motherlode.crawl import Job, Totals
+from motherlode.sim.study import Step
+
+STEP = Step(what="simulating, 1 of 3 runs ended", done=0, of=3_000, unit="requests", under_way=("bfs 900", "dfs 100"))
 
 
 @dataclass
@@ -44,7 +49,7 @@ def test_the_rate_counts_from_this_run_and_the_budget_says_what_is_left(clock: C
     totals.fetched, clock.now = 200, 10.0
     shown = figures(progress, clock)
     assert (shown["pages"], shown["rate"], shown["left"]) == ("200 of 400", "10.0/s", "0:20")
-    assert (shown["hosts"], shown["queue"], shown["in flight"]) == ("3", "1,234", "5")
+    assert (shown["known hosts"], shown["queue"], shown["in flight"]) == ("3", "1,234", "5")
 
 
 def test_of_several_budgets_the_one_that_ends_first_counts(clock: Clock) -> None:
@@ -73,3 +78,46 @@ def test_quiet_is_quiet(clock: Clock, capsys: pytest.CaptureFixture[str]) -> Non
         clock.now = 100.0
         progress.show("http://a.example/")
     assert capsys.readouterr() == ("", "")
+
+
+def test_away_from_a_terminal_a_meter_has_a_line_now_and_then(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    with Meter() as meter:
+        for second in range(25):
+            clock.now = float(second)
+            meter.show(replace(STEP, done=100 * second))
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.splitlines() == [
+        "simulating, 1 of 3 runs ended · 1,100 of 3,000 requests · left 0:19 · bfs 900 · dfs 100",
+        "simulating, 1 of 3 runs ended · 2,200 of 3,000 requests · left 0:08 · bfs 900 · dfs 100",
+    ]
+
+
+def test_the_next_part_of_the_work_has_a_pace_of_its_own(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    with Meter() as meter:
+        clock.now = 100.0
+        meter.show(Step(what="reading a.warc.gz", done=1_000_000, of=4_000_000, unit="bytes"))
+        clock.now = 111.0
+        meter.show(replace(STEP, done=10))
+        clock.now = 122.0
+        meter.show(replace(STEP, done=1_500))
+    first, second, third = capsys.readouterr().err.splitlines()
+    assert first.startswith("reading a.warc.gz · 1.0 MB of 4.0 MB · left ")
+    assert "left" not in second, "nobody can tell yet"
+    assert "left 0:11" in third
+
+
+def test_on_a_terminal_a_meter_is_a_bar_with_figures_that_is_gone_in_the_end(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = StringIO()
+    monkeypatch.setattr(module, "terminal", Printer(file=screen, force_terminal=True, width=60))
+    with Meter() as meter:
+        clock.now = 5.0
+        meter.show(replace(STEP, done=1_000, under_way=("a-policy-with-a-long-name" * 5,)))
+    shown = screen.getvalue()
+    assert "━" in shown
+    assert "1,000 of 3,000 requests" in shown
+    assert "simulating, 1 of 3 runs ended" in shown
+    assert max(len(line) for line in shown.splitlines() if "long-name" in line) < 120, "one line of the terminal"
+    assert shown.endswith("\x1b[1A\x1b[2K")

@@ -42,6 +42,11 @@ def test_a_budget_counts_from_where_the_crawl_is(tmp_path: Path) -> None:
     assert (job.pages, job.time, job.bytes) == (107, 90.0, 5_001)
 
 
+def test_a_budget_of_nothing_is_wrong(tmp_path: Path) -> None:
+    with pytest.raises(JobError, match="pages must be greater than 0"):
+        refresh_job(finished(tmp_path / "out", pages=100), {"pages": 0})
+
+
 def test_how_to_ask_may_change_and_what_to_ask_for_may_not(tmp_path: Path) -> None:
     folder = finished(tmp_path / "out", delay=2.0)
     assert refresh_job(folder, {"delay": 0.5}).delay == 0.5

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 from tests.support import synthetic_warc
 
-from motherlode.crawl import CrawlFolder, JobError, read_stats
+from motherlode.cli.sharding import check_shards, owner_elsewhere
+from motherlode.cluster.hashing import owner_of
+from motherlode.crawl import CrawlFolder, Job, JobError, read_stats
 
 WITHOUT_RAY = (
     "import sys; sys.modules['ray'] = None; from motherlode.cli import main; sys.argv[0] = 'motherlode'; main()"
@@ -23,7 +25,7 @@ WITHOUT_RAY = (
 @pytest.fixture(scope="module")
 def web(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("web")
-    warc, homes = synthetic_warc(folder / "web.warc.gz", pages=250, seed=4)
+    warc, homes = synthetic_warc(folder / "web.warc.gz", pages=1000, seed=4)
     seeds = folder / "seeds.txt"
     seeds.write_text("\n".join(homes))
     return warc, seeds
@@ -59,6 +61,50 @@ def test_a_cluster_without_shards_is_a_wrong_use(web: tuple[Path, Path], tmp_pat
     assert "--shards" in errors
 
 
+def test_a_cluster_that_is_not_there_leaves_no_folder(web: tuple[Path, Path], tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason='this test needs Ray: pip install "motherlode[ray]"')
+    process = start(*flags(web, tmp_path / "out"), "--shards", "2", "--ray", "127.0.0.1:1")
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert "127.0.0.1:1 cannot be joined" in errors
+    assert "ray start --head" in errors
+    assert not (tmp_path / "out").exists(), "nothing is left behind"
+
+
+def test_a_shard_names_the_owner_of_a_url(tmp_path: Path) -> None:
+    whole = CrawlFolder(tmp_path / "out")
+    whole.create(Job(seeds=("http://a.example/",), shards=3))
+    whole.unlock()
+    url = "http://a.example/x"
+    own = owner_of(url, 3)
+    shards = [whole.path / "shards" / f"{number:04d}" for number in range(3)]
+    for number, shard in enumerate(shards):
+        assert owner_elsewhere(shard, url) == (None if number == own else shards[own])
+    assert owner_elsewhere(whole.path, url) is None
+    assert owner_elsewhere(tmp_path / "shards" / "0001", url) is None, "no crawl is there"
+
+
+def test_resume_takes_another_cluster(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason='this test needs Ray: pip install "motherlode[ray]"')
+    job = Job(seeds=("http://a.example/",), shards=2, ray="127.0.0.1:1")
+    folder = CrawlFolder(tmp_path / "out")
+    folder.create(job)
+    folder.unlock()
+    for arguments, asked in (((), "127.0.0.1:1"), (("--ray", "127.0.0.1:2"), "127.0.0.1:2")):
+        process = start("resume", str(folder.path), *arguments)
+        _, errors = process.communicate(timeout=30)
+        assert process.returncode == 2
+        assert f"the Ray cluster at {asked} cannot be joined" in errors
+    assert folder.job() == job, "an address that is not good is not kept"
+
+
+def test_shards_do_not_share_a_folder_of_files(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason='this test needs Ray: pip install "motherlode[ray]"')
+    check_shards(Job(seeds=("http://a.example/",), shards=2, sinks=({"kind": "nquads", "path": "files"},)))
+    with pytest.raises(JobError, match="all shards would write"):
+        check_shards(Job(seeds=("http://a.example/",), shards=2, sinks=({"kind": "nquads", "path": str(tmp_path)},)))
+
+
 def fetched_so_far(folder: CrawlFolder) -> int:
     try:
         return read_stats(folder).totals.fetched
@@ -79,7 +125,7 @@ def test_a_sharded_crawl_is_stopped_resumed_and_asked_like_any_other(web: tuple[
     output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     stopped = json.loads(output)
-    assert 20 <= stopped["fetched"] < 200, "it was stopped in the middle"
+    assert 20 <= stopped["fetched"] < 800, "it was stopped in the middle"
     assert not _started_by(process.pid), "everything that it started has ended"
     resumed = start("resume", str(out), "--pages", str(stopped["fetched"] + 10), "--json")
     output, errors = resumed.communicate(timeout=120)

@@ -2,14 +2,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 from tests.sim.fakes import recorded_graph
 from typer.testing import CliRunner, Result
 
-from motherlode.cli import COMMANDS, application
+from motherlode.cli import COMMANDS, application, progress
 from motherlode.crawl import CrawlFolder, Job
+from motherlode.sim import matrix
 
 CONTRACT = {
     "policy", "target", "seed", "fetched", "relevant", "harvest_rate", "recall", "select_us_mean", "wall_seconds",
@@ -140,6 +145,71 @@ def test_an_unreadable_folder_is_said(folder: Path, tmp_path: Path) -> None:
 def test_without_a_terminal_there_is_no_bar_and_no_trace_of_one(folder: Path) -> None:
     made = run(folder, "record", str(folder / "w.warc.gz"), "-o", str(folder / "barless"))
     assert made.stderr.startswith("180 responses")
+
+
+@pytest.mark.parametrize("json_wanted", [False, True])
+def test_without_a_terminal_lines_tell_how_far_it_is_and_none_of_them_on_stdout(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *, json_wanted: bool
+) -> None:
+    monkeypatch.setattr(progress, "_LOG_SECONDS", 0.0)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    matrix._graphs.clear()
+    words = ["simulate", "synthetic:500", "--policy", "bfs", "--repeat", "2", "--pages", "100"]
+    found = run(folder, *words, *(["--json"] if json_wanted else []))
+    assert found.exit_code == 0, found.output
+    assert "looking through the web · 0 of 500 pages" in found.stderr
+    assert "oracle (seed 0) looks at the whole web, " in found.stderr
+    assert "simulating, 2 of 3 runs ended · 250 of 300 requests · left 0:0" in found.stderr
+    assert "bfs (seed 1) 50 of 100" in found.stderr
+    assert "runs ended" not in found.stdout
+
+
+def test_recording_tells_how_far_it_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_LOG_SECONDS", 0.0)
+    made = run(folder, "record", str(folder / "w.warc.gz"), "-o", str(folder / "told"))
+    assert made.stderr.startswith("reading w.warc.gz · ")
+    assert " kB of " in made.stderr
+
+
+@pytest.mark.parametrize("seconds", [2.0, 6.0])
+def test_ctrl_c_ends_at_once_with_a_line_and_leaves_nobody_behind(seconds: float) -> None:
+    command = [sys.executable, "-m", "motherlode", "simulate", "synthetic:100000", "--pages", "100000"]
+    running = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    time.sleep(seconds)
+    os.killpg(running.pid, signal.SIGINT)  # as a terminal does it: the workers are told, too
+    out, errors = running.communicate(timeout=10)
+    assert (running.returncode, out) == (130, "")
+    if seconds > 2.0:  # before, modules may still be loading
+        assert errors.splitlines()[-1] == "stopped: of a simulation that has not come to its end nothing is kept"
+    assert "Traceback" not in errors
+    assert _are_gone(running.pid)
+
+
+def _are_gone(group: int) -> bool:
+    """Whether no process of a group is left; the system's first process may take seconds to bury those that ended."""
+    for _ in range(100):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_the_table_tells_all_figures(folder: Path) -> None:
+    found = run(folder, "simulate", "synthetic:500", "--policy", "bfs", "--repeat", "2", "--pages", "50")
+    heads = ("relevant", "harvest", "focus", "area focus", "recall", "fetched", "pick µs", "pages/s", "±")
+    assert all(head in found.stdout for head in heads)
+
+
+@pytest.mark.parametrize("name", ["bandit", "bandit:xyz"])
+def test_a_policy_that_is_none_is_told_what_there_is(folder: Path, name: str) -> None:
+    found = run(folder, "simulate", "synthetic:500", "--policy", name)
+    assert found.exit_code == 2
+    assert "success-best-score" in told(found)
+    assert "docs/policies.md" in told(found)
 
 
 def test_places_that_will_not_do_are_told_before_anything_is_read(folder: Path, tmp_path: Path) -> None:

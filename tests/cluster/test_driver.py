@@ -14,6 +14,7 @@ import pytest
 import uvloop
 
 from motherlode.cluster import merge_shards
+from motherlode.cluster.addresses import check_cluster
 from motherlode.cluster.driver import ShardedCrawl
 from motherlode.cluster.starting import running_ray
 from motherlode.crawl import CrawlFolder, Job, read_stats, read_visits
@@ -52,6 +53,10 @@ def crawl(job: Job, path: Path, *, accident: Accident | None = None, after: int 
     merge_shards(folder, words=False)
     folder.unlock()
     return folder, warnings
+
+
+def test_a_cluster_that_runs_is_found_at_its_address(nodes: Nodes) -> None:
+    check_cluster(nodes.address)
 
 
 @pytest.mark.parametrize("shards", [1, 2, 4])

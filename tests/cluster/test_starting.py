@@ -43,5 +43,19 @@ def test_a_place_that_nobody_knows_is_told_before_the_crawl_begins(place: str) -
 
 def test_a_cluster_that_is_not_there_is_told() -> None:
     pytest.importorskip("ray")
-    with pytest.raises(JobError, match="cannot be joined"), running_ray("no such address", shards=2):
+    with (
+        pytest.raises(JobError, match=r"cannot be joined.*resume DIR.*--ray ADDRESS"),
+        running_ray("no such address", shards=2),
+    ):
+        pass
+
+
+def test_a_home_where_ray_cannot_keep_its_token_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = pytest.importorskip("ray")
+
+    def init(**_: object) -> None:
+        raise PermissionError(13, "Permission denied", "/nonexistent")
+
+    monkeypatch.setattr(ray, "init", init)
+    with pytest.raises(JobError, match=r"Ray cannot be started here: .*'/nonexistent'"), running_ray("", shards=2):
         pass

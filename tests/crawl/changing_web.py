@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -75,17 +76,21 @@ async def serving(site: ChangingWeb) -> AsyncIterator[ChangingWeb]:
         await runner.cleanup()
 
 
-async def motherlode(*arguments: str, code: int = 0) -> str:
-    """The command in a process of its own, as a user runs it: its output, if it ends as expected."""
+async def motherlode(*arguments: str, code: int = 0, errors: bool = False) -> str:
+    """The command in a process of its own, as a user runs it: its output, if it ends as expected.
+
+    With `errors`, or where it is to fail, that on stderr, too.
+    """
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", "from motherlode.cli import main; main()", *arguments),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "COLUMNS": "200"},
     )
     async with asyncio.timeout(120):
         out, err = await process.communicate()
     assert process.returncode == code, err.decode()
-    return out.decode() + (err.decode() if code else "")
+    return out.decode() + (err.decode() if code or errors else "")
 
 
 def stats(folder: Path) -> dict[str, Any]:

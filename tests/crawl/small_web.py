@@ -47,7 +47,8 @@ def small_web(path: Path, *, items: int = 12, plain: int = 12) -> Path:
 def crawled(folder: Path, web: Path, **job: Any) -> tuple[CrawlFolder, Totals]:
     """Crawl the web into a folder, to the end of the budget."""
     made = CrawlFolder(folder)
-    asked = Job(seeds=(HOME,), web=str(web), delay=0.0, workers=1, concurrency=1, words=False, **job)
+    settings = {"seeds": (HOME,), "web": str(web), "delay": 0.0, "workers": 1, "concurrency": 1, "words": False, **job}
+    asked = Job(**settings)
 
     async def run() -> Totals:
         if made.holds_a_crawl:

@@ -18,6 +18,7 @@ from motherlode.frontier import DiskLedger
 from motherlode.index import PROVENANCE, QuadStore
 from motherlode.model import Visit
 from motherlode.policy.motherlode import Motherlode
+from motherlode.www.scope import ScopeRule
 
 # ── seeds ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -32,6 +33,14 @@ def test_seeds_are_spelled_as_the_frontier_spells_them_and_each_is_there_once() 
     )
 
 
+def test_a_file_that_is_no_recorded_web_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    file = tmp_path / "seeds.txt"
+    file.write_text(HOME, encoding="utf-8")
+    with pytest.raises(JobError, match="is it a WARC file"):
+        check(Job(seeds=(HOME,), web=str(file)))
+    check(Job(seeds=(HOME,), web=str(small_web(tmp_path / "web.warc.gz"))))
+
+
 @pytest.mark.parametrize("seed", ["/md3", "./seeds.txt", "../seeds", "~/seeds.txt", "C:\\seeds.txt", "\\\\host\\seeds"])
 def test_a_path_is_not_taken_for_a_host(seed: str) -> None:
     with pytest.raises(JobError, match=r"is a path and no URL; .*--seeds FILE"):
@@ -43,6 +52,17 @@ def test_a_seed_that_is_no_address_is_named(seed: str) -> None:
     with pytest.raises(JobError, match="is not an http or https URL") as caught:
         canonical_seeds(("http://good.example/", seed))
     assert repr(seed) in str(caught.value)
+
+
+def test_what_stands_behind_a_tab_is_no_part_of_a_url() -> None:
+    with pytest.raises(JobError, match="has a tab in it: one URL a line"):
+        canonical_seeds(("http://a.example/\tscore=2.5",))
+
+
+def test_of_a_seed_that_is_too_long_the_beginning_is_named() -> None:
+    with pytest.raises(JobError, match=r"xxx'… is longer than the 4096 characters") as caught:
+        canonical_seeds(("http://a.example/" + 5000 * "x",))
+    assert len(str(caught.value)) < 200
 
 
 # ── what is refused ──────────────────────────────────────────────────────────────────────────────────────
@@ -148,7 +168,9 @@ def test_pages_that_the_store_has_lost_are_fetched_again_and_that_is_told(tmp_pa
 @pytest.mark.parametrize(
     ("budget", "choosy"),
     [
-        ({"pages": 100}, 0.5),
+        ({"pages": 100}, 0.65),
+        ({"pages": 100, "delay": 0.0}, 0.85),
+        ({"pages": 100, "delay": 0.0, "choosy": 0.0}, 0.0),
         ({"bytes": 100, "choosy": 0.8}, 0.8),
         ({"pages": 100, "time": 60.0}, 0.0),
         ({"time": 60.0}, 0.0),
@@ -167,4 +189,11 @@ def test_good_hosts_are_waited_for_where_requests_are_scarce_and_time_is_not(
 
 @pytest.mark.parametrize(("policy", "is_brief"), [("motherlode", True), ("bfs", True), ("ldcoc:trpx", False)])
 def test_links_are_described_again_for_policies_that_ask_for_it(policy: str, is_brief: bool) -> None:  # noqa: FBT001
-    assert _instructions(Job(seeds=(HOME,), policy=policy)).is_brief is is_brief
+    instructions = _instructions(Job(seeds=(HOME,), policy=policy), ScopeRule("host"))
+    assert instructions.is_brief is is_brief
+    assert instructions.scope.is_everything is not is_brief
+
+
+def test_links_of_a_recorded_web_are_judged_when_they_are_spelled_as_it_does() -> None:
+    job = Job(seeds=(HOME,), web="sites.warc.gz")
+    assert _instructions(job, ScopeRule("host")).scope.is_everything

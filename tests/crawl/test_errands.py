@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from aiohttp import web
+from tests.support import install_pdf_transformer
 
 from motherlode.crawl import CrawlFolder, Job
 from motherlode.crawl.assemble import assemble
 from motherlode.index import QuadStore
 from motherlode.model import Visit
+from motherlode.transform.installed import installed
 
 CONTEXT = {"@context": {"name": "http://vocab.example/name"}}
 
@@ -100,6 +102,25 @@ async def test_a_service_turns_a_pdf_into_facts(tmp_path: Path) -> None:
         "SELECT ?page ?t { GRAPH ?page { ?page dcterms:title ?t } }"
     )
     assert [(row["page"].value, row["t"].value) for row in titles] == [(f"{root}/paper.pdf", "On ore")]  # type: ignore[union-attr, index]
+
+
+@pytest.fixture
+def pdf_transformer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    install_pdf_transformer(tmp_path / "packages", monkeypatch)
+    installed.cache_clear()
+    yield
+    installed.cache_clear()
+
+
+@pytest.mark.usefixtures("pdf_transformer")
+async def test_an_installed_transformer_turns_a_pdf_into_facts(tmp_path: Path) -> None:
+    async with serving(Site()) as root:
+        await _crawl(_job(root, warc=True), tmp_path / "out")
+    (recorded,) = (tmp_path / "out" / "warc").iterdir()
+    await _crawl(_job(root, web=str(recorded)), tmp_path / "again")
+    for folder in ("out", "again"):
+        sizes = QuadStore(tmp_path / folder / "store", read_only=True).query("SELECT ?s { ?page dcterms:extent ?s }")
+        assert [row["s"].value for row in sizes] == ["10"]  # type: ignore[union-attr, index]
 
 
 async def test_a_service_that_is_not_there_is_a_problem_not_a_failure(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
+import msgspec
 import pytest
 from tests.crawl.small_web import crawled, small_web
 
@@ -75,6 +76,52 @@ def test_the_lower_end_counts_nothing_of_what_was_never_tried() -> None:
     assert found.finds > 500
 
 
+@pytest.mark.parametrize("requests", [10, 60, 300])
+def test_without_a_find_the_lower_end_is_nothing_and_the_upper_shrinks(requests: int) -> None:
+    """Seeds of many hosts and their first links, breadth-first: no arm is new, and so no first try was seen."""
+    watcher = Estimator()
+    for number in range(requests):
+        host = f"h{number % 70}.example"
+        depth = 0 if number < 70 else 1
+        watcher.add(Visit(number=number, url="", host=host, arm=host, depth=depth))
+    found = watcher.estimate([(f"h{number}.example", f"h{number}.example", 150) for number in range(70)])
+    assert (found.found, found.requests, found.low) == (0, requests, 0.0)
+    assert found.finds < 10_500 / requests
+    assert found.finds < found.high <= 10_500 * min(1.0, 30 / requests)
+
+
+def test_one_find_says_little_about_all_the_others() -> None:
+    watcher = Estimator()
+    for number in range(300):
+        host = f"h{number % 70}.example"
+        watcher.add(visit(number, relevant=number == 100, host=host, arm=host))
+    found = watcher.estimate([(f"h{number}.example", f"h{number}.example", 150) for number in range(70)])
+    assert found.found == 1
+    assert found.low == 0.0
+    assert found.finds < 200
+    assert found.high > 500
+
+
+def test_a_host_that_gave_nothing_does_not_hide_what_its_deep_pages_hold() -> None:
+    """Ten requests of a host are the top of its site: the upper end allows for others below."""
+    watcher = Estimator()
+    for number in range(100):
+        watcher.add(visit(number, relevant=number < 3, host=f"h{number % 10}.example", arm=f"h{number % 10}"))
+    found = watcher.estimate([(f"h{number}", f"h{number}.example", 70) for number in range(10)])
+    assert found.finds < 100
+    assert found.high > 150
+
+
+def test_what_an_older_version_noted_can_be_read() -> None:
+    older, watcher = Estimator(), Estimator()
+    for number in range(9):
+        older.add(visit(number, relevant=True))
+    state = msgspec.msgpack.decode(older.dump())
+    del state["seeds"]
+    watcher.load(msgspec.msgpack.encode(state))
+    assert watcher.estimate([("a", "a.example", 9)]).found == 9
+
+
 def test_new_links_without_end_leave_the_unseen_open() -> None:
     growing, ending = Estimator(), Estimator()
     for number in range(500):
@@ -108,12 +155,12 @@ def test_what_was_learned_outlasts_the_process() -> None:
 
 def test_shards_add_up() -> None:
     parts = [
-        Estimate(finds=5, deviation=3, tried=4, tried_deviation=3, urls=10, requests=60),
-        Estimate(finds=1, deviation=4, tried=1, tried_deviation=4, urls=10, growth=1.0, requests=70),
+        Estimate(finds=5, deviation=3, tried=4, tried_deviation=3, urls=10, requests=60, found=30),
+        Estimate(finds=1, deviation=4, tried=1, tried_deviation=4, urls=10, growth=1.0, requests=70, found=4),
     ]
-    whole = Estimate(finds=6, deviation=5, tried=5, tried_deviation=5, urls=20, growth=0.5, requests=130)
+    whole = Estimate(finds=6, deviation=5, tried=5, tried_deviation=5, urls=20, growth=0.5, requests=130, found=34)
     assert sum_of(parts) == whole
-    assert sum_of([]) == Estimate(requests=0)
+    assert sum_of([]) == Estimate(requests=0, found=0)
 
 
 def test_a_watch_without_a_number_never_says_dry() -> None:

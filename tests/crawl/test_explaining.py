@@ -53,6 +53,35 @@ def test_a_find_tells_where_it_was_found_and_what_it_gave(folder: CrawlFolder) -
     assert told.explanation.record["tries"] >= 1
 
 
+@pytest.mark.parametrize("policy", ["nb-online", "ht-online", "bandit:best-score", "bandit:success-best-score"])
+@pytest.mark.parametrize("delay", [0.0, 0.01])
+def test_where_the_best_page_counts_its_score_was_the_value_at_the_pick(
+    tmp_path: Path, policy: str, delay: float
+) -> None:
+    web = small_web(tmp_path / "web.warc.gz")
+    folder, _ = crawled(tmp_path / "out", web, pages=10, policy=policy, scope="web", delay=delay)
+    told = [explain(folder, url) for url in in_state(folder, UrlState.DONE)]
+    assert HOME in {one.url for one in told}
+    for one in told:
+        assert one.score is not None
+        assert one.value_at_pick is not None
+        assert one.value_at_pick > 0
+        if "success" not in policy:
+            assert one.value_at_pick == pytest.approx(one.score)
+        assert one.explanation is not None
+        assert one.explanation.value is not None, "pages of its host wait"
+        assert one.explanation.value > 0
+
+
+def test_where_the_best_page_counts_a_host_without_one_has_no_value(tmp_path: Path) -> None:
+    folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), policy="nb-online", scope="web")
+    told = explain(folder, HOME)
+    assert told.value_at_pick == pytest.approx(0.5)
+    assert told.explanation is not None
+    assert told.explanation.value is None
+    assert "no page of its host waits: it has no value now" in told.explanation.notes
+
+
 def test_what_waits_has_a_rank(folder: CrawlFolder) -> None:
     waiting = in_state(folder, UrlState.WAITING)
     ranks = []

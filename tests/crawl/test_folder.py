@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,25 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
 def test_no_crawl_here(tmp_path: Path) -> None:
     with pytest.raises(JobError, match="holds no crawl: make one with"):
         CrawlFolder(tmp_path).job()
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path / "a")
+    folder.create(JOB)
+    folder.unlock()
+    (folder.path / "lock").unlink()
+    (folder.path / "lock").mkdir()  # an error that the superuser meets as well
+    with pytest.raises(JobError, match="cannot be written"):
+        folder.lock()
+
+
+def test_what_is_asked_for_later_is_kept(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path / "a")
+    folder.create(JOB)
+    more = replace(JOB, pages=5)
+    folder.keep(more)
+    assert folder.job() == more
+    folder.unlock()
 
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.frontier.fakes import frontier_on
 
 from motherlode.crawl.introducing import Introductions
 from motherlode.crawl.settling import Settler
-from motherlode.frontier import Frontier, Ticket
+from motherlode.fetch import RobotsRules
+from motherlode.frontier import Frontier, MemoryLedger, Politeness, Ticket
 from motherlode.model import Failure, FailureKind, Page, RequestKind
 from motherlode.policy import policy_from
 
@@ -16,8 +16,15 @@ HOME, ROBOTS = "http://a.example/", "http://a.example/robots.txt"
 
 def asked() -> tuple[Frontier, Introductions, Ticket]:
     """A frontier whose first ticket is out: for the rules of the seed's host."""
-    frontier = frontier_on(robots=True, delay=1.0)
-    settler = Settler(frontier, policy_from("bfs"))
+    policy = policy_from("bfs")
+    frontier = Frontier(
+        ledger=MemoryLedger(),
+        policy=policy,
+        scope=lambda url: "",
+        read_rules=RobotsRules,
+        politeness=Politeness(delay=1.0),
+    )
+    settler = Settler(frontier, policy)
     settler.seeds([HOME])
     ticket = frontier.next(0.0)
     assert ticket is not None and ticket.kind is RequestKind.ROBOTS
@@ -78,3 +85,38 @@ def test_a_server_in_trouble_is_asked_again_later() -> None:
     assert introductions.settle(ticket, failure(FailureKind.SERVER_ERROR)) is None
     assert frontier.next(1.0) is None, "nothing is allowed before the rules are known"
     assert not frontier.exhausted
+
+
+ELSEWHERE = "http://www.a.example/robots.txt"
+
+
+def rerouted() -> tuple[Frontier, Introductions, Ticket]:
+    """The rules of the seed's host lie on another host, which was asked for them."""
+    frontier, introductions, ticket = asked()
+    introductions.settle(ticket, failure(FailureKind.REDIRECT, location=ELSEWHERE))
+    again = frontier.next(1.0)
+    assert again is not None and (again.url, again.host) == (ELSEWHERE, "a.example")
+    frontier.answered(again, 1.0)
+    return frontier, introductions, again
+
+
+def test_who_holds_the_rules_of_others_and_is_asked_too_much_rests() -> None:
+    frontier, introductions, ticket = rerouted()
+    answer = Failure(url=ELSEWHERE, kind=FailureKind.TOO_MANY, fetched_at=1.0, retry_after=600.0)
+    assert introductions.settle(ticket, answer) is None
+    Settler(frontier, policy_from("bfs")).seeds(["http://www.a.example/"])
+    assert frontier.next(600.0) is None
+
+
+def test_rules_at_an_address_that_nobody_may_ask_forbid_everything_once() -> None:
+    frontier, introductions, ticket = rerouted()
+    Settler(frontier, policy_from("bfs")).seeds([HOME + "1", HOME + "2"])
+    assert introductions.settle(ticket, Failure(url=ELSEWHERE, kind=FailureKind.GUARD, fetched_at=1.0)) is None
+    assert waiting(frontier) == set()
+    assert frontier.refused == {"robots": 3}
+
+
+def test_a_host_at_an_address_that_nobody_may_ask_is_a_failure() -> None:
+    _, introductions, ticket = asked()
+    found = introductions.settle(ticket, failure(FailureKind.GUARD))
+    assert found is not None and found.kind is FailureKind.GUARD

@@ -96,6 +96,8 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         ({"delay": float("nan")}, "delay must be a finite number from 0 on; got nan$"),
         ({"timeout": float("inf")}, "timeout must be greater than 0 and finite; got inf$"),
         ({"contact": "me\r\nX-Evil: 1"}, "contact is a part of a line of HTTP, and can have no line breaks"),
+        ({"proxy": "127.0.0.1:3128"}, "proxy should look like"),
+        ({"proxy": "http://"}, "proxy should look like"),
         ({"dry_below": 3.0}, "dry_below must be a share above 0 and up to 1; got 3.0$"),
         ({"dry_after": 0}, "dry_after must be greater than 0; got 0$"),
         ({"shards": 0}, "shards must be greater than 0; got 0$"),
@@ -115,9 +117,14 @@ def test_mistakes_in_a_job(values: dict[str, object], message: str) -> None:
         Job(**values)  # type: ignore[arg-type]
 
 
-def test_a_place_must_have_a_port() -> None:
-    with pytest.raises(JobError, match="should look like"):
-        Job(hosts={"a.example": "127.0.0.1"}).places()
+@pytest.mark.parametrize("place", ["127.0.0.1", "localhost:80", "127.0.0.1:99999", "127.0.0.1:0", "[::1]", ":80"])
+def test_a_place_is_an_address_and_a_port(place: str) -> None:
+    with pytest.raises(JobError, match="should be an address"):
+        Job(hosts={"a.example": place}).places()
+
+
+def test_an_address_of_version_6_is_written_as_in_urls() -> None:
+    assert Job(hosts={"a.example": "[::1]:8080"}).places() == {"a.example": ("::1", 8080)}
 
 
 def test_names_of_hosts_are_spelled_as_in_urls() -> None:

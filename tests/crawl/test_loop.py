@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import socket
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pytest
+from tests.crawl.changing_web import ChangingWeb, Document, serving
 from tests.crawl.small_web import HOME, crawled, small_web
 from tests.support import write_warc
 
@@ -91,6 +94,13 @@ def test_the_budget_of_pages_is_not_exceeded_by_what_is_under_way(tmp_path: Path
     assert len(run(CrawlFolder(tmp_path / "crawl"), job)) == 7
 
 
+def test_the_budget_of_pages_is_not_exceeded_by_hosts_that_are_not_there(tmp_path: Path) -> None:
+    seeds = tuple(f"http://127.0.9.{number}:1/" for number in range(1, 13))
+    job = Job(seeds=seeds, delay=0.0, workers=1, words=False, pages=4, allow=("127.0.9.0/24",), retry_wait=0.001)
+    visits = run(CrawlFolder(tmp_path / "crawl"), job)
+    assert [visit.failure for visit in visits] == [FailureKind.CONNECT] * 4
+
+
 def test_a_crawl_that_is_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
     web = small_web(tmp_path / "web.warc.gz")
     _, at_once = crawled(tmp_path / "whole", web, policy="bfs")
@@ -148,3 +158,36 @@ def test_broken_records_of_a_recorded_web_are_told(tmp_path: Path) -> None:
     web.write_bytes(web.read_bytes()[:-40])
     _, totals = crawled(tmp_path / "crawl", web)
     assert totals.problems["1 records of the recorded web cannot be read"] == 1
+
+
+async def test_links_out_of_scope_are_counted_and_never_known(tmp_path: Path) -> None:
+    far = '<a href="http://far.example/1">1</a><a href="http://far.example/2">2</a>'
+    site = ChangingWeb(pages={"/": Document(f'<a href="/next">n</a>{far}'), "/next": Document(far)})
+    async with serving(site):
+        folder = CrawlFolder(tmp_path / "crawl")
+        seeds = (f"{site.root}/",)
+        job = Job(seeds=seeds, scope="host", delay=0.0, workers=1, words=False, allow=("127.0.0.0/8",))
+        assert len(await _run(folder, job, None)) == 2
+    folder.unlock()
+    found = read_stats(folder)
+    assert (found.known_urls, found.refused) == (2, {"out of scope": 4})
+
+
+async def test_an_address_where_nobody_is_costs_no_page_where_the_host_has_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = ChangingWeb(pages={"/": Document("home")})
+    async with serving(site):
+        port = site.root.rpartition(":")[2]
+
+        async def several(host: str, port: int, **_: object) -> list[object]:
+            addresses = ("127.0.0.99", "127.0.0.98", "127.0.0.1")
+            return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (address, port)) for address in addresses]
+
+        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", several, raising=False)
+        folder = CrawlFolder(tmp_path / "crawl")
+        seeds = (f"http://several.example:{port}/",)
+        job = Job(seeds=seeds, delay=0.0, workers=1, words=False, pages=1, allow=("127.0.0.0/8",))
+        (visit,) = await _run(folder, job, None)
+    folder.unlock()
+    assert (visit.failure, visit.url) == (None, seeds[0])

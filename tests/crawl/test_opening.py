@@ -5,15 +5,17 @@ from __future__ import annotations
 import errno
 from pathlib import Path
 
+import lmdb
 import msgspec
 import pytest
 from tests.frontier.fakes import entry
 from tests.index.fakes import record, says
 
 from motherlode.crawl import CrawlFolder
-from motherlode.crawl.opening import DamagedError, is_full_disk, open_ledger, open_store, requeue_lost
+from motherlode.crawl.opening import is_full_disk, open_ledger, open_store, requeue_lost
 from motherlode.frontier import DiskLedger, UrlState
 from motherlode.index import PageRecord, QuadStore, StoreApart, StoreHere
+from motherlode.index.damage import DamagedError
 from motherlode.model import FailureKind, Visit
 
 
@@ -58,6 +60,15 @@ def test_a_damaged_frontier_is_an_error_that_says_what_to_do(tmp_path: Path) -> 
         open_ledger(folder)
     assert f"motherlode resume {tmp_path}" in str(caught.value)
     assert (folder.frontier / "data.mdb").read_bytes() == b"no database" * 1_000, "it is left for whoever can mend it"
+
+
+def test_damage_that_only_a_writer_meets_is_told_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def put(path: Path) -> DiskLedger:
+        raise lmdb.CorruptedError("mdb_put: MDB_CORRUPTED: Located page was wrong type")
+
+    monkeypatch.setattr("motherlode.crawl.opening.DiskLedger", put)
+    with pytest.raises(DamagedError, match=r"the frontier in .* is damaged: mdb_put"):
+        open_ledger(CrawlFolder(tmp_path))
 
 
 def test_what_is_not_there_yet_is_made(tmp_path: Path) -> None:

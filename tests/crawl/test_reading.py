@@ -11,6 +11,7 @@ from motherlode.crawl.reading import MAX_PROBLEMS, Reader
 from motherlode.crawl.readings import Body, Instructions, Reading, Supplies, syntaxes
 from motherlode.crawl.refreshing import content_hash
 from motherlode.transform.options import Service
+from motherlode.www.scope import scope_rule
 
 URL = "http://ex.org/a/page"
 HTML = '<title>T</title><a href="/next">n</a><p itemscope itemtype="http://schema.org/Person"><b itemprop=name>Ann</b>'
@@ -191,3 +192,27 @@ def test_what_nobody_was_told_is_described_again() -> None:
 def test_other_readers_describe_every_link_every_time() -> None:
     reader = Reader(Instructions(target="any"))
     assert reader.read(_page(LINKED)) == reader.read(_page(LINKED))
+
+
+LINKED_FAR = (
+    '<a href="/next">n</a><a href="http://far.example/">f</a><a href="http://far.example/">again</a>'
+    '<a href="http://far.example/2" rel="nofollow">2</a>'
+    '<p itemscope><a itemprop="http://p.example/" href="http://far.example/">f</a>'
+    '<link itemprop="http://p.example/" href="http://far.example/3">'
+)
+
+
+def test_links_out_of_scope_are_counted_once_a_page_and_not_given() -> None:
+    reader = Reader(Instructions(target="any", scope=scope_rule("host", [URL])))
+    for _ in range(2):
+        reading = reader.read(Body(url=URL, content_type="text/html", body=LINKED_FAR.encode()))
+        assert [link.url for link in reading.links] == ["http://ex.org/next"]
+        assert reading.out_of_scope == 3
+    reading = reader.read(Body(url=URL, content_type="text/html", body=b'<a href="/x">x</a>'))
+    assert (len(reading.links), reading.out_of_scope) == (1, 0)
+
+
+def test_everything_is_in_scope_unless_somebody_says_so() -> None:
+    reading = read(LINKED_FAR)
+    assert len(reading.links) == 4
+    assert reading.out_of_scope == 0

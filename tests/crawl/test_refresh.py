@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import sys
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -12,7 +13,10 @@ from random import Random
 import pytest
 from tests.crawl.changing_web import ChangingWeb, Document, job_file, motherlode, serving, stats
 
+from motherlode.crawl import CrawlFolder, read_stats
+from motherlode.crawl.explaining import explain
 from motherlode.crawl.refreshing import DAY, LATEST, SOONEST, PageMemory, RefreshFirst, first_change
+from motherlode.crawl.reporting import curve_of
 from motherlode.index import PROVENANCE, QuadStore
 from motherlode.policy import policy_from
 
@@ -78,6 +82,21 @@ async def test_known_pages_are_looked_at_again_and_only_what_changed_is_read(tmp
     assert second["failures"] == {"not-found": 1}
     assert _names(out) == {"root", "tag", "dated", "plain", "new", "fresh", "target"}
     assert second["relevant"] == len(_names(out))
+    found = read_stats(CrawlFolder(out))
+    (host,) = found.hosts
+    assert (host.relevant, host.fetched) == (found.totals.relevant, found.totals.first), (
+        "what is gone is off its account"
+    )
+    assert curve_of("", found.totals).end == (9, second["relevant"]), "as the harvest rate has it"
+    assert second["harvest_rate"] == round(second["relevant"] / 9, 4)
+    for path, said in (("/dies", "its quads were taken out"), ("/moves", "its target is a URL of its own; its quads")):
+        outcome = explain(CrawlFolder(out), f"{site.root}{path}").outcome
+        assert outcome is not None
+        due = datetime.fromtimestamp(outcome.at + LATEST / 3, UTC)
+        assert outcome.treatment.startswith(said)
+        assert outcome.treatment.endswith(f"a refresh looks again from {due:%Y-%m-%d} on")
+    assert "the page is gone: not-found" in explain(CrawlFolder(out), f"{site.root}/dies").because
+
     store = QuadStore(out / "store", read_only=True)
     own = [quad for quad in store.quads() if quad.graph_name.value != PROVENANCE]
     assert second["quads"] == len(own), "the account follows what is there"
@@ -118,6 +137,35 @@ async def test_a_budget_is_for_the_refresh_alone_and_what_is_left_goes_next(tmp_
         assert set(site.asked()) <= known
         await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
         assert set(site.asked()) == known, "without a budget a crawl that was cut short looks at what it knows"
+
+
+async def test_what_is_left_of_a_refresh_is_no_matter_of_the_budget_of_the_crawl(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    async with serving(_site()) as site:
+        job = job_file(tmp_path / "job.toml", site, pages=5)
+        await motherlode("crawl", "--config", str(job), "-o", str(out), "--quiet")
+        known = sorted(site.asked())
+        site.log.clear()
+        await motherlode("crawl", "--refresh", "--pages", "2", "-o", str(out), "--quiet")
+        await motherlode("resume", str(out), "--quiet")
+        assert sorted(site.asked()) == known, "each is looked at once, and nothing else"
+        await motherlode("resume", str(out), "--quiet")
+        assert len(site.asked()) == len(known)
+
+
+async def test_what_is_of_no_use_now_or_asks_not_to_be_kept_loses_its_quads(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    async with serving(_site()) as site:
+        await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
+        before = _names(out)
+        site.pages["/tag"] = Document(text="GIF89a", content_type="image/gif")
+        site.pages["/plain"] = _page("plain", X_Robots_Tag="noindex")
+        await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
+        assert _names(out) == before - {"tag", "plain"}
+        found = stats(out)
+        assert (found["gone"], found["changed"]) == (1, 1)
+        await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
+        assert stats(out)["changed"] == 1, "it still asks for that, and there is nothing left to take out"
 
 
 async def test_a_page_that_only_has_trouble_stays(tmp_path: Path) -> None:

@@ -238,3 +238,11 @@ def test_the_job_s_policy_learns_nothing_from_revisits() -> None:
     for arm in ("revisit a.example", "a.example"):
         policy.learn(Feedback(url=A, host="a.example", arm=arm, memo=b"", score=0.0, reward=1.0, relevant=True))
     assert told == ["a.example"]
+
+
+def test_a_refresh_that_is_killed_in_its_first_second_has_begun(tmp_path: Path) -> None:
+    crawl = Crawl(DiskLedger(tmp_path))
+    crawl.visited(A, B)
+    crawl.revisits.begin(DAY, due_only=False)
+    crawl.ledger.close()
+    assert Crawl(DiskLedger(tmp_path)).frontier.revisits_left == 2

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from motherlode.crawl import CrawlFolder, Job
-from motherlode.crawl.refusing import checks
+from motherlode.crawl.refusing import Check, checks
 from motherlode.frontier import HostRecord, MemoryLedger
 from motherlode.policy import policy_from
 
@@ -31,6 +33,39 @@ def stopping(
 
 def test_what_nothing_speaks_against_passes(tmp_path: Path) -> None:
     assert stopping("http://a.example/x", tmp_path) == set()
+
+
+def guarded(url: str, tmp_path: Path, *, host: HostRecord | None = None, reason: str = "", **job: object) -> Check:
+    ledger = MemoryLedger()
+    if host is not None:
+        ledger.put_host(host)
+    wanted = Job(seeds=(SEED,), **job)  # type: ignore[arg-type]
+    found = checks(url, job=wanted, folder=CrawlFolder(tmp_path), ledger=ledger, reason=reason)
+    return next(one for one in found if one.name == "address guard")
+
+
+@pytest.mark.parametrize("url", ["http://10.0.0.2/", "https://127.0.0.1:8080/x", "http://[::1]/"])
+def test_the_address_guard_is_asked_about_addresses(url: str, tmp_path: Path) -> None:
+    told = guarded(url, tmp_path)
+    assert told.passed is False
+    assert "not a public address" in told.detail
+    assert "--allow" in told.detail
+    assert guarded(url, tmp_path, allow=("10.0.0.0/8", "127.0.0.1", "::1/128")).passed
+
+
+def test_the_address_guard_is_asked_about_names_as_far_as_they_are_known(tmp_path: Path) -> None:
+    assert guarded("http://a.example/", tmp_path).passed is None, "nobody has looked it up"
+    assert guarded("http://a.example/", tmp_path, hosts={"a.example": "127.0.0.2:80"}).passed is False
+    assert guarded("http://a.example/", tmp_path, host=HostRecord(name="a.example", address="9.9.9.9")).passed
+    refused = guarded("http://a.example/", tmp_path, reason="address-guard")
+    assert refused.passed is False
+    assert "--allow RANGE" in refused.detail
+
+
+def test_a_recorded_web_has_no_addresses(tmp_path: Path) -> None:
+    web = tmp_path / "web.warc.gz"
+    web.touch()
+    assert stopping("http://10.0.0.2/", tmp_path, web=str(web)) == set()
 
 
 def test_each_check_has_its_name(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ class TestReportOf:
         assert figure(report, "Relevant").value == "500"
         assert figure(report, "Relevant").note == "on 1 host"
         assert figure(report, "Quads").value == "4,985"
-        assert figure(report, "Hosts").value == "2"
+        assert figure(report, "Hosts asked").value == "2"
         assert figure(report, "Known URLs").value == "12,345"
         assert figure(report, "Time").value == "10.0 s"
         assert figure(report, "Time").note == "100.1 pages a second"

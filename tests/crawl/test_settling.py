@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tests.frontier.fakes import BestOf, frontier_on, take
 
-from motherlode.crawl.settling import MOST_SITEMAPS, PageOutcome, Settler
+from motherlode.crawl.settling import MOST_SITEMAPS, TOO_MANY_SITEMAPS, PageOutcome, Settler
 from motherlode.frontier import MAX_REDIRECTS, Frontier, MemoryLedger, Ticket, UrlState
 from motherlode.model import Failure, FailureKind, Feedback, Link, LinkSource, Parent, Rating, Syntax
 
@@ -126,6 +126,7 @@ def test_sitemaps_are_resolved_and_so_many_and_no_more() -> None:
     assert turn.settler.sitemaps(["/sitemap.xml", "mailto:x", "http://a.example/b.xml"], base=HOME) == 2
     assert turn.state("http://a.example/sitemap.xml") is UrlState.WAITING
     assert turn.settler.sitemaps([f"/{number}.xml" for number in range(1_000)], base=HOME) == MOST_SITEMAPS
+    assert turn.frontier.refused == {TOO_MANY_SITEMAPS: 1_000 - MOST_SITEMAPS}
 
 
 def test_a_recorded_web_spells_every_address_in_its_way() -> None:

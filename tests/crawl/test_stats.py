@@ -23,11 +23,17 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[CrawlFolder, Tot
 
 
 def folder_with(
-    path: Path, totals: Totals, *, hosts: int = 0, refused: dict[str, int] | None = None, left: Estimate | None = None
+    path: Path,
+    totals: Totals,
+    *,
+    hosts: int = 0,
+    refused: dict[str, int] | None = None,
+    left: Estimate | None = None,
+    sinks: tuple[dict[str, str], ...] = (),
 ) -> CrawlFolder:
     """A folder as a crawl leaves it, with this account."""
     folder = CrawlFolder(path)
-    folder.create(Job(seeds=(HOME,)))
+    folder.create(Job(seeds=(HOME,), sinks=sinks))
     ledger = DiskLedger(folder.frontier)
     ledger.put_note("totals", msgspec.msgpack.encode(totals))
     ledger.put_note("frontier", msgspec.msgpack.encode({"known_urls": 10, "refused": refused or {}}))
@@ -104,6 +110,21 @@ def test_shards_that_run_are_added_up(tmp_path: Path) -> None:
     assert (len(stats.hosts), stats.known_urls, stats.refused) == (3, 20, {"robots": 5, "scope": 1})
     assert stats.left is not None
     assert (stats.left.finds, stats.left.urls) == (6.0, 14)
+
+
+def test_what_waits_for_a_sink_in_any_shard_is_told(tmp_path: Path) -> None:
+    sinks = ({"kind": "update", "url": "http://127.0.0.1:9/"}, {"kind": "nquads"})
+    folder = folder_with(tmp_path / "crawl", Totals(fetched=2), sinks=sinks)
+    for name in ("0", "1"):
+        shard = folder_with(folder.path / "shards" / name, Totals(fetched=1), sinks=sinks).path
+        for path in (f"sinks/1/{name}.batch", f"segments/segment-{name}.nq.gz"):
+            (shard / path).parent.mkdir(parents=True)
+            (shard / path).touch()
+    (shard / "sinks" / "1" / "trouble.txt").write_text("503 later", encoding="utf-8")
+    (update, files) = read_stats(folder).sinks
+    assert (update["to"], update["waiting"], update["trouble"]) == ("http://127.0.0.1:9/", 2, "503 later")
+    assert files["files"] == 2
+    assert files["to"] == f"{folder.path}/shards/0/segments, {folder.path}/shards/1/segments"
 
 
 def test_once_shards_are_merged_the_merged_account_counts(tmp_path: Path) -> None:

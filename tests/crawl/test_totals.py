@@ -26,6 +26,14 @@ def test_sums() -> None:
     assert summary["problems"] == {"jsonld: trailing comma removed": 1}
 
 
+def test_problems_are_counted_without_their_details_and_addresses_stay_whole() -> None:
+    totals = Totals()
+    for detail in ("timeout: no answer in time", "not-found: 404"):
+        message = f"the service http://localhost:8000/exif: {detail}"
+        totals.add(_visit(1, problems=(Problem(syntax=Syntax.OTHER, message=message),)))
+    assert totals.summary()["problems"] == {"other: the service http://localhost:8000/exif": 2}
+
+
 def test_the_curve_stays_small_and_keeps_its_ends() -> None:
     totals = Totals()
     for number in range(1, 20_001):

@@ -89,7 +89,7 @@ def test_a_copy_names_the_address_where_it_was_met_before() -> None:
 def test_validators_are_kept_up_to_a_length() -> None:
     headers = {"etag": "e" * 5_000, "last-modified": "m" * 5_000}
     visit = page_visit(ticket(), page(headers=headers), READING, number=1, new_links=0, copy_of="", reward=1.0)
-    assert len(visit.etag) == len(visit.last_modified) == 200
+    assert (visit.etag, visit.last_modified) == ("", ""), "a part of one would be no validator"
 
 
 def test_a_failure_is_a_visit_with_its_kind_and_its_sentence() -> None:

@@ -1,26 +1,13 @@
 from __future__ import annotations
 
-import codecs
-
 import pytest
 
-from motherlode.detect.charset import CODECS, charset_of, codec_of, unmistakable
+from motherlode.detect.charset import charset_of, unmistakable
 
 LATIN = "<p>déjà vu, garçon</p>".encode("latin-1")
 UNICODE = "<p>déjà vu, garçon</p>".encode()
 CYRILLIC = "Привет, мир".encode("cp1251")
 CHINESE = "你好，世界".encode("gb18030")
-
-
-def test_every_label_leads_to_a_codec_of_text() -> None:
-    for codec in set(CODECS.values()):
-        assert codecs.lookup(codec)._is_text_encoding
-        assert isinstance(b"a\xe4\x00".decode(codec, "replace"), str)
-
-
-@pytest.mark.parametrize("label", ["utf-7", "rot13", "hex", "idna", "unicode_escape", "zip", "", "nonsense", "utf_8\0"])
-def test_labels_that_the_web_does_not_have(label: str) -> None:
-    assert codec_of(label) is None
 
 
 @pytest.mark.parametrize(
@@ -50,6 +37,11 @@ def test_header_against_content(body: bytes, content_type: str, charset: str) ->
         b"<META http-equiv=content-type content='text/html; charset=windows-1251'>",
         b'<!-- <meta charset="koi8-r"> --><meta charset=windows-1251>',
         b'<?xml version="1.0" encoding="windows-1251"?>',
+        b"<meta name=description content='my charset=koi8-r page'><meta charset=windows-1251>",
+        b"<script>document.write('<meta charset=koi8-r>')</script><meta charset=windows-1251>",
+        b"<meta charset=win-1251><meta charset=windows-1251>",
+        b"<meta/charset=windows-1251>",
+        b"<meta name=a content='x>y' charset=windows-1251>",
     ],
 )
 def test_the_document_says_it_itself(declaration: bytes) -> None:
@@ -57,6 +49,30 @@ def test_the_document_says_it_itself(declaration: bytes) -> None:
     assert charset_of(body, "text/html") == "cp1251"
     assert charset_of(body, "text/html; charset=koi8-r") == "koi8_r", "the header comes first"
     assert charset_of(body, "text/html; charset=utf-8") == "cp1251", "a header that cannot be right does not count"
+
+
+def test_a_refuted_claim_makes_room_for_the_next() -> None:
+    body = b"<?xml version='1.0' encoding='utf-8'?><html><meta charset=utf-8><meta charset=windows-1251>" + CYRILLIC
+    assert charset_of(body, "text/html; charset=utf-8") == "cp1251"
+    assert charset_of(body.replace(b"windows-1251", b"nonsense"), "text/html") == "cp1252"
+
+
+def test_text_in_seven_bits_is_read_by_its_claim() -> None:
+    body = b"<meta charset=iso-2022-jp>" + "日本".encode("iso2022_jp")
+    assert charset_of(body, "text/html") == "iso2022_jp"
+    assert charset_of(body.replace(b"\x1b", b""), "text/html") == "utf-8", "without escapes it is ASCII"
+    assert charset_of(body.replace(b"2022", b"8859"), "text/html") == "utf-8"
+
+
+def test_a_declaration_that_comes_late_in_the_head_counts() -> None:
+    body = b"<html><head><script>" + b"x=1;" * 1500 + b"</script><meta charset=windows-1251></head><body>" + CYRILLIC
+    assert charset_of(body, "text/html") == "cp1251"
+
+
+def test_most_bodies_are_not_searched_for_a_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("motherlode.detect.charset.claims_in", lambda _: pytest.fail("it was searched"))
+    for body in (UNICODE, b"<meta charset=koi8-r>" + UNICODE, b"<meta charset=utf-8> plain"):
+        assert charset_of(body, "text/html") == "utf-8"
 
 
 def test_some_broken_bytes_do_not_make_a_page_of_utf8_another() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from motherlode.extract import addresses
 from motherlode.extract.addresses import Addresses, is_asset
+from motherlode.www.media import extension_of
 from motherlode.www.urls import resolve
 
 BASES = (
@@ -92,3 +93,44 @@ def test_assets() -> None:
     assert all(map(is_asset, yes))
     assert not any(map(is_asset, no))
     assert Addresses("http://example.org/").page("/a//b.png") is None
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *(
+            "http://dbpedia.org/resource/Node.js",
+            "https://en.wikipedia.org/wiki/Vue.js",
+            "https://github.com/vercel/next.js",
+        ),
+        *(
+            "https://www.npmjs.com/package/chart.js",
+            "http://example.org/tags/node.js",
+            "http://127.0.0.1:8080/Three.js",
+        ),
+        *(
+            "http://example.org/wiki/Cmd.exe",
+            "http://dbpedia.org/page/Kernel32.dll",
+            "http://example.org/wiki/Notion.so",
+        ),
+        *("http://example.org/wiki/Tool_1.0.exe", "http://example.org/Node.js?action=history"),
+    ],
+)
+def test_pages_that_are_named_like_files(url: str) -> None:
+    assert not is_asset(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("http://example.org/js/app.js", "http://example.org/a/Assets/b/App.js", "http://example.org/jquery.min.js"),
+        *("http://example.org/jquery-3.7.1.js", "http://example.org/main.3f2a9c1b.js", "http://example.org/a.js?ver=2"),
+        *("http://example.org/wp-content/x/y.js", "http://example.org/Setup.exe", "http://example.org/papers/web.ps"),
+        *("http://example.org/classes/Main.class", "http://example.org/libx.so", "http://example.org/wiki/report.doc"),
+        *("http://example.org/wiki/a.png", "http://example.org/debian.iso", "http://example.org/a.css"),
+    ],
+)
+def test_files(url: str) -> None:
+    assert is_asset(url)
+    assert is_asset(url, frozenset({"rtf"}))
+    assert not is_asset(url, frozenset({extension_of(url)}))

@@ -50,6 +50,29 @@ def test_no_literals_assets_other_schemes_or_page_facts() -> None:
     assert found((f"<{PAGE}>", KNOWS, "<http://example.com/a>", ""), syntax=Syntax.PAGE) == []
 
 
+def test_names_that_end_like_files_are_followed() -> None:
+    names = ("resource/Node.js", "resource/Vue.js#this", "id/Cmd.exe", "site/notion.so", "id/palestine.ps", "x/A.class")
+    urls = [f"http://example.com/{name}" for name in names]
+    same = "<http://www.w3.org/2002/07/owl#sameAs>"
+    statements: list[Statement] = [("_:x", same, f"<{url}>", "") for url in urls[:-1]] + [
+        (f"<{urls[-1]}>", same, "_:x", "")
+    ]
+    assert [url for url, _ in found(*statements)] == [url.partition("#")[0] for url in urls]
+
+
+def test_files_are_not_followed() -> None:
+    assert (
+        found(
+            ("_:x", "<https://schema.org/downloadUrl>", "<http://example.com/Setup.exe>", ""),
+            ("_:x", KNOWS, "<http://example.com/static/Node.js>", ""),
+            ("_:x", KNOWS, "<http://example.com/releases/tool-1.2.exe>", ""),
+            ("_:x", "<http://www.w3.org/1999/xhtml/vocab#stylesheet>", "<http://example.com/a.css>", ""),
+            ("_:x", KNOWS, "<http://example.com/Report.doc>", ""),
+        )
+        == []
+    )
+
+
 def test_bounded() -> None:
     many: list[Statement] = [("_:x", KNOWS, f"<http://example.com/{i}>", "") for i in range(100)]
     assert len(found(*many, page_links=7)) == 7

@@ -86,6 +86,16 @@ def test_both_is_the_union() -> None:
     assert found(scope="both") == found(scope="tbox") | found(scope="abox")
 
 
+def test_names_that_end_like_files_are_followed() -> None:
+    named = (
+        (f"<{PAGE}>", SEE_ALSO, "<http://ex.org/id/Cmd.exe>", ""),
+        (f"<{PAGE}>", HOME, '"http://ex.org/a.png"', ""),
+    )
+    facts = Facts(extractions=(Extraction(syntax=Syntax.TURTLE, statements=named),))
+    assert found(facts, predicates=["rdfs:seeAlso", "foaf:homepage"]) == {"http://ex.org/id/Cmd.exe"}
+    assert found(facts, query="SELECT ?o { ?s ?p ?o }") == {"http://ex.org/id/Cmd.exe"}
+
+
 def test_the_number_of_links_is_bounded() -> None:
     many = tuple((f"<{PAGE}>", SEE_ALSO, f"<http://ex.org/{number}>", "") for number in range(100))
     facts = Facts(extractions=(Extraction(syntax=Syntax.TURTLE, statements=many),))

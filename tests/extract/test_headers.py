@@ -21,6 +21,10 @@ def _urls(value: str) -> list[str]:
         ('<x>;rel=describedby;type="text/turtle",<y>', ["http://ex.org/a/x", "http://ex.org/a/y"]),
         ('<x?a=1,2>; title="a, \\"b\\"; c", <z>', ["http://ex.org/a/x?a=1,2", "http://ex.org/a/z"]),
         ("<x>; rel=next, ,, <y>,", ["http://ex.org/a/x", "http://ex.org/a/y"]),
+        ('<x>; rel="next"; , <y>; rel=alternate', ["http://ex.org/a/x", "http://ex.org/a/y"]),
+        ("<x>;;, <y>; =a; rel=next;", ["http://ex.org/a/x", "http://ex.org/a/y"]),
+        ("<x>; a@b=c d; rel=next , <y>", ["http://ex.org/a/x", "http://ex.org/a/y"]),
+        ('<x>; title="never closed, <y>', ["http://ex.org/a/x"]),
         ("<mailto:a@b>; rel=author", []),
         ("<x.css>; rel=preload, <i.ico>; rel=icon", []),
         ("x; rel=next", []),
@@ -42,6 +46,13 @@ def test_contexts_of_json_are_no_pages() -> None:
     assert found == ("http://ex.org/c.jsonld", "https://schema.org"), "as they are spelt, as for other contexts"
     assert context_links({"link": "<x>; rel=next"}, page_url="http://ex.org/") == ()
     assert context_links({}, page_url="http://ex.org/") == ()
+
+
+def test_parameters_behind_an_empty_one_count() -> None:
+    (link,) = header_links({"link": '</b>; ; rel = NEXT ; type="text/turtle";'}, page_url="http://ex.org/a")
+    assert (link.rel, link.type) == ("next", "text/turtle")
+    value = '</x>; , </c.jsonld>; ; rel="http://www.w3.org/ns/json-ld#context"'
+    assert context_links({"link": value}, page_url="http://ex.org/") == ("http://ex.org/c.jsonld",)
 
 
 def test_content_location() -> None:
@@ -77,7 +88,17 @@ def test_the_page_itself_is_no_link() -> None:
     assert header_links({"link": "<>; rel=canonical", "content-location": "b"}, page_url="http://ex.org/a/b") == []
 
 
-@pytest.mark.parametrize("hostile", ["<" * 100_000, "<a>;" * 50_000, '<a>;x="' + "\\" * 100_000, "<a>,," * 20_000])
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<" * 100_000,
+        "<a>;" * 50_000,
+        '<a>;x="' + "\\" * 100_000,
+        "<a>,," * 20_000,
+        "<a>" + "; " * 50_000,
+        "<a>;=" * 50_000,
+    ],
+)
 def test_hostile_headers_end_soon(hostile: str) -> None:
     began = time.process_time()
     assert len(_urls(hostile)) <= 50

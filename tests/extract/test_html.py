@@ -6,8 +6,10 @@ import time
 
 import pytest
 
+from motherlode.detect import detect
 from motherlode.extract import ExtractOptions, html_links
 from motherlode.model import Link, LinkSource
+from motherlode.www.document import Document
 from tests.www.pages import document
 
 
@@ -52,6 +54,29 @@ def test_an_anchor_with_everything() -> None:
 )
 def test_every_source(markup: str, source: LinkSource) -> None:
     assert [(link.url, link.source) for link in links(markup)] == [("http://example.org/x", source)]
+
+
+def _in_charset(markup: str, label: str) -> list[str]:
+    body = f"<html><head><meta charset={label}></head><body>русский {markup}".encode(label, "xmlcharrefreplace")
+    url = "http://example.org/dir/page"
+    detected = detect(body, url=url, content_type="text/html")
+    return [link.url for link in html_links(Document(url=url, body=body, detected=detected), ExtractOptions())]
+
+
+def test_queries_are_in_the_charset_of_the_page_and_paths_are_not() -> None:
+    markup = "<a href='/s?q=привет'>1</a><a href='/путь?q=%D0'>2</a><iframe src='?é=я#я'></iframe>"
+    assert _in_charset(markup, "windows-1251") == [
+        "http://example.org/s?q=%EF%F0%E8%E2%E5%F2",
+        "http://example.org/%D0%BF%D1%83%D1%82%D1%8C?q=%D0",
+        "http://example.org/dir/page?%26%23233%3B=%FF",
+    ]
+
+
+@pytest.mark.parametrize("label", ["utf-8", "utf-16"])
+def test_queries_of_unicode_are_in_utf8(label: str) -> None:
+    for _ in range(2):  # the second time, they are remembered
+        assert _in_charset("<a href='/s?q=я'>1</a>", label) == ["http://example.org/s?q=%D1%8F"]
+    assert _in_charset("<a href='/s?q=я'>1</a>", "koi8-r") == ["http://example.org/s?q=%D1"], "but not for all pages"
 
 
 def test_the_base_element_counts() -> None:

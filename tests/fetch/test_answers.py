@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ from motherlode.fetch.answers import failure_from_status, is_useless, retry_afte
 from motherlode.model import FailureKind
 
 URL = "http://ex.org/dir/page"
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
+NOW = "Thu, 01 Jan 2026 00:00:00 GMT"
 
 
 @pytest.mark.parametrize("status", [200, 201, 203, 204, 206, 299])
@@ -136,17 +136,27 @@ def test_a_redirect_without_a_usable_target_is_broken(status: int, headers: dict
     ],
 )
 def test_retry_after(value: str, seconds: float | None) -> None:
-    assert retry_after(value, NOW) == seconds
+    assert retry_after(value, date=NOW) == seconds
 
 
 @given(st.text(max_size=60) | st.from_regex(r"(\w{3}, )?[\d :+-]{0,40} \w{3} [\d :+-]{0,30}"))
 def test_no_retry_after_is_too_odd(value: str) -> None:
-    found = retry_after(value, NOW)
+    found = retry_after(value, date=NOW)
     assert found is None or 0 <= found < timedelta(days=366 * 10_000).total_seconds()
 
 
+def test_a_server_whose_clock_is_wrong_is_understood() -> None:
+    late = {"date": "Thu, 01 Jan 2015 00:00:00 GMT", "retry-after": "Thu, 01 Jan 2015 00:05:00 GMT"}
+    found = failure_from_status(URL, 503, late)
+    assert found is not None
+    assert found.retry_after == 300.0
+    without = failure_from_status(URL, 503, {**late, "date": "?"})
+    assert without is not None
+    assert without.retry_after == 0.0, "then our own clock has to do"
+
+
 def test_a_wait_of_digits_without_end_is_bounded() -> None:
-    found = retry_after("9" * 400, NOW)
+    found = retry_after("9" * 400)
     assert found is not None
     assert found < 1e9
 

@@ -112,3 +112,25 @@ async def test_a_page_that_was_cut_is_told_to_be_and_stays_so(tmp_path: Path) ->
     assert isinstance(found, Page)
     assert (found.truncated, found.body) == (True, PAGE.body)
     await web.close()
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "is_marked"),
+    [
+        (404, {"content-type": "text/html"}, True),
+        (200, {"content-type": "image/png", "content-length": "500"}, True),
+        (301, {"location": "/a", "content-length": "0"}, False),
+        (304, {}, False),
+    ],
+)
+async def test_a_body_that_was_not_read_is_told_to_be_missing(
+    tmp_path: Path,
+    status: int,
+    headers: dict[str, str],
+    is_marked: bool,  # noqa: FBT001
+) -> None:
+    archive = Archive(tmp_path)
+    await archive.add(Failure(url="http://ex.org/", kind=FailureKind.USELESS, status=status, headers=headers))
+    archive.close()
+    (path,) = tmp_path.glob("*.warc.gz")  # noqa: ASYNC240 - nothing else is running
+    assert (b"WARC-Truncated: unspecified\r\n" in gzip.decompress(path.read_bytes())) == is_marked

@@ -22,6 +22,7 @@ class Notes:
         self.peer = ""
         self.heads: list[tuple[int, dict[str, str]]] = []
         self.body = b""
+        self.pieces = 0
         self._wants = wants
 
     def head(self, status: int, headers: dict[str, str]) -> bool:
@@ -30,6 +31,7 @@ class Notes:
 
     def piece(self, data: bytes) -> bool:
         self.body += data
+        self.pieces += 1
         return len(self.body) < self._wants
 
 
@@ -119,7 +121,18 @@ def test_of_two_lengths_the_chunks_count_and_nothing_behind_them(lengths: str) -
 @pytest.mark.parametrize("step", [1, 7, 1000])
 @pytest.mark.parametrize(
     "line",
-    ["no colon", "Server : x", "X Powered By: y", ": nameless", "X(y): z", "Content-Length: 5", "Content-Length: 5, 5"],
+    [
+        "no colon",
+        "Server : x",
+        "X Powered By: y",
+        ": nameless",
+        "X(y): z",
+        "X: y\rz",
+        "Content-Length: 5",
+        "Content-Length: 5, 5",
+        "Transfer-Encoding: identity",
+        "transfer-encoding: utf-8",
+    ],
 )
 def test_a_head_that_browsers_read_is_read_and_nothing_behind_it(line: str, step: int) -> None:
     sent = answer(b"hello", line, "Content-Type: text/html")
@@ -127,6 +140,96 @@ def test_a_head_that_browsers_read_is_read_and_nothing_behind_it(line: str, step
     assert (wrong, notes.body, parser.done, parser.clean) == ("", b"hello", True, False)
     assert notes.heads[0][1]["content-type"] == "text/html"
     assert notes.heads[0][1]["content-length"] == "5"
+
+
+@pytest.mark.parametrize("step", [1, 7, 1000])
+@pytest.mark.parametrize(
+    "line",
+    ["HTTP/1.1  200 OK", "HTTP/1.1\t200 OK", "HTTP/2 200 OK", "HTTP/1.7 200", "http/1.0 200 OK", " HTTP/1.1 200"],
+)
+def test_so_is_a_status_line_that_they_read(line: str, step: int) -> None:
+    sent = f"{line}\r\nContent-Length: 5\r\nX: y\r\n\r\nhello".encode()
+    parser, notes, wrong = parsed(*(sent[place : place + step] for place in range(0, len(sent), step)))
+    assert (wrong, notes.body, parser.done, parser.clean) == ("", b"hello", True, False)
+    assert notes.heads == [(200, {"content-length": "5", "x": "y"})]
+
+
+@pytest.mark.parametrize("step", [1, 7, 1000])
+@pytest.mark.parametrize("length", ["", "abc", "+5", "5 bytes", "9" * 30])
+def test_a_length_that_is_no_number_is_none(length: str, step: int) -> None:
+    sent = f"HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nX: y\r\n\r\nhello".encode()
+    parser, notes, wrong = parsed(*(sent[place : place + step] for place in range(0, len(sent), step)))
+    assert (wrong, notes.body, parser.done, parser.ends_by_close) == ("", b"hello", False, True)
+
+
+LOOSE = {
+    "bare LF": b"5\nhello\n6\n world\n0\n\n",
+    "a chunk that begins with LF": b"5\nhello\n6\n\nworld\n0\n\n",
+    "LF behind the first": b"5\r\nhello\n6\r\n world\r\n0\r\n\r\n",
+    "LF behind the size": b"5\r\nhello\r\n6\n world\r\n0\r\n\r\n",
+    "LF at the end": b"5\r\nhello\r\n6\r\n world\r\n0\n\n",
+    "LF behind the last": b"5\r\nhello\r\n6\r\n world\r\n0\r\n\n",
+    "LF behind an extension": b"5;a=b\nhello\n6\n world\n0\n\n",
+    "a trailer that is none": b"5\r\nhello\r\n6\r\n world\r\n0\r\nno header\r\n\r\n",
+    "a trailer without CR": b"5\r\nhello\r\n6\r\n world\r\n0\r\nX: y\n\n",
+    "a trailer with a wrong length": b"5\r\nhello\r\n6\r\n world\r\n0\r\nContent-Length: x\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("step", [1, 7, 1000])
+@pytest.mark.parametrize("after", [b"", answer(b"another")])
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n",
+        b"HTTP/1.1  200 OK\r\nno colon\r\nTransfer-Encoding: chunked\r\n\r\n",
+    ],
+)
+@pytest.mark.parametrize("name", LOOSE)
+def test_chunks_that_browsers_read_are_read_and_nothing_behind_them(
+    name: str, head: bytes, after: bytes, step: int
+) -> None:
+    sent = head + LOOSE[name] + after
+    parser, notes, wrong = parsed(*(sent[place : place + step] for place in range(0, len(sent), step)))
+    meant = b"hello\nworld" if "begins" in name else b"hello world"
+    assert (wrong, notes.body, parser.done, parser.clean) == ("", meant, True, False)
+    assert len(notes.heads) == 1
+
+
+@pytest.mark.parametrize("step", [1, 100, 1 << 20])
+@pytest.mark.parametrize("size", [60_000, 70_000])
+def test_how_far_such_chunks_may_be_does_not_depend_on_the_cuts(size: int, step: int) -> None:
+    long = b"%x\r\n%s\r\n" % (size, b"x" * size)
+    sent = CHUNKED[: CHUNKED.index(b"3\r\n")] + long + b"5\nhello\n0\n\n"
+    parser, notes, wrong = parsed(*(sent[place : place + step] for place in range(0, len(sent), step)))
+    if size < 65_536:
+        assert (wrong, notes.body, parser.clean) == ("", b"x" * size + b"hello", False)
+    else:
+        assert "chunk" in wrong, "all that came would have to be kept"
+        assert notes.body == b"x" * size
+
+
+def test_small_chunks_that_come_together_go_on_together() -> None:
+    head = CHUNKED[: CHUNKED.index(b"3\r\n")]
+    parser, notes, wrong = parsed(head + b"1\r\nx\r\n" * 20_000 + b"0\r\n\r\n")
+    assert (wrong, notes.body, parser.clean) == ("", b"x" * 20_000, True)
+    assert notes.pieces == 1
+
+
+@pytest.mark.parametrize("chunk", [b"1\r\nx\r\n", b"8;" + b"a" * 500 + b"\r\n12345678\r\n"])
+def test_more_lines_than_chunks_have_an_end(chunk: bytes) -> None:
+    head = CHUNKED[: CHUNKED.index(b"3\r\n")]
+    _, notes, wrong = parsed(head, *[chunk * 100] * 10_000, wants=100_000_000)
+    assert "without end" in wrong
+    assert len(notes.body) < 200_000
+    parser, _, wrong = parsed(head, *[b"4\r\nabcd\r\n" * 100] * 2000, b"0\r\n\r\n", wants=100_000_000)
+    assert (wrong, parser.clean) == ("", True), "four bytes are enough"
+
+
+def test_a_wrong_head_behind_an_interim_one_is_wrong() -> None:
+    interim = b"HTTP/1.1 103 Early Hints\r\n\r\n"
+    assert parsed(interim, b"HTTP/1.1 200 OK\r\noops\r\n", b"\r\nhello")[2] == "Invalid header token"
 
 
 def test_a_head_that_is_wrong_is_not_waited_for_without_end() -> None:
@@ -214,7 +317,10 @@ def test_a_body_ends_when_nobody_wants_more_of_it() -> None:
         ([CHUNKED[:-21], *[b"X: y\r\n"] * 600], "more than 512 headers"),
         ([CHUNKED[:-21] + b"X: ", *[b"y" * 1000] * 300], "without end"),
         ([CHUNKED[: CHUNKED.index(b"2;") + 2], *[b"y" * 1000] * 300], "without end"),
-        ([answer(b"x", "Transfer-Encoding: identity")], "without chunks"),
+        ([answer(b"x", "Transfer-Encoding: chunked, gzip")], "without chunks"),
+        ([answer(b"x", "Transfer-Encoding: identity", "Content-Length: 7")], "Content-Length"),
+        ([b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n"], "Content-Length"),
+        ([CHUNKED[: CHUNKED.index(b"3\r\n")] + b"<html>"], "chunk"),
     ],
     ids=lambda value: repr(value)[:40],
 )

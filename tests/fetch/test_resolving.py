@@ -103,3 +103,44 @@ async def test_a_connection_to_an_address_that_the_host_has_left_is_not_used_aga
         assert inside.kind is FailureKind.GUARD
         await fetcher.close()
         assert (server.connections, len(server.heads)) == (1, 1)
+
+
+async def test_nobody_at_one_of_several_addresses_is_no_end(use: Any) -> None:
+    async def hello(path: str, before: int, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer(b"hello"))
+
+    await use(["127.0.0.2", "127.0.0.3", "127.0.0.1"])
+    fetcher = HttpFetcher(HttpOptions(user_agent="test", allow=("127.0.0.0/8",)))
+    async with LastingServer(hello) as server:
+        request = Request(url=f"http://a.example:{server.port}/")
+        for address in ("127.0.0.2", "127.0.0.3"):
+            assert await fetcher.resolve(request.url) == address
+            found = await fetcher.fetch(request)
+            assert isinstance(found, Failure)
+            assert (found.kind, found.elsewhere) == (FailureKind.CONNECT, True)
+        await fetcher.resolve(request.url)
+        assert isinstance(await fetcher.fetch(request), Page)
+        await fetcher.close()
+
+
+async def test_nobody_at_any_of_several_addresses_is_a_failure_until_they_are_tried_anew(use: Any) -> None:
+    await use(["127.0.0.2", "127.0.0.3"])
+    fetcher = HttpFetcher(HttpOptions(user_agent="test", allow=("127.0.0.0/8",)))
+    request = Request(url="http://a.example:1/")
+    told = []
+    for _ in range(4):
+        await fetcher.resolve(request.url)
+        found = await fetcher.fetch(request)
+        assert isinstance(found, Failure)
+        told.append(found.elsewhere)
+    await fetcher.close()
+    assert told == [True, False, True, False]
+
+
+async def test_a_host_with_one_address_has_no_other(use: Any) -> None:
+    await use(["127.0.0.2"])
+    fetcher = HttpFetcher(HttpOptions(user_agent="test", allow=("127.0.0.0/8",)))
+    found = await fetcher.fetch(Request(url="http://a.example:1/"))
+    await fetcher.close()
+    assert isinstance(found, Failure)
+    assert not found.elsewhere

@@ -25,6 +25,8 @@ from motherlode.fetch.robots_match import Matcher, path_of, pattern_of
         ("/100%", "/100%25"),
         ("/$5/", "/%245/"),
         ("/a?u=http://b/@c", "/a?u=http%3A%2F%2Fb%2F%40c"),
+        ("/wiki/Special:Search", "/wiki/Special%3ASearch"),
+        ("/@ann/a,b(c)!;d=e&f+g", "/%40ann/a%2Cb%28c%29%21%3Bd%3De%26f%2Bg"),
     ],
 )
 def test_two_spellings_of_one_path(one: str, other: str) -> None:

@@ -8,7 +8,7 @@ import ssl
 
 import pytest
 
-from motherlode.fetch.trouble import connecting, refused
+from motherlode.fetch.trouble import Trouble, connecting, refused
 from motherlode.model import FailureKind
 
 
@@ -32,7 +32,7 @@ def test_an_error_has_its_kind(error: OSError, kind: FailureKind) -> None:
 
 
 def test_a_refusal_says_what_can_be_done() -> None:
-    assert refused("10.0.0.1 is not a public address") == (
+    assert refused("10.0.0.1 is not a public address") == Trouble(
         FailureKind.GUARD,
         "10.0.0.1 is not a public address; --allow lets you name ranges of your own",
     )

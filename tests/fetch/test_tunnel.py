@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from motherlode.fetch.trouble import Trouble
 from motherlode.fetch.tunnel import Tunnel
 from motherlode.model import FailureKind
 
@@ -22,14 +23,14 @@ async def test_a_tunnel_is_open_at_the_end_of_the_head() -> None:
 async def test_any_other_answer_is_none(status: int) -> None:
     tunnel = Tunnel()
     tunnel.data_received(f"HTTP/1.1 {status} No\r\n\r\n".encode())
-    assert await tunnel.opened == (FailureKind.PROTOCOL, f"the proxy answered {status}")
+    assert await tunnel.opened == Trouble(FailureKind.PROTOCOL, f"the proxy answered {status}")
 
 
 async def test_a_proxy_that_hangs_up() -> None:
     for error, detail in ((None, "the proxy closed the connection"), (ConnectionResetError("reset"), "reset")):
         tunnel = Tunnel()
         tunnel.connection_lost(error)
-        assert await tunnel.opened == (FailureKind.RESET, detail)
+        assert await tunnel.opened == Trouble(FailureKind.RESET, detail)
 
 
 async def test_a_proxy_that_never_ends() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import time
+import tracemalloc
 import zlib
 from collections.abc import Callable
 from random import Random
@@ -14,7 +15,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.fetch.unpack import ACCEPTED, UNPACK_ERRORS, codings_of, unpacker_for
+from motherlode.fetch.unpack import ACCEPTED, UNPACK_ERRORS, codings_of, most_packed, unpacker_for
 
 MUCH = 1 << 30
 
@@ -40,8 +41,12 @@ PACKERS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
     "raw deflate": ("deflate", raw_deflate),
     "stored deflate": ("deflate", lambda data: zlib.compress(data, 0)),
     "deflate and words": ("deflate", lambda data: zlib.compress(data) + b"more"),
+    "gzip with a wrong checksum": ("gzip", lambda data: gzip.compress(data)[:-8] + b"\0\1" * 4),
+    "deflate with a wrong checksum": ("deflate", lambda data: zlib.compress(data)[:-4] + b"\0\1" * 2),
     "br": ("br", lambda data: brotli.compress(data, quality=4)),
+    "br and words": ("br", lambda data: brotli.compress(data, quality=4) + b"<!-- cached -->"),
     "zstd": ("zstd", zstd),
+    "zstd and words": ("zstd", lambda data: zstd(data) + b"<!-- cached -->"),
     "two frames": ("zstd", lambda data: zstd(data[:7]) + zstd(data[7:])),
     "gzip twice": ("gzip, GZIP", lambda data: gzip.compress(gzip.compress(data))),
     "zstd, then br": ("zstd,br", lambda data: brotli.compress(zstd(data), quality=4)),
@@ -50,6 +55,7 @@ PACKERS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
     "nothing": ("", bytes),
     "none": ("None", bytes),
     "a charset": ("UTF-8", bytes),
+    "a coding of uploads, then gzip": ("aws-chunked, gzip", gzip.compress),
 }
 STREAMS = [name for name in PACKERS if PACKERS[name][1] is not bytes]
 
@@ -125,12 +131,64 @@ def test_no_call_gives_more_than_it_may(name: str) -> None:
         assert len(unpacker.feed(b"", 1000)) <= 1000
 
 
+@pytest.mark.parametrize("name", STREAMS)
+def test_an_unpacker_knows_when_it_has_all(name: str) -> None:
+    encoding, pack = PACKERS[name]
+    unpacker = unpacker_for(encoding)
+    assert unpacker is not None
+    packed = pack(b"hello")
+    assert not unpacker.whole
+    unpacker.feed(packed[:4], MUCH)
+    assert not (unpacker.whole or unpacker.ended)
+    unpacker.feed(packed[4:], MUCH)
+    assert unpacker.whole
+    unpacker.feed(b"\0" * 20, MUCH)
+    assert unpacker.whole
+    assert unpacker.ended or "," in encoding, "what is around the end of the inner one does not matter"
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd", "br, gzip"])
+def test_what_follows_the_end_costs_nothing_and_is_not_kept(encoding: str) -> None:
+    unpacker = unpacker_for(encoding)
+    assert unpacker is not None
+    packed = next(pack for name, pack in PACKERS.values() if name == encoding.split(", ")[0])(b"hello")
+    assert unpacker.feed(gzip.compress(packed) if "," in encoding else packed, MUCH) == b"hello"
+    junk = b"x" * (1 << 20)
+    tracemalloc.start()
+    began = time.process_time()
+    for _ in range(100):
+        assert unpacker.feed(junk, MUCH) == b""
+    assert time.process_time() - began < 0.5
+    assert tracemalloc.get_traced_memory()[1] < 5 << 20
+    tracemalloc.stop()
+
+
 def test_names_are_read_as_servers_write_them() -> None:
     assert unpacker_for(" GZip ") is not None
     assert unpacker_for("rot13") is None
     assert unpacker_for("gzip, rot13") is None
     assert unpacker_for(", ".join(["gzip"] * 5)) is None, "nobody packs so often but to do harm"
     assert all(unpacker_for(name) is not None for name in ACCEPTED.split(", "))
+
+
+def test_what_passes_between_two_codings_is_bounded() -> None:
+    """The inner stream gives a byte now and then, and would keep the outer one busy for a gigabyte."""
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    step = packer.compress(b"x") + packer.flush(zlib.Z_FULL_FLUSH) + b"\0\0\0\xff\xff" * 10_000
+    bomb = gzip.compress(gzip.compress(b"")[:10] + step * 1000, compresslevel=1)
+    unpacker = unpacker_for("gzip, gzip")
+    assert unpacker is not None
+    found = unpacker.feed(bomb, 100_000)
+    assert set(found) <= set(b"x")
+    assert (unpacker.ended, unpacker.whole) == (True, False)
+    assert len(found) <= 1 + most_packed(100_000) // len(step)
+
+
+def test_nothing_is_lost_where_the_inner_stream_is_silent_for_long() -> None:
+    silent = zlib.compressobj(wbits=31)
+    inner = silent.compress(b"") + silent.flush(zlib.Z_FULL_FLUSH) + b"\0\0\0\xff\xff" * 50_000
+    inner += silent.compress(b"hello") + silent.flush()
+    assert unpacked("gzip, gzip", [gzip.compress(inner)]) == b"hello"
 
 
 def test_an_endless_rest_behind_the_inner_stream_costs_a_step_and_no_more() -> None:
@@ -151,6 +209,8 @@ def test_an_endless_rest_behind_the_inner_stream_costs_a_step_and_no_more() -> N
         ({"transfer-encoding": "chunked", "content-encoding": "br"}, "br"),
         ({"transfer-encoding": "GZip, Chunked"}, "gzip"),
         ({"transfer-encoding": "gzip", "content-encoding": "br"}, "br, gzip"),
+        ({"transfer-encoding": "utf-8, chunked", "content-encoding": "br"}, "br, utf-8"),
+        ({"transfer-encoding": "rot13, chunked", "content-encoding": "br"}, "br"),
     ],
 )
 def test_codings_are_those_of_the_content_and_then_of_the_transfer(headers: dict[str, str], codings: str) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import threading
 import time
 import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+import uvloop
 
 from motherlode.fetch.trouble import TOO_LATE
 from motherlode.fetch.wire import Question, Wire
@@ -146,6 +149,56 @@ async def test_a_wire_that_rests_holds_no_body() -> None:
         del notes
         assert wire.reusable
         assert known() is None
+
+
+def sends_without_pause(listener: socket.socket) -> None:
+    connection, _ = listener.accept()
+    with connection:
+        connection.recv(1000)
+        connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        try:
+            while True:
+                connection.sendall(b"x" * (1 << 20))
+        except OSError:
+            pass  # the client has had enough
+
+
+class Turns(Notes):
+    """Counts how many pieces come while nobody else has a turn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.in_a_row = self.longest = 0
+
+    def piece(self, data: bytes) -> bool:
+        self.pieces += 1
+        self.in_a_row += 1
+        self.longest = max(self.longest, self.in_a_row)
+        time.sleep(0.001)  # as if it were a hard one, so that there is always more to read
+        return self.pieces < 150
+
+
+@pytest.mark.parametrize("run", [uvloop.run, asyncio.run])
+def test_a_server_that_sends_without_pause_leaves_others_their_turn(run) -> None:  # type: ignore[no-untyped-def]
+    async def ask(port: int) -> Turns:
+        loop = asyncio.get_running_loop()
+        _, wire = await loop.create_connection(lambda: Wire(silence=5.0, keeper=Register()), "127.0.0.1", port)
+        notes = Turns()
+        answered = wire.ask(question(notes, seconds=20.0))
+        while not answered.done():
+            notes.in_a_row = 0
+            await asyncio.sleep(0)
+        assert answered.result() is None
+        await asyncio.sleep(0.01)
+        return notes
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=sends_without_pause, args=(listener,))
+        thread.start()
+        notes = run(ask(listener.getsockname()[1]))
+        thread.join()
+    assert notes.pieces == 150
+    assert notes.longest <= 4, "uvloop reads 32 times in a row"
 
 
 async def test_a_long_question_is_not_silence_while_it_is_on_its_way() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.frontier import DiskLedger, Frontier, MemoryLedger, Politeness, Ticket
+from motherlode.frontier import DiskLedger, Frontier, HostBudget, MemoryLedger, Politeness, Ticket
 from motherlode.frontier.addresses import AWAKE_AT_ONCE
 from motherlode.frontier.ledger import Ledger
 from motherlode.model import FailureKind, RequestKind
@@ -198,3 +198,60 @@ def test_addresses_are_found_anew_and_rest_once_after_a_resume(tmp_path: Path) -
     assert frontier.next(103.9) is None
     assert take(frontier, 104.0).url == f"{B}/1"
     ledger.close()
+
+
+def test_rules_are_asked_for_at_the_next_address_by_its_clock_and_cost_the_page_nothing() -> None:
+    frontier = frontier_by_address(delay=2.0, robots=True)
+    offer(frontier, f"{A}/1", f"{B}/1")
+    find(frontier, 0.0, "192.0.2.1", "192.0.2.2")
+    rules, busy = take(frontier, 0.0), take(frontier, 0.0)
+    frontier.answered(rules, 1.0)
+    frontier.elsewhere(rules, 1.0)
+    again = take(frontier, 3.0)
+    assert (again.kind, again.url) == (RequestKind.RESOLVE, f"{A}/1")
+    frontier.resolved(again, busy.address)
+    assert frontier.next(4.0) is None, "somebody else is asked there"
+    frontier.answered(busy, 4.0)
+    rules = take(frontier, 5.0)
+    assert (rules.kind, rules.url, rules.address) == (RequestKind.ROBOTS, f"{A}/robots.txt", busy.address)
+
+
+@pytest.mark.parametrize("per_host", [1, 4])
+def test_a_page_goes_again_at_the_next_address(per_host: int) -> None:
+    frontier = Frontier(
+        ledger=MemoryLedger(),
+        policy=BestOf(),
+        scope=lambda url: "",
+        read_rules=None,
+        politeness=Politeness(delay=0.0, by_address=True, per_host=per_host),
+        budget=HostBudget(pages=1),
+    )
+    offer(frontier, f"{A}/1")
+    find(frontier, 0.0, "192.0.2.1")
+    page = take(frontier, 0.0)
+    frontier.answered(page, 1.0)
+    frontier.elsewhere(page, 1.0)
+    find(frontier, 1.0, "192.0.2.2")
+    page = take(frontier, 1.0)
+    assert (page.url, page.address, page.entry.attempts) == (f"{A}/1", "192.0.2.2", 0)
+    finish(frontier, page, 2.0)
+    assert ended(frontier)
+
+
+def test_pages_that_met_nobody_at_once_all_go_again() -> None:
+    frontier = frontier_by_address(delay=0.0, per_address=4)
+    offer(frontier, *(f"{A}/{number}" for number in range(3)))
+    find(frontier, 0.0, "192.0.2.1")
+    pages = [take(frontier, 0.0) for _ in range(3)]
+    for page in pages:
+        frontier.answered(page, 1.0)
+        frontier.elsewhere(page, 1.0)
+    fetched = set()
+    while (ticket := frontier.next(2.0)) is not None:
+        if ticket.kind is RequestKind.RESOLVE:
+            frontier.resolved(ticket, "192.0.2.2")
+        else:
+            fetched.add((ticket.url, ticket.address))
+            finish(frontier, ticket, 2.0)
+    assert fetched == {(f"{A}/{number}", "192.0.2.2") for number in range(3)}
+    assert ended(frontier)

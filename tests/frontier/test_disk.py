@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import lmdb
 import pytest
@@ -43,6 +44,26 @@ def test_what_was_not_committed_is_gone_and_what_was_is_whole(tmp_path: Path) ->
     assert ledger.recover() == 1
     assert pop_all(ledger, "a.example") == [2, 1, 0]
     ledger.close()
+
+
+def test_who_may_not_write_the_lock_reads_without_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = DiskLedger(tmp_path / "f")
+    ledger.put_note("totals", b"1")
+    ledger.commit()
+    ledger.close()
+    real = lmdb.open
+
+    def refused(path: str, *, lock: bool = True, **options: Any) -> lmdb.Environment:
+        if lock:
+            raise lmdb.ReadonlyError(f"{path}: Permission denied")
+        return real(path, lock=lock, **options)
+
+    monkeypatch.setattr(lmdb, "open", refused)
+    reader = DiskLedger(tmp_path / "f", read_only=True)
+    assert reader.note("totals") == b"1"
+    reader.close()
+    with pytest.raises(OSError, match="Permission denied"):
+        DiskLedger(tmp_path / "f")
 
 
 def test_arms_keep_their_queues_over_a_reopening(tmp_path: Path) -> None:
@@ -271,3 +292,17 @@ def test_a_reader_finds_urls_that_are_in_no_run_yet(tmp_path: Path) -> None:
     assert all(reader.known(url(number)) for number in (0, 1, 2, 3, 9))
     assert reader.find(url(5)) is None
     reader.close()
+
+
+def test_urls_that_are_handed_out_one_by_one_waste_no_disk(tmp_path: Path) -> None:
+    ledger = DiskLedger(tmp_path / "f")
+    fill(ledger, [1.0] * 2000)
+    ledger.commit()
+    before = (tmp_path / "f" / "data.mdb").stat().st_size
+    while (popped := ledger.pop("a.example")) is not None:
+        ledger.refuse(popped, "the host's budget of pages is spent")
+    ledger.commit()
+    assert (tmp_path / "f" / "data.mdb").stat().st_size < 3 * before  # it was forty times as much
+    assert ledger.recover() == 0
+    assert list(ledger.postponed()) == []
+    ledger.close()

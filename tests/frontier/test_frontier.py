@@ -182,7 +182,8 @@ def test_other_pages_of_a_host_go_on_where_only_the_page_failed() -> None:
     assert fetch(frontier, 0.0) == f"{A}/2"
 
 
-def test_a_host_is_given_up_after_failures_in_a_row(ledger: Ledger) -> None:
+@pytest.mark.parametrize("kind", [FailureKind.CONNECT, FailureKind.RESET, FailureKind.PROTOCOL])
+def test_a_host_is_given_up_after_failures_in_a_row(ledger: Ledger, kind: FailureKind) -> None:
     frontier = frontier_on(ledger, delay=0.0, per_host=100)
     offer(frontier, *(f"{A}/{number}" for number in range(HOST_GIVEN_UP_AFTER + 3)))
     asked = failed = 0
@@ -190,10 +191,35 @@ def test_a_host_is_given_up_after_failures_in_a_row(ledger: Ledger) -> None:
     while ticket is not None:
         asked += 1
         frontier.answered(ticket, now)
-        failed += not frontier.failed(ticket, FailureKind.CONNECT, now, retry_after=None)
+        failed += not frontier.failed(ticket, kind, now, retry_after=None)
         ticket, now = wait(frontier, now)
     assert asked == HOST_GIVEN_UP_AFTER
     assert frontier.refused == {"host given up after failures in a row": HOST_GIVEN_UP_AFTER + 3 - failed}
+
+
+def test_a_connection_that_broke_costs_its_host_no_rest_before_many_did() -> None:
+    frontier = frontier_on(delay=0.0, per_host=1, retry_wait=10.0)
+    offer(frontier, *(f"{A}/{number}" for number in range(HOST_RESTS_AFTER + 1)))
+    for number in range(HOST_RESTS_AFTER):
+        ticket = take(frontier, 0.0)
+        assert ticket.url == f"{A}/{number}", "others go on at once"
+        frontier.answered(ticket, 0.0)
+        frontier.failed(ticket, FailureKind.RESET, 0.0, retry_after=None)
+    assert frontier.next(10.0 * long_rest(HOST_RESTS_AFTER) - 1) is None
+
+
+def test_nobody_waits_for_a_host_that_is_given_up() -> None:
+    frontier = frontier_on(delay=0.0, per_host=1)
+    offer(frontier, *(f"{A}/{number}" for number in range(40)))
+    now = 0.0
+    for _ in range(HOST_GIVEN_UP_AFTER):
+        ticket, now = wait(frontier, now)
+        assert ticket is not None
+        frontier.answered(ticket, now)
+        frontier.failed(ticket, FailureKind.CONNECT, now, retry_after=None)
+    assert frontier.next(now) is None
+    assert frontier.waiting == 0, "what waits is refused at once"
+    assert frontier.refused
 
 
 def test_an_answer_of_any_kind_clears_a_hosts_record() -> None:
@@ -404,6 +430,54 @@ def test_a_host_whose_request_is_under_way_is_waited_for() -> None:
     frontier.answered(ticket, 1.0)
     frontier.done(ticket)
     assert fetch(frontier, 3.0) == f"{B}/2"
+
+
+def test_a_host_whose_request_takes_long_is_waited_for_no_longer() -> None:
+    frontier = frontier_on(policy=Choosy("b.example"), delay=0.1)
+    offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
+    take(frontier, 0.0)
+    assert frontier.next(1.0) is None
+    assert frontier.next(1.9) is None
+    assert frontier.idle_until() == 2.0
+    assert fetch(frontier, 2.0) == f"{A}/1"
+
+
+def test_who_waits_for_nobody_any_more_is_not_called_for_it() -> None:
+    frontier = frontier_on(policy=Choosy("b.example"), delay=0.1)
+    offer(frontier, f"{B}/1", f"{B}/2")
+    take(frontier, 0.0)
+    assert frontier.next(1.0) is None
+    assert frontier.idle_until() == 2.0
+    assert frontier.next(2.0) is None, "nothing else is there"
+    assert frontier.idle_until() is None, "a time that is over would be asked for again at once"
+
+
+@pytest.mark.parametrize(("delay", "seconds"), [(0.5, 5.0), (1.0, 10.0), (5.0, 10.0)])
+@pytest.mark.parametrize("longer", [False, True])
+def test_how_long_a_host_is_waited_for_goes_by_how_long_hosts_usually_rest(
+    delay: float, seconds: float, *, longer: bool
+) -> None:
+    frontier = frontier_on(policy=Choosy("b.example"), delay=delay, retry_wait=1.0)
+    offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
+    ticket = take(frontier, 0.0)
+    frontier.answered(ticket, 0.0)
+    rest = seconds * (1.5 if longer else 0.5)  # give or take what is added by chance
+    frontier.slow_down(ticket, 0.0, retry_after=rest)
+    frontier.done(ticket)
+    assert (frontier.next(0.0) is None) is not longer
+
+
+@pytest.mark.parametrize(("rules", "is_awaited"), [(b"", True), (b"delay:0.5", False)])
+def test_a_host_that_wants_a_delay_is_not_waited_for_where_the_user_wants_none(
+    rules: bytes, *, is_awaited: bool
+) -> None:
+    frontier = frontier_on(policy=Choosy("b.example"), delay=0.0, per_host=1, robots=True)
+    offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
+    asked = take(frontier, 0.0)
+    frontier.answered(asked, 0.0)
+    frontier.introduce(asked, rules, 0.0)
+    assert take(frontier, 1.0).url == f"{B}/1"
+    assert (frontier.next(1.0) is None) is is_awaited, "it is back as soon as it has answered, or later"
 
 
 @pytest.mark.parametrize("host", ["b.example", "never-seen.example"])

@@ -109,9 +109,9 @@ class Model:
         self.attempts[url] = self.attempts.get(url, 0) + 1
         host.failures = host.failures + 1 if treatment.against_host else 0
         wait = treatment.wait * RETRY_WAIT * 2 ** (self.attempts[url] - 1)
-        if treatment.host_rests:
-            rest = RETRY_WAIT * long_rest(host.failures) if treatment.against_host else 0.0
-            host.ready_at = max(host.ready_at, now + wait, now + rest)
+        rest = max(wait if treatment.host_rests else 0.0, RETRY_WAIT * long_rest(host.failures))
+        if rest and host.failures < HOST_GIVEN_UP_AFTER:
+            host.ready_at = max(host.ready_at, now + rest)
         again = self.attempts[url] <= treatment.retries
         if again:
             self.later[url] = now + wait
@@ -216,8 +216,9 @@ class FrontierMachine(RuleBasedStateMachine):
         else:
             self.frontier.defer(ticket, self.now, retry_after=None)
             host.failures += 1
-            rest = max(2**host.failures, long_rest(host.failures))
-            host.ready_at = max(host.ready_at, self.now + RETRY_WAIT * rest)
+            if host.failures < HOST_GIVEN_UP_AFTER:
+                rest = max(2**host.failures, long_rest(host.failures))
+                host.ready_at = max(host.ready_at, self.now + RETRY_WAIT * rest)
             self.model.waiting.add(url)
 
     @invariant()

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from motherlode.frontier import REVISIT, DiskLedger, Entry, Frontier, Ledger, MemoryLedger, Politeness, UrlState
+from motherlode.frontier import (
+    REVISIT,
+    DiskLedger,
+    Entry,
+    Frontier,
+    HostBudget,
+    Ledger,
+    MemoryLedger,
+    Politeness,
+    UrlState,
+)
 from motherlode.model import FailureKind, RequestKind
 
-from .fakes import BestOf, FakeRules, ended, fetch, frontier_on, offer, take
+from .fakes import BestOf, FakeRules, ended, fetch, frontier_on, offer, take, wait
 
 A = "http://a.example"
 
@@ -49,6 +59,43 @@ def test_trouble_is_tried_again_and_ends_the_revisit_only_at_last(ledger: Ledger
         assert frontier.revisits_left == (1 if again else 0)
         now += 1000.0
     assert ended(frontier)
+
+
+def test_a_host_that_was_given_up_has_another_try(ledger: Ledger) -> None:
+    frontier = frontier_on(ledger, delay=0.0)
+    offer(frontier, f"{A}/1", f"{A}/2")
+    urls = [fetch(frontier, 0.0), fetch(frontier, 0.0)]
+    now = 0.0
+    while not frontier.refused:  # an outage that outlasts a refresh
+        for url in urls:
+            frontier.revisit(_known(ledger, url)[0])
+        ticket, now = wait(frontier, now)
+        while ticket is not None:
+            frontier.answered(ticket, now)
+            frontier.failed(ticket, FailureKind.CONNECT, now, retry_after=None)
+            ticket, now = wait(frontier, now)
+    for url in urls:
+        frontier.revisit(_known(ledger, url)[0])
+    assert {fetch(frontier, now), fetch(frontier, now)} == set(urls)
+
+
+def test_the_budget_of_a_host_is_for_new_pages() -> None:
+    ledger = MemoryLedger()
+    frontier = Frontier(
+        ledger=ledger,
+        policy=BestOf(),
+        scope=lambda url: "",
+        read_rules=None,
+        politeness=Politeness(delay=0.0),
+        budget=HostBudget(pages=1),
+    )
+    offer(frontier, f"{A}/1", f"{A}/2")
+    first = fetch(frontier, 0.0)
+    frontier.count("a.example", relevant=True, quads=1, received=1)
+    frontier.revisit(_known(ledger, first)[0])
+    assert fetch(frontier, 0.0) == first
+    assert frontier.next(0.0) is None
+    assert frontier.refused == {"the host's budget of pages is spent": 1}
 
 
 def test_revisits_outlive_a_kill(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.frontier import Frontier, Ledger, Ticket, UrlState
+from motherlode.frontier import Frontier, Ledger, MemoryLedger, Ticket, UrlState
 from motherlode.frontier.permits import MAX_RULES_HOPS, RULES_LAST
 from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS
 from motherlode.model import FailureKind, RequestKind
@@ -30,14 +30,14 @@ def introduce(frontier: Frontier, rules: bytes, now: float) -> Ticket:
 
 def test_rules_are_asked_for_first_and_once_and_the_held_page_goes_first() -> None:
     frontier = frontier_on(robots=True, delay=1.0)
-    offer(frontier, f"{A}/1", f"{A}/2", "https://a.example/3")
+    offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
     ticket = ask(frontier, 0.0)
     assert (ticket.url, ticket.host, ticket.entry.url) == (f"{A}/robots.txt", "a.example", f"{A}/1")
     assert frontier.next(50.0) is None, "nobody fetches before the rules are known"
     frontier.answered(ticket, 50.0)
     assert frontier.next(60.0) is None, "nor before they have been read"
     frontier.introduce(ticket, b"", 60.0)
-    assert [fetch(frontier, now) for now in (60.0, 61.0, 62.0)] == [f"{A}/1", f"{A}/2", "https://a.example/3"]
+    assert [fetch(frontier, now) for now in (60.0, 61.0, 62.0)] == [f"{A}/1", f"{A}/2", f"{A}/3"]
     assert ended(frontier)
 
 
@@ -146,15 +146,16 @@ def test_rules_that_cannot_be_read_now_defer_the_host(retry_after: float | None,
 def test_a_host_whose_rules_never_come_is_given_up() -> None:
     frontier = frontier_on(robots=True, delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2")
-    asked = 0
+    asked: list[float] = []
     ticket, now = wait(frontier, 0.0)
     while ticket is not None:
-        asked += 1
+        asked.append(now)
         frontier.answered(ticket, now)
         frontier.defer(ticket, now, retry_after=None)
         ticket, now = wait(frontier, now)
-    assert asked == HOST_GIVEN_UP_AFTER
+    assert len(asked) == HOST_GIVEN_UP_AFTER
     assert frontier.refused == {"host given up after failures in a row": 2}
+    assert now == asked[-1], "after the last failure there is nothing to wait for"
 
 
 @pytest.mark.parametrize("kind", [FailureKind.CONNECT, FailureKind.DNS])
@@ -337,3 +338,55 @@ def test_without_a_reader_of_rules_nobody_asks_and_introducing_is_a_mistake() ->
     assert ticket.kind is RequestKind.PAGE
     with pytest.raises(ValueError, match="no rules"):
         frontier.introduce(ticket, b"", 0.0)
+
+
+SECURE = "https://a.example"
+
+
+def test_each_scheme_has_rules_of_its_own() -> None:
+    frontier = frontier_on(robots=True, delay=0.0)
+    offer(frontier, f"{A}/private", f"{SECURE}/private", f"{SECURE}/open")
+    introduce(frontier, b"", 0.0)
+    assert fetch(frontier, 0.0) == f"{A}/private"
+    asked = introduce(frontier, b"no:/private delay:7", 1.0)
+    assert asked.url == f"{SECURE}/robots.txt"
+    assert frontier.next(7.9) is None, "the host's delay is that of either"
+    assert fetch(frontier, 8.0) == f"{SECURE}/open"
+    assert frontier.refused == {"robots": 1}
+    assert ended(frontier)
+
+
+def test_the_longer_delay_of_two_schemes_counts_whichever_was_read_last() -> None:
+    frontier = frontier_on(robots=True, delay=0.0)
+    offer(frontier, f"{A}/1", f"{SECURE}/1", f"{SECURE}/2")
+    introduce(frontier, b"delay:7", 0.0)
+    assert fetch(frontier, 7.0) == f"{A}/1"
+    introduce(frontier, b"delay:2", 14.0)
+    assert fetch(frontier, 21.0) == f"{SECURE}/1"
+    assert frontier.next(27.9) is None
+    assert fetch(frontier, 28.0) == f"{SECURE}/2"
+
+
+def test_rules_that_http_is_sent_on_to_are_known_for_https() -> None:
+    ledger = MemoryLedger()
+    frontier = frontier_on(ledger, robots=True, delay=0.0)
+    offer(frontier, f"{A}/1", f"{SECURE}/private", f"{SECURE}/2")
+    asked = ask(frontier, 0.0)
+    frontier.answered(asked, 0.0)
+    assert frontier.reroute(asked, f"{SECURE}/robots.txt")
+    assert introduce(frontier, b"no:/private", 1.0).url == f"{SECURE}/robots.txt"
+    assert [fetch(frontier, 2.0), fetch(frontier, 2.0)] == [f"{A}/1", f"{SECURE}/2"]
+    frontier.commit()
+    (record,) = ledger.hosts()
+    assert record.robots == record.secure_robots == b"no:/private"
+
+
+def test_rules_elsewhere_are_those_of_the_scheme_that_sent_us_there() -> None:
+    frontier = frontier_on(robots=True, delay=0.0)
+    offer(frontier, f"{A}/1", f"{SECURE}/2")
+    asked = ask(frontier, 0.0)
+    frontier.answered(asked, 0.0)
+    assert frontier.reroute(asked, "https://b.example/robots.txt")
+    introduce(frontier, b"", 1.0)
+    assert fetch(frontier, 1.0) == f"{A}/1"
+    assert ask(frontier, 1.0).url == f"{SECURE}/robots.txt"

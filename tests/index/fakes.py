@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyoxigraph as ox
 
 from motherlode.index import PageRecord, QuadStore, page_lines
@@ -55,3 +57,19 @@ def union(store: QuadStore) -> list[str]:
 def graph(store: QuadStore, name: str) -> list[str]:
     sparql = f"SELECT ?s ?p ?o {{ GRAPH <{name}> {{ ?s ?p ?o }} }}"
     return sorted(f"{row['s']} {row['p']} {row['o']}" for row in rows(store, sparql))
+
+
+def spoil(store: Path) -> None:
+    """Every data file of a store becomes another, and so contradicts what the store says about it."""
+    for file in store.glob("*.sst"):
+        file.write_text("x")
+
+
+def spoil_inside(store: Path) -> None:
+    """Some blocks of the larger data files are not what was written: the store opens, and cannot be read."""
+    for file in store.glob("*.sst"):
+        data = bytearray(file.read_bytes())
+        if len(data) > 20_000:
+            for place in range(100, len(data) // 3, 500):
+                data[place] ^= 0xFF
+            file.write_bytes(data)

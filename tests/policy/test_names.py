@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from motherlode.model import Policy
 from motherlode.policy import DEFAULT_POLICY, POLICIES, nearest, policy_from
-from motherlode.policy.anthelion import HostBandit
-from motherlode.policy.names import POLICY_TABLE
+from motherlode.policy.anthelion import FUNCTIONS, HostBandit
+from motherlode.policy.names import GUIDE, ORACLE, POLICY_TABLE
 from motherlode.policy.orders import OrderPolicy
 from motherlode.sim.run import Simulation
 from tests.sim.fakes import everyone_linked
 
 from .fakes import links
+
+GUIDE_PAGE = Path(__file__).parents[2] / GUIDE
 
 
 @pytest.mark.parametrize("name", [*POLICIES, DEFAULT_POLICY])
@@ -118,28 +121,59 @@ def test_the_others_are_orders() -> None:
         ("randon", "did you mean random?"),
         ("bandit:sucess-rate", "did you mean bandit:success-rate?"),
         ("bandit:success-rate:0.1:10:7", "did you mean bandit:success-rate?"),
-        ("bandit", "unknown policy 'bandit'"),
+        ("bandit", "unknown policy 'bandit': it should look like bandit:FUNCTION[:λ[:m]]"),
         ("", "unknown policy ''"),
-        ("bfs:1", "did you mean bfs?"),
+        ("bfs:1", "it should look like bfs; see docs/policies.md"),
         ("bandit:success-rate:much", "λ and m are numbers"),
         ("bandit:success-rate:", "λ and m are numbers"),
         ("bandit:success-rate:2", "λ is a probability"),
         ("bandit:success-rate:0.1:0", "decay m"),
         ("nb-online:host", "features are url, parent, sibling"),
         ("nb-online:url:parent", "did you mean nb-online?"),
-        ("nb-static", "did you mean nb-static:100?"),
+        ("nb-static", "it should look like nb-static:K, where K is the number of pages to train on"),
         ("ht-static:many", "K is the number of pages to train on, as in ht-static:1000"),
         ("ht-static:0", "at least 1"),
         ("bounded:deep", "depth and growth are whole numbers"),
         ("bounded:300", "from 1 to 255"),
-        ("ldspider:2", "did you mean ldspider?"),
+        ("ldspider:2", "it should look like ldspider; see docs/policies.md"),
     ],
 )
 def test_a_wrong_name_is_answered_with_what_would_be_right(name: str, hint: str) -> None:
     with pytest.raises(ValueError, match=re.escape(hint)) as error:
         policy_from(name)
-    if "unknown" in str(error.value):
+    if "did you mean" in hint and name.partition(":")[0] not in POLICY_TABLE:
         assert "known: bfs, dfs, random, " in str(error.value)
+        assert "in simulations also oracle" in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["bandit", "bandit:xyz", "bandit:success-rate:0.1:10:7"])
+def test_a_bandit_without_a_function_is_told_all_seven(name: str) -> None:
+    with pytest.raises(ValueError, match=GUIDE) as error:
+        policy_from(name)
+    assert len(FUNCTIONS) == 7
+    assert all(function in str(error.value) for function in FUNCTIONS)
+
+
+def test_the_oracle_is_known_and_for_simulations_only() -> None:
+    with pytest.raises(ValueError, match="for simulations only"):
+        policy_from(ORACLE)
+
+
+def test_the_guide_tells_of_every_policy_and_of_every_part_of_its_name() -> None:
+    guide = GUIDE_PAGE.read_text(encoding="utf-8")
+    for name in (*POLICIES, *POLICY_TABLE, *(line.usage for line in POLICY_TABLE.values()), *FUNCTIONS, ORACLE):
+        assert f"`{name}`" in guide, f"{name} is missing in {GUIDE}"
+    parts = {part for line in POLICY_TABLE.values() for part in re.findall(r"[A-Z]{2,}|λ|\bm\b|\bK\b", line.usage)}
+    assert parts > {"FUNCTION", "FEATURES", "SETS", "BITS", "SEED", "FOLDER", "DEPTH", "GROWTH", "λ", "m"}
+    assert all(f"`{part}`" in guide for part in parts)
+
+
+def test_the_guide_can_be_found_from_where_policies_are_named() -> None:
+    root = GUIDE_PAGE.parents[1]
+    assert f"]({GUIDE})" in (root / "README.md").read_text(encoding="utf-8")
+    assert all(
+        "](policies.md)" in (root / "docs" / page).read_text(encoding="utf-8") for page in ("crawl.md", "simulate.md")
+    )
 
 
 def test_nearest_says_nothing_where_nothing_is_near() -> None:

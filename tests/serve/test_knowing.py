@@ -21,6 +21,8 @@ NAME, URL, TYPE = (
 )
 SOUP = "http://ex.org/soup"
 A, B = "http://a.test/", "http://b.test/x?y=|"
+WILD = "http://shop.test/50%?a[]=1"
+"""What the store takes from pages, and a query cannot spell."""
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +46,11 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 says("soup", "<b>hot</b>"),
                 says("in", "g", graph="<u:g>"),
             ),
+            record(
+                "http://shop.test/",
+                (f"<{WILD}>", NAME, '"half price"', ""),
+                ("<http://ex.org/shop>", URL, f"<{WILD}>", ""),
+            ),
             record("http://many.test/", *(says("many", f"value {number}") for number in range(60))),
         ]
     )
@@ -66,6 +73,15 @@ def rows(html: str) -> list[str]:
 def links(html: str, start: str) -> list[str]:
     found = (node.attributes["href"] or "" for node in LexborHTMLParser(html).css("main a[href]"))
     return [href for href in found if href.startswith(start)]
+
+
+async def test_a_thing_that_no_query_can_name_is_told_like_any_other(pool: AnswerPool) -> None:
+    status, html = await about_entity(pool, WILD, seconds=30)
+    assert status == 200
+    assert "<h1><bdi>half price</bdi></h1>" in html
+    assert any("ex.org/shop" in row for row in rows(html)), "who mentions it"
+    status, _ = await about_entity(pool, f"{WILD}0", seconds=30)
+    assert status == 404
 
 
 async def test_a_thing_is_told_with_its_values_those_who_say_so_and_those_who_mention_it(pool: AnswerPool) -> None:

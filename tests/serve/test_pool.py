@@ -45,11 +45,26 @@ async def test_answers_errors_and_limits_leave_the_pool_usable(store: QuadStore,
         await pool.close()
 
 
+async def test_who_only_waited_is_not_told_that_the_query_is_slow(store: QuadStore, tmp_path: Path) -> None:
+    pool = AnswerPool(tmp_path / "store", tmp_path / "words", workers=1)
+    try:
+        await count(pool)
+        slow = asyncio.create_task(select(pool, ENDLESS, seconds=3))
+        await asyncio.sleep(0.1)
+        with pytest.raises(QueryFailure, match="could not begin") as caught:
+            await select(pool, COUNT, seconds=0.2)
+        assert caught.value.status == 503
+        with pytest.raises(QueryFailure):
+            await slow
+    finally:
+        await pool.close()
+
+
 async def test_too_many_are_turned_away_and_the_others_wait(store: QuadStore, tmp_path: Path) -> None:
     pool = AnswerPool(tmp_path / "store", tmp_path / "words", workers=1, waiting=1)
     try:
         await count(pool)
-        slow = asyncio.create_task(select(pool, ENDLESS, seconds=1))
+        slow = asyncio.create_task(select(pool, ENDLESS, seconds=3))
         await asyncio.sleep(0.1)
         waiting = asyncio.create_task(count(pool))
         await asyncio.sleep(0.1)
@@ -94,3 +109,23 @@ async def test_without_a_store_there_is_nothing_to_ask(tmp_path: Path) -> None:
             pass
     assert caught.value.status == 503
     await pool.close()
+
+
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+async def test_a_damaged_store_is_told_with_what_to_do(tmp_path: Path, when: str) -> None:
+    made = QuadStore(tmp_path / "store")
+    made.write([record("http://a.test/", *(says(f"x{n}", f"value {n}") for n in range(5_000)))])
+    made.flush()
+    del made
+    pool = AnswerPool(tmp_path / "store", tmp_path / "words", workers=1, fresh_for=0.0)
+    try:
+        if when == "meanwhile":
+            assert await count(pool) == 5_000
+        for file in (tmp_path / "store").glob("*.sst"):  # a worker that has it open keeps what it was
+            file.unlink()
+            file.touch()
+        with pytest.raises(QueryFailure, match=r"is damaged: .*Put back a copy") as caught:
+            await count(pool)
+        assert caught.value.status == 500
+    finally:
+        await pool.close()

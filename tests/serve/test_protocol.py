@@ -45,6 +45,14 @@ def url_of(site: str, query: str, **more: str) -> str:
 # ── real clients ─────────────────────────────────────────────────────────────────────────────────────────
 
 
+def test_a_long_query_may_come_by_get(site: str) -> None:
+    values = " ".join(f"<http://example.org/é/{number}>" for number in range(5_000))
+    status, _, body = ask(url_of(site, f"SELECT (COUNT(*) AS ?n) {{ VALUES ?s {{ {values} }} }}", format="csv"))
+    assert (status, body.split()) == (200, [b"n", b"5000"])
+    status, _, body = ask(url_of(site, f"ASK {{}} # {'é' * 500_000}"))
+    assert (status, body) == (413, b"a query may have 1,000,000 bytes\n")
+
+
 @pytest.mark.parametrize("method", ["GET", "POST", POSTDIRECTLY])
 def test_sparqlwrapper_in_every_way_of_sending(site: str, method: str) -> None:
     client = SPARQLWrapper(f"{site}/sparql")
@@ -92,6 +100,7 @@ def test_sparqlwrapper_sees_bad_queries(site: str) -> None:
     assert "nope" in str(caught.value)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # rdflib leaves responses open
 def test_rdflib_sparqlstore(site: str) -> None:
     graph = rdflib.Graph(SPARQLStore(f"{site}/sparql"))
     subject = rdflib.URIRef("http://plain.test/x")

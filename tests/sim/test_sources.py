@@ -39,3 +39,10 @@ def test_other_names_stay_as_they_are(tmp_path: Path) -> None:
 def test_nothing_of_that_name(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="does not exist: give a trace, a WARC file or synthetic:PAGES"):
         prepared(str(tmp_path / "nothing"), tmp_path / "cache", silent)
+
+
+def test_a_cache_that_cannot_be_written_is_told_with_a_way_around_it(tmp_path: Path) -> None:
+    warc = recorded_graph(tmp_path / "w.warc.gz", hosts=2, pages=3)[0]
+    (tmp_path / "cache").touch()
+    with pytest.raises(TraceError, match=r"`motherlode record .* -o TRACE` makes a trace elsewhere"):
+        prepared(str(warc), tmp_path / "cache", silent)

@@ -10,10 +10,11 @@ from tests.sim.fakes import recorded_graph
 from motherlode.crawl.models import write_model
 from motherlode.policy import policy_from
 from motherlode.policy.models import Model
+from motherlode.sim import matrix
 from motherlode.sim.matrix import open_web, synthetic_pages
 from motherlode.sim.record import record
 from motherlode.sim.run import Simulation, Timing
-from motherlode.sim.study import Question, Study, study
+from motherlode.sim.study import Question, Step, Study, study
 
 TIMES = ("select_us_mean", "wall_seconds")
 
@@ -59,6 +60,18 @@ def test_scores(question: Question) -> None:
     assert by_policy["random"].focus == pytest.approx(expected)
     assert found.focus_at(oracle, found.budget / 2) == pytest.approx(1.0)
     assert "oracle" not in by_policy
+
+
+def test_steps_tell_how_far_it_is(question: Question) -> None:
+    steps: list[Step] = []
+    matrix._graphs.clear()
+    found = study(replace(question, repeat=1), processes=1, progress=steps.append)
+    assert (steps[0].what, steps[0].of, steps[0].unit) == ("looking through the web", found.page_count, "pages")
+    last = steps[-1]
+    assert (last.what, last.unit, last.of) == ("simulating, 3 of 4 runs ended", "requests", 4 * found.budget)
+    assert last.under_way == (f"random (seed 0) 50 of {found.budget}",)
+    assert last.done == 3 * found.budget + 50
+    assert any("oracle (seed 0) looks at the whole web" in run for step in steps for run in step.under_way)
 
 
 def test_the_oracle_by_name(question: Question) -> None:

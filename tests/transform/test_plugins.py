@@ -6,7 +6,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from motherlode.model import ContentKind, Detected, Evidence, Extraction, Syntax
-from motherlode.transform import plugins
+from motherlode.transform import installed, plugins
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
@@ -29,11 +29,11 @@ def broken(*, body: bytes, url: str, content_type: str) -> tuple[str, bytes]:
 @pytest.fixture(autouse=True)
 def with_transformers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     names = {"x/good": "good", "x/*": "wrong", "x/broken": "broken", "x/missing": "missing"}
-    points = [EntryPoint(name=n, value=f"{__name__}:{f}", group=plugins.GROUP) for n, f in names.items()]
-    monkeypatch.setattr(plugins, "entry_points", lambda *, group: points if group == plugins.GROUP else [])
-    plugins.installed.cache_clear()
+    points = [EntryPoint(name=n, value=f"{__name__}:{f}", group=installed.GROUP) for n, f in names.items()]
+    monkeypatch.setattr(installed, "entry_points", lambda *, group: points if group == installed.GROUP else [])
+    installed.installed.cache_clear()
     yield
-    plugins.installed.cache_clear()
+    installed.installed.cache_clear()
 
 
 def extract(content_type: str, options: TransformOptions | None = None) -> Extraction:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.www.tracking import IF_OPAQUE, NAMES, PATH_SESSION, PREFIXES, is_tracking
+from motherlode.www.tracking import IF_OPAQUE, NAMES, PREFIXES, is_tracking, without_sessions
 
 DIGEST = "0123456789abcdef" * 2
+TICKET = "lit3py55t21z5v55vlm25s55"
 
 
 @pytest.mark.parametrize(
@@ -39,10 +40,37 @@ def test_kept(parameter: str) -> None:
         ("/a;jsessionid=1;b=2/c", "/a;b=2/c"),
         ("/a;x=jsessionid", "/a;x=jsessionid"),
         ("/a;jsessionid", "/a;jsessionid"),
+        ("/a;PHPSESSID=x;JSessionID=y!1.z", "/a"),
+        (f"/a;sid={DIGEST};b=2/c;SessionID={DIGEST}", "/a;b=2/c"),
+        ("/item;sid=1", "/item;sid=1"),
+        ("/a;SessionID=meeting-3/b;sid=", "/a;SessionID=meeting-3/b;sid="),
+        (f"/a;sid={DIGEST}0", f"/a;sid={DIGEST}0"),
     ],
 )
 def test_sessions_in_paths(path: str, plain: str) -> None:
-    assert PATH_SESSION.sub("", path) == plain
+    assert without_sessions(path) == plain
+
+
+@pytest.mark.parametrize(
+    ("path", "plain"),
+    [
+        (f"/(S({TICKET}))/page.aspx", "/page.aspx"),
+        (f"/app/(S({TICKET}))/", "/app/"),
+        (f"/(X(1)S({TICKET}))/a/b", "/a/b"),
+        (f"/(A({DIGEST}_-{DIGEST})F({DIGEST})S({TICKET}))/a.aspx", "/a.aspx"),
+        (f"/({TICKET})/a.aspx", "/a.aspx"),
+        (f"/(S({TICKET}));jsessionid=1/a", "/a"),
+        ("/(a)/b", "/(a)/b"),
+        ("/(S(short))/b", "/(S(short))/b"),
+        ("/(X(1))/b", "/(X(1))/b"),
+        (f"/a(S({TICKET}))/b", f"/a(S({TICKET}))/b"),
+        (f"/(S({TICKET}))", f"/(S({TICKET}))"),
+        ("/(internationalisations)/b", "/(internationalisations)/b"),
+        ("/(abcdefghijklmnopqrstuvwx)/b", "/(abcdefghijklmnopqrstuvwx)/b"),
+    ],
+)
+def test_sessions_of_asp_net(path: str, plain: str) -> None:
+    assert without_sessions(path) == plain
 
 
 def test_the_table_is_in_lower_case_and_says_nothing_twice() -> None:

@@ -21,6 +21,7 @@ from motherlode.www.urls import (
     plain_url,
     registrable_domain,
     resolve,
+    resolve_as_written,
     simplified,
 )
 
@@ -125,6 +126,12 @@ def test_resolve_cases() -> None:
         ("http://example.org/a;jsessionid=1A?b", "http://example.org/a?b"),
         ("http://example.org/a;JSESSIONID=1A/b;v=2", "http://example.org/a/b;v=2"),
         ("http://example.org/a/.;jsessionid=1/b", "http://example.org/a/b"),
+        ("http://example.org/item;sid=12", "http://example.org/item;sid=12"),
+        (f"http://example.org/item;s%69d=%30{'0' * 31}", "http://example.org/item"),
+        ("http://example.org/(S(lit3py55t21z5v55vlm25s55))/a.aspx", "http://example.org/a.aspx"),
+        ("http://example.org/x/(S(lit3py55t21z5v55vlm25s55))/.;jsessionid=1/a?b", "http://example.org/x/a?b"),
+        ("http://example.org/(S(lit3py55t21z5v55vlm25s55))", "http://example.org/(S(lit3py55t21z5v55vlm25s55))"),
+        ("http://example.org/(a)/b_(c)", "http://example.org/(a)/b_(c)"),
         ("http://example.org//a//b", "http://example.org//a//b"),
         ("http://example.org/?b=2&a=1", "http://example.org/?b=2&a=1"),
     ],
@@ -172,6 +179,7 @@ def test_addresses_without_end_are_no_pages() -> None:
 
 PIECES = [
     *("http://", "//", "/", ".", "..", "%", "%2", "%2e", "%2E", "%7e", "%25", "[", "|", ";jsessionid=", ";", "?", "&"),
+    *("(S(lit3py55t21z5v55vlm25s55))", "(", ";s%69d="),
     *("utm_", "utm%5f", "=", "#", "@", ":", ":80", "a", "1", "0x7f", " ", "{", "\\", "é", "'", "sid=" + "0f" * 16),
 ]
 ANYTHING = (
@@ -215,6 +223,7 @@ def test_what_is_simplified_stays_so(reference: str) -> None:
         ("http://example.org/a///b//?&=1&c=", "http://example.org/a/b/?c"),
         ("http://example.org/?u=http://x//y", "http://example.org/?u=http://x//y"),
         ("http://example.org/a?&&", "http://example.org/a"),
+        ("http://example.org/a?b==&==c", "http://example.org/a?b=="),
     ],
 )
 def test_simplified(url: str, expected: str) -> None:
@@ -309,7 +318,7 @@ _PIECES = st.sampled_from(
             "\\",
             "utm_source=x",
         ),
-        *("[", "]", "|", "~", "+", "&", "=", "\t", ";sid=1"),
+        *("[", "]", "|", "~", "+", "&", "=", "\t", ";sid=1", "(", "(S(lit3py55t21z5v55vlm25s55))"),
     ]
 )
 
@@ -322,6 +331,14 @@ def test_what_is_taken_as_plain_is_what_the_whole_procedure_gives(reference: str
         assert plain == urls._finish(ada_url.normalize_url(reference))
     if is_plain_path(reference):
         assert urls._finish(ada_url.join_url("http://example.org/a/b", reference)) == f"http://example.org{reference}"
+
+
+def test_a_session_in_a_path_can_be_asked_for_and_is_known_by_its_page() -> None:
+    page = "http://example.org/a.aspx"
+    given = "/(S(lit3py55t21z5v55vlm25s55))/a.aspx"
+    assert resolve(page, given) == page
+    assert resolve_as_written(page, given) == f"http://example.org{given}"
+    assert resolve(f"http://example.org{given}", "b.aspx") == "http://example.org/b.aspx"
 
 
 def test_most_links_are_plain() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -32,7 +33,7 @@ COMMANDS = {
     "demo": "demo",
 }
 """Each command and the module of this room that holds it."""
-_INTERRUPTED = 130
+INTERRUPTED = 130
 """The exit code that shells know for Ctrl-C."""
 
 
@@ -50,6 +51,8 @@ def _options(
 
 def application(names: Iterable[str]) -> typer.Typer:
     """The application with these commands; only their modules are loaded, so that `stats` need not wait for Arrow."""
+    from motherlode.cli.usage import Command  # here, where Ctrl-C is seen to
+
     app = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
@@ -61,12 +64,21 @@ def application(names: Iterable[str]) -> typer.Typer:
     app.callback()(_options)
     for name in names:
         module = import_module(f"motherlode.cli.{COMMANDS[name]}")
-        app.command()(_while_somebody_reads(getattr(module, name)))
+        command = getattr(module, name)
+        app.command(cls=Command, short_help=_first_sentence(command))(_while_somebody_reads(command))
     return app
 
 
+def _first_sentence(command: Callable[..., None]) -> str:
+    """What a list of commands tells of one; Typer would cut it where the line ends."""
+    return (command.__doc__ or "").partition("\n")[0].partition(". ")[0].removesuffix(".")
+
+
 def _while_somebody_reads(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, which ends well where the reader of its output has left, as in `| head`."""
+    """The command, which ends well where the reader of its output has left, as in `| head`.
+
+    Where the system does not let it do its work, it ends in words.
+    """
 
     @wraps(command)
     def run(**given: Any) -> None:
@@ -74,10 +86,22 @@ def _while_somebody_reads(command: Callable[..., None]) -> Callable[..., None]:
             command(**given)
             sys.stdout.flush()
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _write_no_more()
             raise typer.Exit(0) from None
+        except OSError as error:
+            from motherlode.cli.output import FAILED, stop  # `--version` need not wait for tables
+
+            if error.errno != errno.ENOSPC:
+                stop(f"{error.filename}: {error.strerror}" if error.filename else str(error), code=FAILED)
+            _write_no_more()
+            stop("no space is left on the disk: what was written is not whole", code=FAILED)
 
     return run
+
+
+def _write_no_more() -> None:
+    """Let what waits to be written go nowhere: Python would try again at its end, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main() -> None:
@@ -90,4 +114,4 @@ def main() -> None:
     try:
         application([asked] if asked in COMMANDS else COMMANDS)()
     except KeyboardInterrupt:  # while modules are loaded; later the command sees to it
-        raise SystemExit(_INTERRUPTED) from None
+        raise SystemExit(INTERRUPTED) from None

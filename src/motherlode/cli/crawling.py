@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 import uvloop
 
+from motherlode.cli.ending import CrawlEnd, Ending, RefreshEnd
 from motherlode.cli.output import FAILED, print_json, print_summary, say, stop
 from motherlode.cli.progress import Progress
 from motherlode.cli.refreshing import beginning, refresh_job
@@ -26,20 +27,21 @@ from motherlode.crawl import (
     CrawlStats,
     Job,
     JobError,
-    Totals,
     check,
     parse_size,
     parse_time,
     read_job_file,
     read_stats,
 )
-from motherlode.crawl.amounts import size as bytes_in_words
 from motherlode.crawl.assemble import BeginRefresh, assemble
 from motherlode.crawl.models import check_model
-from motherlode.crawl.opening import DamagedError, is_full_disk
+from motherlode.crawl.opening import is_full_disk
 from motherlode.crawl.report import write_report
-from motherlode.crawl.reporting import duration, report_of
-from motherlode.policy import policy_usage
+from motherlode.crawl.reporting import report_of
+from motherlode.crawl.stats import revisits_left
+from motherlode.index.damage import DamagedError, is_damage, store_advice
+from motherlode.policy import DEFAULT_POLICY, policy_usage
+from motherlode.www.scope import OUT_OF_SCOPE
 
 Seeds = Annotated[list[str] | None, typer.Argument(metavar="SEED...", help="URLs to start from.")]
 Folder = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="A new folder for the crawl.")]
@@ -57,16 +59,29 @@ def crawl(
     size: Annotated[str | None, typer.Option("--bytes", metavar="1GB", help="Stop after this many bytes.")] = None,
     target: Annotated[
         str | None,
-        typer.Option(help="What counts as a find: any, rdf, jsonld, microdata>=5, type:schema:Recipe, or 'ASK {…}'."),
+        typer.Option(
+            metavar="T",
+            help="What counts as a find: any, rdf, jsonld, microdata>=5, type:schema:Recipe, or 'ASK {…}'. "
+            "[default: any]",
+        ),
     ] = None,
-    policy: Annotated[str | None, typer.Option(help=f"How to choose the next URL: {policy_usage()}.")] = None,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P",
+            help=f"How to choose the next URL: {policy_usage()}. See docs/policies.md. [default: {DEFAULT_POLICY}]",
+        ),
+    ] = None,
     model: Annotated[
         Path | None,
         typer.Option(metavar="FILE|DIR", help="Start from what another crawl learned: see docs/models.md."),
     ] = None,
     reward: Annotated[
         str | None,
-        typer.Option(help="What to learn from: target, statements, new-statements, per-request or per-byte."),
+        typer.Option(
+            metavar="R",
+            help="What to learn from: target, statements, new-statements, per-request or per-byte. [default: target]",
+        ),
     ] = None,
     dry_after: Annotated[
         int | None,
@@ -78,7 +93,10 @@ def crawl(
     ] = None,
     scope: Annotated[
         str | None,
-        typer.Option(metavar="host|pld|web|REGEX", help="Where links may lead: the seeds' hosts or domains."),
+        typer.Option(
+            metavar="host|pld|web|REGEX",
+            help="Where links may lead: the seeds' hosts, their domains, anywhere, or to what matches. [default: web]",
+        ),
     ] = None,
     web: Annotated[
         Path | None, typer.Option(metavar="FILE.warc.gz", help="Crawl a recorded web, not the network.")
@@ -109,7 +127,7 @@ def crawl(
     config: Annotated[
         Path | None, typer.Option(metavar="job.toml", help="A job file; flags go before what it says.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="S", help="Seed of all randomness.")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="S", help="Seed of all randomness. [default: 0]")] = None,
     serve: Annotated[
         int | None,
         typer.Option(metavar="PORT", min=0, max=65535, help="Show it at http://127.0.0.1:PORT while it runs."),
@@ -117,7 +135,9 @@ def crawl(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
-    """Crawl from SEEDS into a new folder, learning on the way which links lead to structured data.
+    """Crawl from SEEDS into a new folder.
+
+    The crawl learns on the way which links lead to structured data, and spends its requests there.
 
     \b
     Examples:
@@ -127,7 +147,8 @@ def crawl(
       motherlode crawl --refresh -o out --pages 500
       motherlode crawl --seeds urls.txt -o out2 --model out --stop-when-dry 500
 
-    Ctrl-C stops cleanly; `motherlode resume DIR` goes on.
+    Ctrl-C stops cleanly; `motherlode resume DIR` goes on. Without a budget the crawl ends when nothing is left.
+    All flags, targets and job files: docs/crawl.md. All policies: docs/policies.md.
     """
     flags = {
         "pages": pages,
@@ -161,8 +182,8 @@ def crawl(
             flags["seeds"] = given
         values |= {name: value for name, value in flags.items() if value is not None}
         if refresh:
-            _refresh(CrawlFolder(output), values, due=due, serve=serve, quiet=quiet or as_json)
-            _tell(CrawlFolder(output), as_json=as_json)
+            refreshed = _refresh(CrawlFolder(output), values, due=due, serve=serve, quiet=quiet or as_json)
+            _tell(CrawlFolder(output), as_json=as_json, ended=refreshed if as_json or not quiet else None)
             return
         job = Job(**values)
         if dry_below is not None and job.dry_after is None:
@@ -178,7 +199,7 @@ def crawl(
         say(warning)
     with _shown(folder, serve):
         stopped = run(job, folder, quiet=quiet or as_json)
-    _tell(folder, as_json=as_json, ended=None if stopped or quiet else job)
+    _tell(folder, as_json=as_json, ended=None if stopped or quiet else CrawlEnd(job, folder))
 
 
 def _shown(folder: CrawlFolder, port: int | None) -> AbstractContextManager[object]:
@@ -186,11 +207,12 @@ def _shown(folder: CrawlFolder, port: int | None) -> AbstractContextManager[obje
     return nullcontext() if port is None else Beside(folder.path, port)
 
 
-def _refresh(folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, serve: int | None, quiet: bool) -> None:
-    job = refresh_job(folder, flags)
+def _refresh(folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, serve: int | None, quiet: bool) -> RefreshEnd:
+    job, before = refresh_job(folder, flags), read_stats(folder).totals
     folder.lock()
     with _shown(folder, serve):
-        run(job, folder, quiet=quiet, refresh=beginning(due_only=due, quiet=quiet))
+        stopped = run(job, folder, quiet=quiet, refresh=beginning(due_only=due, quiet=quiet))
+    return RefreshEnd(folder=folder, budget=job, before=before, stopped=stopped, left=revisits_left(folder))
 
 
 def resume(
@@ -199,6 +221,9 @@ def resume(
     pages: Annotated[int | None, typer.Option(metavar="N", help="A new budget of pages, for the whole crawl.")] = None,
     time: Annotated[str | None, typer.Option(metavar="30m", help="A new budget of time.")] = None,
     size: Annotated[str | None, typer.Option("--bytes", metavar="1GB", help="A new budget of bytes.")] = None,
+    ray: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Another Ray cluster for the shards; '' for one of our own.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
@@ -210,14 +235,17 @@ def resume(
             "pages": pages,
             "time": None if time is None else parse_time(time),
             "bytes": None if size is None else parse_size(size),
+            "ray": ray,
         }
-        job = dataclasses.replace(job, **{name: value for name, value in changes.items() if value is not None})
-        check_shards(job)
+        wanted = dataclasses.replace(job, **{name: value for name, value in changes.items() if value is not None})
+        check_shards(wanted)
         place.lock()
+        if wanted != job:
+            place.keep(wanted)
     except JobError as error:
         stop(str(error))
-    stopped = run(job, place, quiet=quiet or as_json)
-    _tell(place, as_json=as_json, ended=None if stopped or quiet else job)
+    stopped = run(wanted, place, quiet=quiet or as_json)
+    _tell(place, as_json=as_json, ended=None if stopped or quiet else CrawlEnd(wanted, place))
 
 
 def run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None) -> bool:
@@ -234,6 +262,10 @@ def run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | N
     except OSError as error:
         full = "make space on the disk, then " if is_full_disk(error) else ""
         stop(f"{error}. What was committed is safe: {full}`motherlode resume {folder.path}` goes on", code=FAILED)
+    except RuntimeError as error:
+        if not is_damage(error):
+            raise
+        stop(store_advice(folder.store, str(error)), code=FAILED)
     finally:
         folder.unlock()
     write_report(folder.report, report_of(job, read_stats(folder), made_at=clock.time()))
@@ -254,8 +286,6 @@ async def _run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefr
         stopped = await watch(crawl.visits(assembled.seeds), progress, stop=crawl.stop)
     finally:
         assembled.store.close()
-    if crawl.dried_out and not stopped and not quiet:
-        say(f"dried out: fewer than {job.dry_below:g} of the last {job.dry_after} requests were finds")
     return stopped
 
 
@@ -286,36 +316,19 @@ def read_seeds(path: Path) -> tuple[str, ...]:
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 
 
-def _tell(folder: CrawlFolder, *, as_json: bool, ended: Job | None = None) -> None:
-    """The summary; with a job that has come to its own end, also what the end was."""
+def _tell(folder: CrawlFolder, *, as_json: bool, ended: Ending | None = None) -> None:
+    """The summary; where it has come to its own end, also what the end was."""
     stats = read_stats(folder)
     if as_json:
-        print_json(stats.summary())
+        alone = {"this_refresh": ended.summary(stats)} if isinstance(ended, RefreshEnd) else {}
+        print_json(stats.summary() | alone)
         return
     print_summary(stats)
     _explain_emptiness(stats)
-    if ended is not None and not stats.dried_out:
-        say(_end(ended, stats.totals, folder))
+    for line in ended(stats) if ended is not None else ():
+        say(line)
     say(f"report: {folder.report}")
     say(f"ask it: motherlode query {quote(str(folder.path))} 'SELECT ?s ?p ?o {{?s ?p ?o}} LIMIT 10'")
-
-
-def _end(job: Job, totals: Totals, folder: CrawlFolder) -> str:
-    """Why a crawl that nobody stopped is over, and how it goes on."""
-    spent = [
-        (flag, value)
-        for flag, limit, used, value in (
-            ("--pages N", job.pages, totals.fetched, f"{job.pages or 0:,} pages"),
-            ("--time T", job.time, totals.seconds, duration(job.time or 0)),
-            ("--bytes B", job.bytes, totals.bytes, bytes_in_words(job.bytes or 0)),
-        )
-        if limit is not None and used >= limit
-    ]
-    if not spent:
-        return "nothing is left to fetch"
-    flags, values = (" ".join(each) for each in zip(*spent, strict=True))
-    command = f"motherlode resume {quote(str(folder.path))} {flags}"
-    return f"the budget is spent ({values}); `{command}` goes on, with a budget for the whole crawl"
 
 
 def _explain_emptiness(stats: CrawlStats) -> None:
@@ -330,6 +343,8 @@ def _explain_emptiness(stats: CrawlStats) -> None:
         kind = max(totals.failures, key=lambda name: totals.failures[name])
         hint = _HINTS.get(kind, "see the failures above")
         say(f"not one page came: most requests failed with {kind}; {hint}")
+    elif totals.fetched and totals.fetched == totals.redirects and OUT_OF_SCOPE in stats.refused:
+        say("not one page came: the seeds redirect to where the crawl may not go; start from there, or widen --scope")
 
 
 _HINTS = {

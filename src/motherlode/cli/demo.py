@@ -6,14 +6,18 @@ import dataclasses
 import shutil
 import time
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
+import uvloop
 
-from motherlode.cli.crawling import run
 from motherlode.cli.looking import answer_table
 from motherlode.cli.output import FAILED, print_table, say, stop
+from motherlode.cli.progress import Progress
+from motherlode.cli.watching import watch
 from motherlode.crawl import CrawlFolder, CrawlStats, Job, JobError, read_stats
+from motherlode.crawl.assemble import assemble
 from motherlode.crawl.plot import Curve
 from motherlode.crawl.report import write_report
 from motherlode.crawl.reporting import report_of
@@ -24,9 +28,9 @@ FOCUSED = "motherlode"
 ENOUGH_PAGES = 1000
 """With so many requests a crawl comes to what the question asks for."""
 QUESTION = """
-SELECT ?name ?minutes ?page {
-  GRAPH ?page { ?recipe a schema:Recipe ; schema:name ?name ; schema:cookTime ?minutes }
-} ORDER BY ?minutes ?name LIMIT 8
+SELECT ?name ?euros ?page {
+  GRAPH ?page { ?thing schema:name ?name ; schema:offers [ schema:price ?euros ; schema:priceCurrency "EUR" ] }
+} ORDER BY xsd:decimal(?euros) ?name LIMIT 8
 """.strip()
 
 
@@ -42,7 +46,11 @@ def demo(
     ] = 0,
     seed: Annotated[int, typer.Option(metavar="S", help="Another seed gives another web.")] = 1,
 ) -> None:
-    """Show what the crawler does: generate a web of data, serve it on loopback, crawl it twice on the same budget."""
+    """Show what the crawler does, on a web of its own.
+
+    A small web of data is generated, served on loopback, and crawled twice on the same budget: breadth-first, and by
+    the default policy.
+    """
     _clear(folder)
     try:
         with WebServer(pages=5000, seed=seed, port=port) as web:
@@ -58,10 +66,10 @@ def demo(
     focused = folder / FOCUSED.partition(":")[0]
     curves = [Curve(name=name, points=tuple(stats.totals.curve)) for name, stats in found.items()]
     _report(focused, job, found[FOCUSED], curves)
-    say(f"\nmotherlode query {focused} '{QUESTION}'")
+    say(f"\nmotherlode query {quote(str(focused))} {quote(QUESTION)}")
     if not answer_table(QuadStore(CrawlFolder(focused).store, read_only=True).query(QUESTION), QUESTION):
         say(
-            f"the crawl came to no recipe with a cooking time in {pages:,} pages: a larger budget, as in --pages "
+            f"the crawl came to nothing with a price in euros in {pages:,} pages: a larger budget, as in --pages "
             f"{max(ENOUGH_PAGES, 2 * pages)}, comes to some"
         )
     say(f"report with the harvest curves: {CrawlFolder(focused).report}")
@@ -95,9 +103,33 @@ def _crawl(job: Job, path: Path) -> CrawlStats:
         folder.create(job)
     except JobError as error:
         stop(str(error))
-    if run(job, folder, quiet=False):  # the user has seen enough: there is nothing to compare
+    stopped = _run(job, folder)
+    stats = read_stats(folder)
+    write_report(folder.report, report_of(job, stats, made_at=time.time()))
+    if stopped:  # the user has seen enough: there is nothing to compare
+        say(f"stopped, and the web of the demo is gone with it; what was found is in {quote(str(path))}")
         raise typer.Exit(FAILED)
-    return read_stats(folder)
+    return stats
+
+
+def _run(job: Job, folder: CrawlFolder) -> bool:
+    """A crawl that nobody can resume, because its web ends with this command; True where the user stopped it."""
+    try:
+        return uvloop.run(_visit_all(job, folder))
+    except OSError as error:
+        stop(str(error), code=FAILED)
+    finally:
+        folder.unlock()
+
+
+async def _visit_all(job: Job, folder: CrawlFolder) -> bool:
+    assembled = assemble(job, folder)
+    crawl = assembled.crawl
+    progress = Progress(job, crawl.totals, assembled.frontier, quiet=False)
+    try:
+        return await watch(crawl.visits(assembled.seeds), progress, stop=crawl.stop)
+    finally:
+        assembled.store.close()
 
 
 def _compare(found: dict[str, CrawlStats]) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
+import msgspec
 import typer
 
 from motherlode.cli.output import FAILED, print_json, print_table, stop
@@ -42,7 +44,7 @@ def explain(
     if url.startswith(("/", ".", "?", "#")):
         stop(f"{url} is a part of a URL: give the whole, as in https://example.org{url if url[0] == '/' else '/'}")
     try:
-        told = explained(CrawlFolder(folder), url)
+        told = _here_or_there(folder, explained(CrawlFolder(folder), url))
     except JobError as error:
         stop(str(error))
     except OSError as error:
@@ -55,6 +57,19 @@ def explain(
         _show_policy(told.explanation)
     if told.nearest:
         print_table(("known URLs of its host that look like it", "state"), told.nearest)
+
+
+def _here_or_there(folder: Path, told: Told) -> Told:
+    """A shard that never met a URL may not be the one that would."""
+    if told.state != UNKNOWN or folder.resolve().parent.name != "shards":
+        return told
+    from motherlode.cli.sharding import owner_elsewhere  # all others need not wait for it
+
+    owner = owner_elsewhere(folder, told.url)
+    if owner is None:
+        return told
+    because = f"its host belongs to another shard: `motherlode explain {quote(str(owner))} {quote(told.url)}` asks that"
+    return msgspec.structs.replace(told, because=because)
 
 
 def _rows(told: Told) -> Iterator[tuple[str, str]]:

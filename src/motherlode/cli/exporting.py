@@ -17,6 +17,7 @@ from motherlode.cli.output import FAILED, counted, say, stop, terminal
 from motherlode.crawl import CrawlFolder, JobError
 from motherlode.index import QuadStore
 from motherlode.index.changes import changes_path, read_changes
+from motherlode.index.damage import DamagedError
 from motherlode.index.export import export_nquads, export_trig, open_output
 from motherlode.index.void import export_void
 
@@ -50,7 +51,9 @@ def export(
         ),
     ] = None,
 ) -> None:
-    """Write what a crawl found, running or over, as a file that other tools read.
+    """Write what a crawl found as files for other tools.
+
+    The crawl may run or be over.
 
     \b
     nquads, trig   every statement with the graph of its page, and the provenance
@@ -103,6 +106,8 @@ def _export_stream(write: Callable[[BinaryIO, Told], int], output: Path | None, 
     try:
         with _progress(unit) as told, open_output(output) as file:
             count = write(file, told)
+    except DamagedError:
+        raise
     except OSError as error:
         stop(f"{output} cannot be written: {error.strerror or error}", code=FAILED)
     say(f"{count:,} {unit} in {output}")
@@ -118,6 +123,8 @@ def _export_parquet(store: QuadStore, output: Path | None) -> None:
     try:
         with _progress("quads") as told:
             quads, pages = export_parquet(store, output, told)
+    except DamagedError:
+        raise
     except OSError as error:
         stop(f"{output} cannot be written: {error.strerror or error}", code=FAILED)
     say(f"{quads:,} quads and {pages:,} pages in {output}")
@@ -161,7 +168,9 @@ def changes(
         str, typer.Option("--since", metavar="T", help="Only from this time on: 2026-01-31 or 2026-01-31T12:00:00Z.")
     ] = "",
 ) -> None:
-    """Print what changed on pages that were fetched again, as an RDF patch.
+    """Print what changed on pages, as an RDF patch.
+
+    Told are pages that were fetched again by `motherlode crawl --refresh`. More in docs/refresh.md.
 
     \b
     Each page that says something else than before is one transaction, with the page and the time as headers:

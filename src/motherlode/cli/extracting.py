@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import mimetypes
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +22,7 @@ from motherlode.crawl.single import Part, Source, read_source
 from motherlode.model import ContentKind, Facts, Problem, Statement, Syntax
 from motherlode.model.prefixes import PREFIXES
 from motherlode.model.terms import iri
-from motherlode.www.media import MEDIA, by_media_type, essence
+from motherlode.www.media import MEDIA, by_media_type, essence, fits
 
 if TYPE_CHECKING:
     from motherlode.crawl.fetching import Visitor
@@ -56,7 +57,10 @@ def extract(
         str, typer.Option("--type", metavar="MEDIA", help="The media type, where name and content don't tell.")
     ] = "",
     syntax: Annotated[
-        list[str] | None, typer.Option(metavar="S", help="Only this syntax; may be given several times.")
+        list[str] | None,
+        typer.Option(
+            metavar="S", help=f"Only this syntax; may be given several times: {', '.join(one.value for one in Syntax)}."
+        ),
     ] = None,
     form: Annotated[FactsFormat, typer.Option("--format", help="How to write the facts.")] = FactsFormat.NQUADS,
     allow: Annotated[
@@ -69,7 +73,9 @@ def extract(
         Contexts, typer.Option(help="JSON-LD contexts: those that come with Motherlode, or others fetched as well.")
     ] = Contexts.BUNDLED,
 ) -> None:
-    """Extract the structured data of one page or document: quads to stdout, problems to stderr.
+    """Extract the structured data of one page or document.
+
+    Quads go to stdout, problems to stderr.
 
     \b
     Examples:
@@ -82,6 +88,7 @@ def extract(
     pause between two requests to one host.
 
     The exit code is 0 even where some blocks were broken, 1 where nothing could be read at all, 2 on wrong usage.
+    More in docs/extract.md.
     """
     wanted = _syntaxes(syntax)
     _check_base(base)
@@ -103,7 +110,8 @@ def extract(
     if tally.problems or tally.kind in _UNREADABLE:
         say(f"nothing could be read: the content is {tally.kind.value}")
         raise typer.Exit(FAILED)
-    say(f"no structured data found: the content is {tally.kind.value}")
+    within = f" in {' or '.join(syntax)}" if syntax else ""
+    say(f"no structured data found{within}: the content is {tally.kind.value}")
 
 
 _UNREADABLE = frozenset({ContentKind.EMPTY, ContentKind.BINARY})
@@ -143,15 +151,22 @@ def _check_base(base: str | None) -> None:
 
 def _check_type(media_type: str) -> None:
     """An unknown type would be passed over in silence."""
-    if not media_type or by_media_type(media_type) is not None:
-        return
-    from motherlode.transform.options import fits
-    from motherlode.transform.plugins import installed
-
-    if any(fits(point.name, essence(media_type)) for point in installed()):
+    if not media_type or by_media_type(media_type) is not None or _has_transformer(media_type):
         return
     known = [row.media_types[0] for row in MEDIA.values() if row.media_types]
     stop(f"--type {media_type!r} is not known{_nearest(media_type, known)}; known: {', '.join(known)}")
+
+
+def _type_by_name(path: Path) -> str:
+    """The media type that a name tells, where a transformer is installed for it; our own readers need none."""
+    media_type = mimetypes.guess_type(path.name)[0] or ""
+    return media_type if _has_transformer(media_type) else ""
+
+
+def _has_transformer(media_type: str) -> bool:
+    from motherlode.transform.installed import installed  # to look for packages takes a moment
+
+    return any(fits(point.name, essence(media_type)) for point in installed())
 
 
 def _syntaxes(names: list[str] | None) -> frozenset[Syntax] | None:
@@ -209,7 +224,7 @@ def _source(source: str, *, base: str | None, media_type: str, network: _Network
     path = Path(source)
     if scheme is not None and not path.exists():
         stop(f"{source}: only http and https URLs are fetched, and files are read by their path")
-    return Source(url=base or path.resolve().as_uri(), content_type=media_type, path=path)
+    return Source(url=base or path.resolve().as_uri(), content_type=media_type or _type_by_name(path), path=path)
 
 
 def _tell_wait(host: str, seconds: float) -> None:

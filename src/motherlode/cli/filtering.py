@@ -12,6 +12,8 @@ from motherlode.cli.output import FAILED, print_json, print_table, say, stop
 from motherlode.crawl import CrawlFolder
 from motherlode.crawl.filters import add_filter, read_filters, remove_filter
 
+_VALUE = "To add: a regular expression. To remove: the number of a filter, as list shows it."
+
 
 class Action(Enum):
     ADD = "add"
@@ -22,14 +24,16 @@ class Action(Enum):
 def filter(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl, running or not.")],
     action: Annotated[Action, typer.Argument(metavar="add|list|remove", help="What to do.")] = Action.LIST,
-    value: Annotated[str | None, typer.Argument(metavar="REGEX|N", help="To add: a regular expression.")] = None,
+    value: Annotated[str | None, typer.Argument(metavar="REGEX|N", help=_VALUE)] = None,
     *,
     allow: Annotated[
         bool, typer.Option("--allow/--deny", help="Addresses must match one that allows, and none that denies.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="List as JSON.")] = False,
 ) -> None:
-    """Add, list and remove regular expressions that addresses must match, or must not.
+    """Say which addresses a crawl leaves out, while it runs.
+
+    Regular expressions are added, listed and removed, which addresses must match, or must not.
 
     \b
     Examples:
@@ -38,10 +42,10 @@ def filter(
       motherlode filter out                               what is there, with numbers
       motherlode filter out remove 1
 
-    A running crawl takes a change up within a second or two. An expression is looked for anywhere in the address; ^ and
-    $ bind it to the ends. It applies to links that are found from then on and to URLs that wait already; what it
-    refuses is counted by `motherlode stats`. Look-around and back-references are not supported, so that no expression
-    can be slow.
+    A running crawl takes a change up at its next checkpoint, within one to five seconds. An expression is looked for
+    anywhere in the address; ^ and $ bind it to the ends. It applies to links that are found from then on and to URLs
+    that wait already; what it refuses is counted by `motherlode stats`. Look-around and back-references are not
+    supported, so that no expression can be slow. More in docs/links.md.
     """
     place = CrawlFolder(folder)
     path = place.filters

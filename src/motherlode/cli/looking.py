@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
@@ -107,14 +108,16 @@ def within(seconds: float, work: Callable[[], int]) -> int | None:
         while time.monotonic() < deadline:
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
-                return _code(status)
+                break
             time.sleep(pause)
             pause = min(0.02, pause * 1.5)
+        else:
+            _end(child)
+            return None
     except BaseException:  # Ctrl-C: the child must not outlive us
         _end(child)
         raise
-    _end(child)
-    return None
+    return _code(status)
 
 
 def _in_child(work: Callable[[], int]) -> None:
@@ -128,6 +131,8 @@ def _in_child(work: Callable[[], int]) -> None:
         code = 0
     except KeyboardInterrupt:
         code = 130
+    except BaseException:  # noqa: BLE001 - the end below would keep it to itself
+        traceback.print_exc()
     finally:
         os._exit(code)  # nothing of the parent's must run twice
 
@@ -137,9 +142,16 @@ def _end(child: int) -> None:
     os.waitpid(child, 0)
 
 
+_ENDINGS = {
+    "SIGABRT": "what it wants is too much for the engine",
+    "SIGSEGV": "it is too long or too deep for the engine; a long list stands better in VALUES",
+}
+
+
 def _code(status: int) -> int:
     if os.WIFSIGNALED(status):
-        stop(f"the query was ended by signal {os.WTERMSIG(status)}: it may have needed too much memory", code=FAILED)
+        name = signal.Signals(os.WTERMSIG(status)).name
+        stop(f"the query was ended by {name}: {_ENDINGS.get(name, 'it may have needed too much memory')}", code=FAILED)
     return os.waitstatus_to_exitcode(status)
 
 
@@ -157,7 +169,7 @@ def _answer(place: CrawlFolder, question: Question, output: QueryFormat) -> int:
     except QueryError as error:
         stop(str(error))
     except (OSError, ValueError, RuntimeError) as error:
-        stop(f"the query failed: {error}", code=FAILED)
+        stop(answerer.damage(error) or f"the query failed: {error}", code=FAILED)
     finally:
         answerer.close()
     return 0
@@ -209,14 +221,14 @@ def answer_table(answer: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples, 
     return len(rows)
 
 
-_EVERYTHING = re.compile(r"select\s+(?:(?:distinct|reduced)\s+)?[*]", re.IGNORECASE)
+_EVERYTHING = re.compile(r"select\s*(?:(?:distinct|reduced)\s*)?[*]", re.IGNORECASE)
 
 
 def in_order(names: list[str], sparql: str) -> list[str]:
     """Variables as a reader expects them: of `SELECT *` as they stand in the query, where the engine sorts by letter.
 
-    >>> in_order(["o", "p", "s"], "SELECT * { ?s ?p ?o }")
-    ['s', 'p', 'o']
+    >>> in_order(["o", "p", "s"], "SELECT * { ?s ?p ?o }"), in_order(["o", "s"], "SELECT*{?s a ?o}")
+    (['s', 'p', 'o'], ['s', 'o'])
     """
     if not _EVERYTHING.search(sparql):
         return names

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -39,6 +41,8 @@ terminal = Printer(stderr=True, highlight=False)
 
 FAILED = 1
 WRONG_USAGE = 2
+typed_flags: ContextVar[Mapping[str, str]] = ContextVar("typed_flags", default={})  # noqa: B039 - nobody writes to it
+"""The flags of this command that the user has typed, by the names of the values that they give."""
 _CONTROLS = {
     **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"},
     0x7F: 0x2421,
@@ -75,8 +79,14 @@ def tell(message: str) -> None:
 
 def stop(message: str, *, code: int = WRONG_USAGE) -> NoReturn:
     """End with an error that a person can act on."""
-    say(Text.assemble(("error:", "bold red"), " ", harmless(message)))
+    say(Text.assemble(("error:", "bold red"), " ", harmless(_by_flag(message))))
     raise typer.Exit(code)
+
+
+def _by_flag(message: str) -> str:
+    """A message about a key of a job, with the flag in its place where the value was typed and not read from a file."""
+    key, space, rest = message.partition(" ")
+    return f"{typed_flags.get().get(key, key)}{space}{rest}"
 
 
 def print_json(value: Any) -> None:
@@ -93,6 +103,37 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title:
     Printer(highlight=False).print(table)
 
 
+def print_in_parts(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table of figures on stdout that loses nothing where the terminal is narrow.
+
+    Columns for which there is no room go on in further tables below, each of which begins with the first column.
+    """
+    console = unfolded()
+    widths = [max(map(cell_len, column)) for column in zip(columns, *rows, strict=True)]
+    for part in _fitting(widths, console.width):
+        table = Table(header_style="bold")
+        for number in part:
+            table.add_column(plain(columns[number]), justify="right" if number else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*(plain(row[number]) for number in part))
+        console.print(table)
+
+
+def _fitting(widths: Sequence[int], room: int) -> list[list[int]]:
+    """Numbers of columns, table by table: as many as fit beside the first, and one at least.
+
+    >>> _fitting([10, 5, 5, 5], 30), _fitting([10, 5, 5, 5], 10)
+    ([[0, 1, 2], [0, 3]], [[0, 1], [0, 2], [0, 3]])
+    """
+    parts = [[0]]
+    for number in range(1, len(widths)):
+        frame = sum(widths[one] + 3 for one in (*parts[-1], number)) + 1
+        if len(parts[-1]) > 1 and frame > room:
+            parts.append([0])
+        parts[-1].append(number)
+    return parts
+
+
 def print_summary(stats: CrawlStats) -> None:
     """The account of a crawl as a person wants to see it."""
     totals = stats.totals
@@ -101,7 +142,7 @@ def print_summary(stats: CrawlStats) -> None:
         ("fetched", f"{counted(totals.fetched, 'page')} in {totals.seconds:,.1f} s ({rate:,.0f} a second)"),
         ("relevant", f"{totals.relevant:,} (harvest rate {totals.harvest_rate:.3f})"),
         ("quads", f"{totals.quads:,}"),
-        ("hosts", f"{len(stats.hosts):,}"),
+        ("hosts asked", f"{len(stats.hosts):,}"),
         ("known URLs", f"{stats.known_urls:,}"),
         *([("left to find", left_to_find(stats))] if stats.left is not None else []),
         ("received", size(totals.bytes)),
@@ -126,6 +167,9 @@ def left_to_find(stats: CrawlStats) -> str:
     dry = "; the crawl dried out" if stats.dried_out else ""
     if not left.urls:
         return f"nothing: no URL waits{dry}"
+    if not left.found:
+        none = f"nothing can be told yet: of {counted(left.requests, 'request')} none was a find"
+        return f"{none}; {left.low:,.0f} to {left.high:,.0f} may be among {left.urls:,} waiting URLs{dry}"
     if left.is_early:
         unseen = f"how many more behind them, {left.requests:,} requests cannot tell"
     elif left.with_unseen is None:
@@ -138,16 +182,25 @@ def left_to_find(stats: CrawlStats) -> str:
 
 
 def _refreshed(totals: Totals) -> str:
+    return f"{counted(totals.refreshed, 'look')} at known pages in all: {looks_in_words(totals)}"
+
+
+def looks_in_words(totals: Totals) -> str:
+    """What looks at known pages have found."""
+    failed = totals.refreshed - totals.unchanged - totals.changed - totals.gone
     found = f"{totals.unchanged:,} unchanged, {totals.changed:,} changed, {totals.gone:,} gone"
-    return f"{totals.refreshed:,} known pages: {found}"
+    return f"{found}, {failed:,} failed" if failed else found
 
 
 def _sinks(stats: CrawlStats) -> str:
-    return "; ".join(
-        f"{state['kind']} {state['to']}: "
-        + ", ".join(f"{count:,} {name}" for name, count in state.items() if name not in ("kind", "to"))
-        for state in stats.sinks
-    )
+    return "; ".join(f"{state['kind']} {state['to']}: {_sink(state)}" for state in stats.sinks)
+
+
+def _sink(state: Mapping[str, Any]) -> str:
+    if "files" in state:
+        return counted(state["files"], "file")
+    trouble = f" ({state['trouble']})" if state["trouble"] else ""
+    return f"{state['waiting']:,} waiting{trouble}, {state['refused']:,} refused"
 
 
 def _syntaxes(syntaxes: Mapping[str, Sequence[int]]) -> str:

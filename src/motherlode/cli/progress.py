@@ -1,20 +1,29 @@
-"""A crawl as it goes: a live line on a terminal, a line now and then elsewhere."""
+"""A crawl as it goes, or another long piece of work: a live line on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
 import time
 from types import TracebackType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rich.live import Live
+from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from motherlode.cli.output import say, terminal
+from motherlode.cli.output import harmless, say, terminal
 from motherlode.crawl import Job, Totals
 from motherlode.crawl.amounts import size
 
+if TYPE_CHECKING:  # a crawl need not wait for the simulator
+    from motherlode.sim.study import Step
+
 _LOG_SECONDS = 10.0
+"""Between two lines, where nobody watches a terminal."""
+_LIVE_SECONDS = 0.2
+_BAR_WIDTH = 24
+_TOO_EARLY = 50
+"""Before this part of the work is done, nobody can tell how long the rest takes."""
 
 
 class Queue(Protocol):
@@ -60,7 +69,7 @@ class Progress:
         now = time.monotonic()
         if self._quiet:
             return
-        if self._live is not None and now - self._shown_at > 0.2:
+        if self._live is not None and now - self._shown_at > _LIVE_SECONDS:
             self._shown_at = now
             self._live.update(self._picture(now), refresh=True)
         elif self._live is None and now - self._shown_at > _LOG_SECONDS:
@@ -75,7 +84,7 @@ class Progress:
             ("pages", f"{totals.fetched:,}{of}"),
             ("harvest", f"{totals.harvest_rate:.3f}"),
             ("quads", f"{totals.quads:,}"),
-            ("hosts", f"{frontier.host_count:,}"),
+            ("known hosts", f"{frontier.host_count:,}"),
             ("queue", f"{frontier.waiting:,}"),
             ("in flight", f"{frontier.in_flight:,}"),
             ("rate", f"{rate:,.1f}/s"),
@@ -95,8 +104,7 @@ class Progress:
             ends.append((job.bytes - totals.bytes) / (totals.bytes / max(0.001, now - self._began)))
         if not ends:
             return "—"
-        minutes, seconds = divmod(max(0, int(min(ends))), 60)
-        return f"{minutes}:{seconds:02d}"
+        return _clock(min(ends))
 
     def _picture(self, now: float) -> Table:
         table = Table.grid(padding=(0, 2))
@@ -108,4 +116,64 @@ class Progress:
         whole = Table.grid()
         whole.add_row(table)
         whole.add_row(Text(self._last_url[: max(20, terminal.width - 2)], style="dim", no_wrap=True))
+        return whole
+
+
+def _clock(seconds: float) -> str:
+    """
+    >>> _clock(95.4)
+    '1:35'
+    """
+    minutes, left = divmod(max(0, int(seconds)), 60)
+    return f"{minutes}:{left:02d}"
+
+
+class Meter:
+    """How far a piece of work is that has an end: requests or pages done, and what is under way.
+
+    Use as a context manager; call `show` often.
+    """
+
+    def __init__(self) -> None:
+        self._unit = ""
+        self._began = self._shown_at = time.monotonic()
+        self._live = Live(console=terminal, auto_refresh=False, transient=True) if terminal.is_terminal else None
+
+    def __enter__(self) -> Meter:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def show(self, step: Step) -> None:
+        now = time.monotonic()
+        if step.unit != self._unit:  # the next part of the work has a pace of its own
+            self._unit, self._began = step.unit, now
+        if self._live is not None and now - self._shown_at > _LIVE_SECONDS:
+            self._shown_at = now
+            self._live.update(self._picture(step, now), refresh=True)
+        elif self._live is None and now - self._shown_at > _LOG_SECONDS:
+            self._shown_at = now
+            say(" · ".join((step.what, *self._figures(step, now), *step.under_way)))
+
+    def _figures(self, step: Step, now: float) -> list[str]:
+        done, of = (size(count) if step.unit == "bytes" else f"{count:,}" for count in (step.done, step.of))
+        amount = f"{done} of {of}" if step.unit == "bytes" else f"{done} of {of} {step.unit}"
+        if step.done <= step.of / _TOO_EARLY:
+            return [amount]
+        return [amount, f"left {_clock((now - self._began) * (step.of - step.done) / step.done)}"]
+
+    def _picture(self, step: Step, now: float) -> Table:
+        line = Table.grid(padding=(0, 2))
+        bar = ProgressBar(total=max(1, step.of), completed=step.done, width=_BAR_WIDTH)
+        line.add_row(bar, *(Text(figure) for figure in self._figures(step, now)))
+        whole = Table.grid()
+        whole.add_row(line)
+        below = " · ".join((step.what, *step.under_way))
+        whole.add_row(Text(harmless(below), style="dim", no_wrap=True, overflow="ellipsis"))
         return whole

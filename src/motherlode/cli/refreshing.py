@@ -28,6 +28,7 @@ def refresh_job(folder: CrawlFolder, flags: Mapping[str, Any]) -> Job:
     foreign = sorted(set(given) - _CHANGEABLE)
     if foreign:
         raise JobError(f"--refresh looks at what {folder.path} knows: {foreign[0]} is settled by its job.toml")
+    dataclasses.replace(job, **given)  # which checks the budgets as they were given
     totals = read_stats(folder).totals
     for name, of in _BUDGETS.items():
         given[name] = getattr(totals, of) + given[name] if name in given else None

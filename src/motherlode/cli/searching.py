@@ -12,6 +12,7 @@ from rich.text import Text
 
 from motherlode.cli.output import FAILED, harmless, print_json, say, stop, unfolded
 from motherlode.crawl import CrawlFolder, JobError
+from motherlode.index.damage import DamagedError
 from motherlode.index.words import Hit, Search, WordIndex, WordSearcher
 from motherlode.model.prefixes import PREFIXES
 
@@ -34,12 +35,15 @@ def search(
     language: Annotated[str, typer.Option(metavar="L", help="Only words in this language: de finds de-CH, too.")] = "",
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Make the index of words anew from the quads.")] = False,
 ) -> None:
-    """Find what the crawl knows by words: subjects, ranked, each with its name, type, text and page.
+    """Find what the crawl knows by words.
+
+    Subjects are told, ranked, each with its name, type, text and page.
 
     \b
     Examples:
       motherlode search out pizza margherita
       motherlode search out '"san marzano" -canned' --type schema:Recipe --limit 20
+      motherlode search out -- -canned tomato               a minus in front needs -- before it
       motherlode search out Naturkunde --language de --host example.org --json
 
     Words count without case and accents, and as beginnings of longer words. "Words in quotes" stand together,
@@ -62,6 +66,8 @@ def search(
         hits = WordSearcher(place.words).search(asked)
     except JobError as error:
         stop(str(error))
+    except DamagedError as error:  # the quads, of which the words are made
+        stop(str(error), code=FAILED)
     except FileNotFoundError:
         stop(f"{folder} has no index of words (words = false?): `motherlode search {folder} --rebuild` makes one")
     except (ValueError, OSError) as error:

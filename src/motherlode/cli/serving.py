@@ -27,7 +27,7 @@ def serve(
     workers: Annotated[int, typer.Option(metavar="N", min=1, help="Queries that are answered at a time.")] = 2,
     with_parent: Annotated[bool, typer.Option("--with-parent", hidden=True, help="End when stdin closes.")] = False,
 ) -> None:
-    """Show a crawl in the browser and answer SPARQL, on this machine only.
+    """Show a crawl in the browser and answer SPARQL.
 
     \b
     Examples:
@@ -35,7 +35,8 @@ def serve(
       curl http://127.0.0.1:8080/sparql --data-urlencode 'query=SELECT * { ?s ?p ?o } LIMIT 10'
       curl 'http://127.0.0.1:8080/search?q=tomato+soup&format=json'
 
-    /sparql speaks the SPARQL 1.1 Protocol, read only. While a crawl runs, the pages follow it. More in docs/serve.md.
+    It is there for this machine only. /sparql speaks the SPARQL 1.1 Protocol, read only. While a crawl runs, the pages
+    follow it. More in docs/serve.md.
     """
     from motherlode.crawl.job import parse_size
     from motherlode.serve import Limits

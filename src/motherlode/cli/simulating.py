@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from statistics import mean
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
-from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
+from motherlode.cli import INTERRUPTED
 from motherlode.cli.crawling import read_seeds
-from motherlode.cli.output import print_json, say, stop, terminal, unfolded
+from motherlode.cli.output import print_in_parts, print_json, say, stop
+from motherlode.cli.progress import Meter
 from motherlode.crawl import CrawlFolder
 from motherlode.crawl.job import in_words
-from motherlode.policy import DEFAULT_POLICY
+from motherlode.policy import DEFAULT_POLICY, policy_usage
+from motherlode.policy.names import GUIDE
 from motherlode.sim.output import spread, write_outputs
 from motherlode.sim.record import record as record_trace
 from motherlode.sim.run import Timing
 from motherlode.sim.sources import prepared
-from motherlode.sim.study import Question, Row, Study, study
-
-_DISPENSABLE = ("fetched", "pick µs", "pages/s")
-
-
-@contextmanager
-def _bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on the terminal, gone when all is done; gives the function that moves it."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=terminal, transient=True, disable=not terminal.is_terminal) as bars:
-        bar = bars.add_task(escape(what), total=None)
-        yield lambda done, of: bars.update(bar, completed=done, total=of)
+from motherlode.sim.study import Question, Row, Step, Study, study
 
 
 def record(
@@ -43,15 +30,23 @@ def record(
     *,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="TRACE", help="A folder for the trace.")],
 ) -> None:
-    """Turn recorded sites into a trace for simulation: pages, links with all their properties, labels.
+    """Turn recorded sites into a trace for simulation.
 
-    A file that is in the trace already, unchanged, is not read again; a recording that was stopped goes on.
+    \b
+    Examples:
+      motherlode record sites.warc.gz -o sites.trace
+      motherlode record crawl/warc/*.warc.gz -o crawl.trace
+
+    A trace holds pages, links with all their properties, and what the pages say. A file that is in it already,
+    unchanged, is not read again; a recording that was stopped goes on. More in docs/simulate.md.
     """
     if CrawlFolder(output).holds_a_crawl:
         stop(f"{output} holds a crawl: a trace needs a folder of its own, choose another with -o")
     try:
-        with _bar("reading " + ", ".join(file.name for file in files)) as move:
-            parts = record_trace(files, output, progress=move)
+        with Meter() as meter:
+            parts = record_trace(files, output, progress=_reading(", ".join(file.name for file in files), meter))
+    except KeyboardInterrupt:
+        _end_at_once("stopped; the same command goes on with the first file that is not in the trace yet")
     except ValueError as error:
         stop(str(error))
     except OSError as error:
@@ -60,16 +55,37 @@ def record(
     say(f"{pages:,} responses with {links:,} links in {output}; {broken:,} broken records passed over")
 
 
+def _reading(what: str, meter: Meter) -> Callable[[int, int], None]:
+    return lambda done, of: meter.show(Step(what=f"reading {what}", done=done, of=of, unit="bytes"))
+
+
+def _end_at_once(message: str) -> NoReturn:
+    say(message)
+    raise typer.Exit(INTERRUPTED)
+
+
 def simulate(
     web: Annotated[str, typer.Argument(metavar="TRACE|FILE.warc.gz|synthetic:PAGES", help="What to crawl.")],
     *,
-    policy: Annotated[list[str] | None, typer.Option(help="A policy to try; may be given several times.")] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="P",
+            help=f"A policy to try; may be given several times. One of {policy_usage()}: see {GUIDE}. "
+            f"[default: bfs and {DEFAULT_POLICY}]",
+        ),
+    ] = None,
     seeds: Annotated[
         str | None, typer.Option(metavar="FILE|URL", help="Where to start; otherwise every host's home page.")
     ] = None,
-    target: Annotated[str, typer.Option(help="What counts as a find.")] = "any",
+    target: Annotated[
+        str,
+        typer.Option(
+            metavar="T", help="What counts as a find: any, rdf, jsonld, microdata>=5, type:schema:Recipe, or 'ASK {…}'."
+        ),
+    ] = "any",
     reward: Annotated[
-        str, typer.Option(help="What policies learn from: target, statements, per-request or per-byte.")
+        str, typer.Option(metavar="R", help="What policies learn from: target, statements, per-request or per-byte.")
     ] = "target",
     model: Annotated[
         Path | None, typer.Option(metavar="FILE|DIR", help="What the policy that made it starts from.")
@@ -89,17 +105,21 @@ def simulate(
     delay: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="Politeness in virtual time.")] = 0.0,
     latency: Annotated[float, typer.Option(metavar="X", min=0, help="Factor on each page's latency.")] = 0.0,
     bandwidth: Annotated[
-        float, typer.Option(metavar="BYTES", min=1, help="Bytes a second and request. [default: no limit]")
+        float, typer.Option(metavar="BYTES", min=1, show_default="no limit", help="Bytes a second and request.")
     ] = float("inf"),
     failures: Annotated[float, typer.Option(metavar="RATE", min=0, max=1, help="Share of failed requests.")] = 0.0,
 ) -> None:
-    """Run policies on a recorded or synthetic web, with the very code of a live crawl, and compare them.
+    """Compare policies on a recorded or synthetic web.
+
+    It is run with the very code of a live crawl, and costs no request.
 
     \b
     Examples:
       motherlode simulate sites.warc.gz --policy bfs --policy bandit:success-rate --share 0.12 --repeat 5
       motherlode simulate synthetic:100000 --pages 10000 --target "microdata>=5" -o out
       motherlode simulate sites.warc.gz --in-flight 64 --delay 1 --latency 1     relevant pages per hour
+
+    More in docs/simulate.md.
     """
     if output is not None and output.exists() and not output.is_dir():
         stop(f"{output} is a file: report, plots and CSV need a folder, choose another with -o")
@@ -121,6 +141,8 @@ def simulate(
         )
         found = _study(question)
         _tell(found, as_json=as_json, output=output)
+    except KeyboardInterrupt:
+        _end_at_once("stopped: of a simulation that has not come to its end nothing is kept")
     except ValueError as error:
         stop(in_words(error))
     except OSError as error:
@@ -141,10 +163,9 @@ def _seeds(given: str | None) -> tuple[str, ...]:
 
 def _study(question: Question) -> Study:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "motherlode" / "traces"
-    with _bar(f"reading {question.web}") as move:
-        question = question.on(prepared(question.web, cache, move))
-    with _bar("simulating") as move:
-        return study(question, progress=move)
+    with Meter() as meter:
+        question = question.on(prepared(question.web, cache, _reading(question.web, meter)))
+        return study(question, progress=meter.show)
 
 
 def _tell(found: Study, *, as_json: bool, output: Path | None) -> None:
@@ -160,41 +181,28 @@ def _tell(found: Study, *, as_json: bool, output: Path | None) -> None:
 
 
 def _print_table(found: Study) -> None:
-    """A line a policy, the mean and the spread of its repetitions; on a narrow terminal without the latter."""
-    console = unfolded()
-    table = _table(found, spread)
-    if console.measure(table, options=console.options.update(width=sys.maxsize)).maximum > console.width:
-        table = _table(found, lambda values: spread(values).partition(" ")[0], leave_out=_DISPENSABLE)
-    console.print(table)
+    """A line a policy, the mean and the spread of its repetitions; what matters most stands first."""
+    names = list(dict.fromkeys(row.policy for row in found.rows))
+    lines = [
+        _figures([row for row in found.rows if row.policy == name], timed=found.question.timing.counts_seconds)
+        for name in names
+    ]
+    heads = ("policy", *(lines[0] if lines else ()))
+    print_in_parts(heads, [(name, *line.values()) for name, line in zip(names, lines, strict=True)])
 
 
-def _table(found: Study, told: Callable[[Sequence[float | None]], str], leave_out: Sequence[str] = ()) -> Table:
-    table = Table(header_style="bold")
-    table.add_column("policy", no_wrap=True, overflow="ignore")
-    lines = {}
-    for name in dict.fromkeys(row.policy for row in found.rows):
-        own = [row for row in found.rows if row.policy == name]
-        line = _figures(own, told, timed=found.question.timing.counts_seconds)
-        lines[name] = {head: text for head, text in line.items() if head not in leave_out}
-    for head in next(iter(lines.values()), {}):
-        table.add_column(head, justify="right", no_wrap=True)
-    for name, line in lines.items():
-        table.add_row(escape(name), *line.values())
-    return table
-
-
-def _figures(own: list[Row], told: Callable[[Sequence[float | None]], str], *, timed: bool) -> dict[str, str]:
-    figures = {
-        "fetched": f"{mean(row.result.fetched for row in own):,.0f}",
+def _figures(own: list[Row], *, timed: bool) -> dict[str, str]:
+    return {
         "relevant": f"{mean(row.result.relevant for row in own):,.0f}",
-        "harvest": told([row.result.harvest_rate for row in own]),
-        "recall": told([row.recall for row in own]),
-        "focus": told([row.focus for row in own]),
-        "area focus": told([row.area_focus for row in own]),
+        "harvest": spread([row.result.harvest_rate for row in own]),
+        "focus": spread([row.focus for row in own]),
+        "area focus": spread([row.area_focus for row in own]),
+        "recall": spread([row.recall for row in own]),
+        **({"finds/hour": _per_hour(own)} if timed else {}),
+        "fetched": f"{mean(row.result.fetched for row in own):,.0f}",
         "pick µs": f"{mean(row.result.select_us_mean for row in own):.1f}",
         "pages/s": f"{mean(row.result.fetched / max(1e-9, row.result.wall_seconds) for row in own):,.0f}",
     }
-    return figures | ({"finds/hour": _per_hour(own)} if timed else {})
 
 
 def _per_hour(own: list[Row]) -> str:

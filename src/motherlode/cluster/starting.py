@@ -11,6 +11,7 @@ from motherlode.crawl import JobError
 
 _OBJECT_STORE = 100 << 20
 """Bytes of shared memory: what shards send each other is small."""
+_TRY_AGAIN = "`motherlode resume DIR` tries again, with --ray ADDRESS elsewhere, with --ray '' on a Ray of its own"
 WHAT_TO_INSTALL = 'several shards run on Ray, which is not installed: pip install "motherlode[ray]"'
 
 
@@ -58,9 +59,9 @@ def running_ray(address: str, *, shards: int) -> Iterator[None]:
                 object_store_memory=_OBJECT_STORE,
                 **quiet,
             )
-    except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         place = f"the Ray cluster at {address} cannot be joined" if address else "Ray cannot be started here"
-        raise JobError(f"{place}: {error}") from error
+        raise JobError(f"{place}: {error}. {_TRY_AGAIN if address else ''}".rstrip(". ")) from error
     try:
         yield
     finally:

@@ -42,13 +42,17 @@ from motherlode.fetch import (
     Probing,
     RecordedWeb,
     RobotsRules,
+    check_recorded,
 )
-from motherlode.frontier import DiskLedger, Frontier, HostBudget, Politeness, scope_from
+from motherlode.frontier import DiskLedger, Frontier, HostBudget, Politeness
 from motherlode.index import CrawlStore, RunRecord, Writer
 from motherlode.index.sinks import open_sinks
 from motherlode.model import Fetcher, LinkSource, Policy
-from motherlode.policy import make_choosy, policy_from, reads_known_links, reward_from
+from motherlode.policy import make_choosy, policy_from, reads_known_links, reward_from, usual_choosiness
 from motherlode.policy.models import start_from
+from motherlode.transform.installed import wanted_types
+from motherlode.www.scope import ScopeRule, scope_rule
+from motherlode.www.urls import MAX_URL_LENGTH
 
 _SECONDS_A_SYNTAX = 5.0
 _SECONDS_A_PAGE = 30.0
@@ -79,7 +83,11 @@ def canonical_seeds(seeds: tuple[str, ...]) -> tuple[str, ...]:
     for seed in seeds:
         if _PATH.match(seed):
             raise JobError(f"the seed {seed!r} is a path and no URL; to start from the URLs in a file: --seeds FILE")
+        if "\t" in seed:  # a browser would leave it out and take what is behind it for a part of the URL
+            raise JobError(f"the seed {seed!r} has a tab in it: one URL a line, and nothing else but comments")
         url = typed_address(seed)
+        if url is None and len(seed) > MAX_URL_LENGTH:
+            raise JobError(f"the seed {seed[:80]!r}… is longer than the {MAX_URL_LENGTH} characters of a URL")
         if url is None:
             raise JobError(f"the seed {seed!r} is not an http or https URL")
         found[url] = None
@@ -93,8 +101,7 @@ def check(job: Job) -> None:
         raise JobError("no seeds: name URLs to start from, or a file of them with --seeds FILE")
     job.places()
     try:
-        _instructions(job)
-        scope_from(job.scope, seeds)
+        _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
         for sink in job.sink_settings():
             sink.headers(os.environ)
@@ -102,9 +109,11 @@ def check(job: Job) -> None:
         raise JobError(str(error)) from error
     if job.web is not None:
         try:
-            Path(job.web).open("rb").close()
+            check_recorded(Path(job.web))
         except OSError as error:
             raise JobError(f"the recorded web {job.web} cannot be read: {error.strerror}") from error
+        except ValueError as error:
+            raise JobError(str(error)) from error
 
 
 def assemble(
@@ -128,7 +137,8 @@ def assemble(
     if refresh is not None or ledger.note(REFRESH_BEGUN) is not None:
         policy = refreshing = RefreshFirst(policy)
     filters = Filters(folder.filters, job.links)
-    traps = TrapWatch(filters.within(scope_from(job.scope, seeds)), year_now=datetime.now(UTC).year)
+    scope = scope_rule(job.scope, seeds)
+    traps = TrapWatch(filters.within(scope.scope()), year_now=datetime.now(UTC).year)
     neighbours = join(ledger, traps.plain_reason) if join is not None else None
     frontier = _frontier(job, ledger, policy, traps, filters, neighbours)
     revisits = Revisits(ledger, frontier, refreshing) if refreshing is not None else None
@@ -143,7 +153,7 @@ def assemble(
         errands=_errands(job, frontier, fetcher, resolve, journal),
         journal=journal,
         troubles=_troubles(lost, journal, recorded),
-        readers=_readers(job),
+        readers=_readers(job, scope),
         archive=Archive(folder.warc) if job.warc else None,
         sitemaps=bool(job.sitemaps),
         usual_sitemaps=job.sitemaps == "usual",
@@ -184,11 +194,11 @@ def _errands(
     )
 
 
-def _readers(job: Job) -> ReaderLanes:
+def _readers(job: Job, scope: ScopeRule) -> ReaderLanes:
     """As many as the job says, or one for each core but the one that all else needs; two cores are shared."""
     cores = len(os.sched_getaffinity(0))
     workers = job.workers or max(min(cores, 2), cores - 1)
-    return ReaderLanes(_instructions(job), workers=workers, seconds=_SECONDS_A_PAGE)
+    return ReaderLanes(_instructions(job, scope), workers=workers, seconds=_SECONDS_A_PAGE)
 
 
 def _troubles(lost: int, journal: Journal | None, recorded: RecordedWeb | None) -> tuple[str, ...]:
@@ -232,7 +242,7 @@ def _learner(job: Job, ledger: DiskLedger) -> Policy:
         check_model(job)
         start_from(policy, read_model(Path(job.model)), name=job.model)
     if job.time is None and (job.pages is not None or job.bytes is not None):  # requests are scarce, and time is not
-        make_choosy(policy, job.choosy)
+        make_choosy(policy, usual_choosiness(job.pause) if job.choosy is None else job.choosy)
     return policy
 
 
@@ -271,8 +281,10 @@ def _politeness(job: Job, *, leased: bool = False) -> Politeness:
     )
 
 
-def _instructions(job: Job) -> Instructions:
+def _instructions(job: Job, scope: ScopeRule) -> Instructions:
     options = job.transform_options()
+    is_brief = not reads_known_links(job.policy)
+    is_scoped = is_brief and job.web is None  # a recorded web spells its links in its own way before they are judged
     return Instructions(
         target=job.target,
         seconds=_SECONDS_A_SYNTAX,
@@ -282,7 +294,8 @@ def _instructions(job: Job) -> Instructions:
         transformers=options.transformers,
         following=job.following(),
         keep_hashes=reward_from(job.reward).needs_hashes,
-        is_brief=not reads_known_links(job.policy),
+        is_brief=is_brief,
+        scope=scope if is_scoped else ScopeRule(),
     )
 
 
@@ -290,7 +303,7 @@ def _recorded(job: Job) -> RecordedWeb | None:
     if job.web is None:
         return None
     try:
-        return RecordedWeb(Path(job.web), limit=job.max_body)
+        return RecordedWeb(Path(job.web), limit=job.max_body, useful=wanted_types(job.transform_options()))
     except ValueError as error:
         raise JobError(str(error)) from error
 
@@ -301,7 +314,7 @@ def _http_options(job: Job) -> HttpOptions:
         user_agent=f"Motherlode/{__version__}{contact}",
         limits=HttpLimits(whole=job.timeout, body=job.max_body),
         allow=job.allow,
-        useful=tuple(service.media_type for service in job.transform_options().services),
+        useful=wanted_types(job.transform_options()),
         hosts=job.places(),
         proxy=job.proxy,
     )

@@ -12,8 +12,8 @@ from motherlode.fetch import Journal
 from motherlode.frontier import Frontier
 from motherlode.model import Failure, Fetcher, Page, Posting, Request, RequestKind
 from motherlode.transform.options import ACCEPT as RDF_ANSWERS
-from motherlode.transform.options import Service, fits
-from motherlode.www.media import essence
+from motherlode.transform.options import Service
+from motherlode.www.media import essence, fits
 
 _CACHED = 1000
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -21,10 +22,11 @@ from motherlode.crawl.folder import CrawlFolder
 from motherlode.crawl.hostnames import typed_address
 from motherlode.crawl.job import Job
 from motherlode.crawl.outcomes import Outcome, Step, chain, outcome_of, visits_of
+from motherlode.crawl.refreshing import GONE_FOR
 from motherlode.crawl.refreshing import Outcome as Look
 from motherlode.crawl.refusing import Check, checks, plain_link
 from motherlode.frontier import REVISIT, DiskLedger, Entry, UrlState
-from motherlode.model import Explanation, Link, LinkSource, Parent, Policy, Rating, Syntax, Visit
+from motherlode.model import Explanation, FailureKind, Link, LinkSource, Parent, Policy, Rating, Syntax, Visit
 from motherlode.policy import policy_from
 from motherlode.www.urls import host_of
 
@@ -128,6 +130,8 @@ def explain(folder: CrawlFolder, url: str) -> Told:
     if not parts:
         return Told(url=spelled, state=UNKNOWN, because="the crawl has not begun")
     nearest = _nearest(parts, spelled)  # before: a frontier cannot be opened twice
+    if "://" not in url:
+        spelled = _in_known_scheme(spelled, nearest)
     with _opened(parts[0]) as ledger:
         return _unknown(parts[0], ledger, spelled, nearest)
 
@@ -144,6 +148,12 @@ def _opened(folder: CrawlFolder) -> Iterator[DiskLedger]:
 def _other_scheme(url: str) -> str:
     scheme, _, rest = url.partition("://")
     return f"{'http' if scheme == 'https' else 'https'}://{rest}"
+
+
+def _in_known_scheme(url: str, nearest: Sequence[tuple[str, str]]) -> str:
+    """Who leaves the scheme out means that by which the host is known, if most of what is like it has the other."""
+    others = sum(not known.startswith(url.partition("/")[0] + "/") for known, _ in nearest)
+    return _other_scheme(url) if 2 * others > len(nearest) else url
 
 
 def _policy(job: Job, ledger: DiskLedger) -> Policy | None:
@@ -169,8 +179,8 @@ def _known(folder: CrawlFolder, ledger: DiskLedger, entry: Entry, state: UrlStat
     retry_at = next((until for until, one in ledger.postponed() if one.url == entry.url), None)
     ranked = state is UrlState.WAITING and not entry.arm.startswith(REVISIT)
     rank = _rank(_policy(job, ledger), ledger, entry) if ranked else None
-    if policy is not None and rank is not None:
-        policy.wake(entry.arm, ledger.best(entry.arm) or 0.0, rank.waiting_in_arm)
+    if policy is not None:
+        _wake(policy, ledger, entry.arm)
     told = Told(
         url=entry.url,
         state=WAITS if retry_at is not None else _STATES[state],
@@ -187,9 +197,16 @@ def _known(folder: CrawlFolder, ledger: DiskLedger, entry: Entry, state: UrlStat
         outcome=None if last is None else _outcome(last, visits, reason),
         redirects=chain(ledger, entry, last),
         retry_at=retry_at,
-        checks=_checks(folder, job, ledger, entry, state),
+        checks=_checks(folder, job, ledger, entry, state, reason),
     )
     return msgspec.structs.replace(told, because=sentence(told))
+
+
+def _wake(policy: Policy, ledger: DiskLedger, wanted: str) -> None:
+    """Let the policy know what waits in an arm: its value now may go by that."""
+    for arm, _, count in ledger.waiting():
+        if arm == wanted and not arm.startswith(REVISIT):
+            policy.wake(arm, ledger.best(arm) or 0.0, count)
 
 
 def _telling(visits: Sequence[Visit]) -> Visit | None:
@@ -199,15 +216,23 @@ def _telling(visits: Sequence[Visit]) -> Visit | None:
 
 
 def _outcome(visit: Visit, visits: Sequence[Visit], reason: str) -> Outcome:
-    return msgspec.structs.replace(outcome_of(visit, visits, reason), refresh=visits[-1].refresh)
+    outcome = msgspec.structs.replace(outcome_of(visit, visits, reason), refresh=visits[-1].refresh)
+    if visit.refresh != Look.GONE.value:
+        return outcome
+    moved = f"{outcome.treatment}; " if visit.failure is FailureKind.REDIRECT else ""
+    due = f"{datetime.fromtimestamp(visit.at + GONE_FOR, UTC):%Y-%m-%d}"
+    again = f"{moved}its quads were taken out; a refresh looks again from {due} on"
+    return msgspec.structs.replace(outcome, treatment=again)
 
 
-def _checks(folder: CrawlFolder, job: Job, ledger: DiskLedger, entry: Entry, state: UrlState) -> tuple[Check, ...]:
+def _checks(
+    folder: CrawlFolder, job: Job, ledger: DiskLedger, entry: Entry, state: UrlState, reason: str
+) -> tuple[Check, ...]:
     """What would stop a URL that waits, or stopped one that was refused."""
     if state not in (UrlState.WAITING, UrlState.REFUSED):
         return ()
     is_seed = entry.source == LinkSource.SEED.value
-    return tuple(checks(entry.url, job=job, folder=folder, ledger=ledger, policy=None, is_seed=is_seed))
+    return tuple(checks(entry.url, job=job, folder=folder, ledger=ledger, is_seed=is_seed, reason=reason))
 
 
 def _found(ledger: DiskLedger, entry: Entry) -> Found:
@@ -306,7 +331,8 @@ def sentence(told: Told) -> str:
         worth = "" if told.value_at_pick is None else f", when its arm was worth {told.value_at_pick:.3f}"
         came = "it was a find" if outcome.relevant else "it was no find"
         if outcome.failure:
-            came = f"no page came: {outcome.failure}"
+            gone = outcome.refresh == Look.GONE.value
+            came = f"the page is gone: {outcome.failure}" if gone else f"no page came: {outcome.failure}"
         since = "; looked at again since, and unchanged" if outcome.refresh == Look.UNCHANGED.value else ""
         waits = "waits to be looked at again; " if told.state == WAITS else ""
         return f"{waits}fetched as request {outcome.number:,}{worth}; {came}{since}"
@@ -333,7 +359,8 @@ def _unknown(folder: CrawlFolder, ledger: DiskLedger, url: str, nearest: tuple[t
         because = f"never taken up; if a page linked to it, it would be refused ({stopped.name}): {stopped.detail}"
     else:
         because = (
-            "never met: no page that was fetched links to it, or only with nofollow, which is counted and not kept"
+            "never met: no page that was fetched links to it, or only such that ask not to be followed, whose links "
+            "are counted and not kept"
         )
     return Told(
         url=url,

@@ -13,6 +13,8 @@ from motherlode.fetch import HttpFetcher, HttpOptions, RobotsRules
 from motherlode.frontier import MAX_REDIRECTS, Frontier, MemoryLedger, Politeness
 from motherlode.model import FailureKind, Page, Request
 from motherlode.policy import policy_from
+from motherlode.transform.installed import wanted_types
+from motherlode.transform.options import TransformOptions
 from motherlode.www.urls import canonical
 
 
@@ -25,7 +27,8 @@ class Visitor:
     def __init__(
         self, *, allow: tuple[str, ...], delay: float = 1.0, tell_wait: TellWait = lambda host, seconds: None
     ) -> None:
-        http = HttpFetcher(HttpOptions(user_agent=f"Motherlode/{__version__}", allow=allow))
+        useful = wanted_types(TransformOptions())
+        http = HttpFetcher(HttpOptions(user_agent=f"Motherlode/{__version__}", allow=allow, useful=useful))
         frontier = Frontier(
             ledger=MemoryLedger(),
             policy=policy_from("bfs"),

@@ -34,8 +34,6 @@ class CrawlFolder:
 
     def create(self, job: Job) -> None:
         """Make the folder for a new crawl; an error where it holds anything already."""
-        from motherlode.crawl.job import job_to_toml
-
         if self.holds_a_crawl:
             raise JobError(
                 f"{self.path} holds a crawl already: `motherlode resume {self.path}` goes on with it, "
@@ -45,10 +43,10 @@ class CrawlFolder:
             raise JobError(f"{self.path} is not an empty folder: choose another with -o")
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            self.lock()
-            self.job_file.write_text(job_to_toml(job), encoding="utf-8")
         except OSError as error:
             raise JobError(f"the folder {self.path} cannot be made: {error.strerror}") from error
+        self.lock()
+        self.keep(job)
 
     def require(self) -> None:
         """An error where there is no crawl here."""
@@ -61,11 +59,25 @@ class CrawlFolder:
         self.require()
         return Job(**read_job_file(self.job_file))
 
+    def keep(self, job: Job) -> None:
+        """Write down what is asked for now, so that the next run knows it; the folder is locked."""
+        from motherlode.crawl.job import job_to_toml
+
+        written = self.job_file.with_suffix(".new")
+        try:
+            written.write_text(job_to_toml(job), encoding="utf-8")
+            written.replace(self.job_file)
+        except OSError as error:
+            raise JobError(f"{self.job_file} cannot be written: {error.strerror}") from error
+
     def lock(self) -> None:
         """Keep other processes from crawling into this folder; given back when the process ends, however it ends."""
         if self._lock is not None:
             return
-        self._lock = (self.path / "lock").open("ab")
+        try:
+            self._lock = (self.path / "lock").open("ab")
+        except OSError as error:
+            raise JobError(f"the folder {self.path} cannot be written: {error.strerror}") from error
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

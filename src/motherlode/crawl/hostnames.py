@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from ipaddress import ip_address
 
 from motherlode.www.urls import canonical, host_of
 
 _MORE_THAN_A_NAME = re.compile(r"[\s/?#@%\\]|:(?!.*\])")
+_LAST_PORT = 65_535
 _NAME = re.compile(r"\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:[.][a-z0-9_-]+)*")
 
 
@@ -19,6 +21,22 @@ def host_name(given: str) -> str | None:
     url = None if _MORE_THAN_A_NAME.search(given) else canonical(f"http://{given}/")
     name = "" if url is None else host_of(url)
     return name if _NAME.fullmatch(name) else None
+
+
+def address_and_port(given: str) -> tuple[str, int] | None:
+    """Where a host is to be found; None for anything but an IP address and a port, such as a name.
+
+    >>> address_and_port("127.0.0.2:8080"), address_and_port("[::1]:80"), address_and_port("localhost:80")
+    (('127.0.0.2', 8080), ('::1', 80), None)
+    """
+    address, _, port = given.rpartition(":")
+    address = address.removeprefix("[").removesuffix("]")
+    try:
+        ip_address(address)
+        number = int(port)
+    except ValueError:
+        return None
+    return (address, number) if 0 < number <= _LAST_PORT else None
 
 
 def typed_address(text: str) -> str | None:

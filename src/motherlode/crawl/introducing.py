@@ -5,14 +5,17 @@ from __future__ import annotations
 from motherlode.crawl.polite import ended_at
 from motherlode.crawl.settling import Settler
 from motherlode.fetch import Journal, RobotsRules, robots_body
-from motherlode.frontier import Frontier, Ticket
+from motherlode.frontier import SLOW_DOWN, Frontier, Ticket
 from motherlode.model import Failure, FailureKind, Page, RequestKind
-from motherlode.www.urls import origin_of
+from motherlode.www.urls import host_of, origin_of
 
 _UNREACHABLE = frozenset(
     {FailureKind.DNS, FailureKind.CONNECT, FailureKind.TLS, FailureKind.TIMEOUT, FailureKind.GUARD, FailureKind.SCHEME}
 )
 """Failures of a robots.txt that are failures of the host: the page behind it fails the same way."""
+_NEVER = frozenset({FailureKind.GUARD, FailureKind.SCHEME})
+"""Of these, those that stay as they are however often we ask."""
+NOTHING_ALLOWED = b"User-agent: *\nDisallow: /\n"
 
 
 class Introductions:
@@ -51,10 +54,21 @@ class Introductions:
             self._frontier.introduce(ticket, body, now)
             if self._sitemaps:
                 self._offer_sitemaps(ticket, body)
-        elif isinstance(fetched, Failure) and fetched.kind in _UNREACHABLE:
-            return self._settler.failure(ticket, fetched, now)
         elif isinstance(fetched, Failure):
-            self._frontier.defer(ticket, now, retry_after=fetched.retry_after)
+            return self._without_rules(ticket, fetched, now)
+        return None
+
+    def _without_rules(self, ticket: Ticket, failure: Failure, now: float) -> Failure | None:
+        """The rules could not be had: who was asked for them is left alone, and so is the host that they are for."""
+        lies_elsewhere = host_of(ticket.url) != ticket.host
+        if lies_elsewhere and failure.kind in _NEVER:
+            self._frontier.introduce(ticket, NOTHING_ALLOWED, now)  # RFC 9309, 2.3.1.4; tomorrow it is asked again
+            return None
+        if failure.kind in _UNREACHABLE:
+            return self._settler.failure(ticket, failure, now)
+        if lies_elsewhere and failure.kind in SLOW_DOWN:
+            self._frontier.slow_down(ticket, now, retry_after=failure.retry_after)
+        self._frontier.defer(ticket, now, retry_after=failure.retry_after)
         return None
 
     def _offer_sitemaps(self, ticket: Ticket, body: bytes) -> None:

@@ -13,13 +13,12 @@ from typing import Any
 
 from motherlode.crawl.errors import JobError as JobError
 from motherlode.crawl.filters import table_patterns
-from motherlode.crawl.hostnames import host_name
+from motherlode.crawl.hostnames import address_and_port, host_name
 from motherlode.crawl.job_paths import located
 from motherlode.crawl.owning import own_hosts
 from motherlode.extract import Following, following_from
 from motherlode.index.sinks.settings import SinkSettings, sink_settings
 from motherlode.policy import (
-    DEFAULT_CHOOSY,
     DEFAULT_POLICY,
     DEFAULT_REWARD,
     nearest,
@@ -30,6 +29,7 @@ from motherlode.policy import (
 from motherlode.policy.targets import UnreadableQueryError
 from motherlode.transform.options import TransformOptions
 from motherlode.transform.xslt.settings import from_table
+from motherlode.www.urls import canonical
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +51,10 @@ class Job:
     reward: str = DEFAULT_REWARD
     """What the policy learns from: target (0 or 1), statements, new-statements, per-request, per-byte: see
     docs/rewards.md."""
-    choosy: float = DEFAULT_CHOOSY
+    choosy: float | None = None
     """With a budget of pages or bytes: rather wait some seconds for a host than ask one that promises less than this
-    share of what it does. 0 asks whoever may be asked, which is faster and finds less."""
+    share of what it does. 0 asks whoever may be asked, which is faster and finds less. By default 0.65, and 0.85 where
+    hosts have no delay."""
     dry_after: int | None = None
     """Stop when of so many requests in a row fewer than the share `dry_below` were finds."""
     dry_below: float = 0.01
@@ -146,7 +147,7 @@ class Job:
             value = getattr(self, name)
             if value is not None and not 0 <= value < inf:
                 raise JobError(f"{name} must be a finite number from 0 on; got {value}")
-        if not 0 <= self.choosy <= 1:
+        if self.choosy is not None and not 0 <= self.choosy <= 1:
             raise JobError(f"choosy must be a share from 0 to 1; got {self.choosy}")
         if not 0 < self.dry_below <= 1:
             raise JobError(f"dry_below must be a share above 0 and up to 1; got {self.dry_below}")
@@ -158,7 +159,7 @@ class Job:
             raise JobError(f'sitemaps must be "robots", "usual", true or false; got {self.sitemaps!r}')
         if self.probe not in ("never", "unsure", "always"):
             raise JobError(f'probe must be "never", "unsure" or "always"; got {self.probe!r}')
-        if self.proxy is not None and not self.proxy.startswith(("http://", "https://")):
+        if self.proxy is not None and ("://" not in self.proxy or canonical(self.proxy) is None):
             raise JobError(f"proxy should look like http://127.0.0.1:3128; got {self.proxy!r}")
         if not self.contact.isprintable():
             raise JobError(f"contact is a part of a line of HTTP, and can have no line breaks; got {self.contact!r}")
@@ -206,13 +207,13 @@ class Job:
         """The table of hosts in the form that the fetcher wants: names as URLs spell them, international ones too."""
         table = {}
         for name, place in self.hosts.items():
-            address, _, port = place.rpartition(":")
-            if not address or not port.isdigit():
-                raise JobError(f'hosts: {name} = {place!r} should look like "127.0.0.2:8080"')
+            found = address_and_port(place)
+            if found is None:
+                raise JobError(f'hosts: {name} = {place!r} should be an address, as in "127.0.0.2:81" or "[::1]:81"')
             spelled = host_name(name)
             if spelled is None:
                 raise JobError(f"hosts: {name!r} should be the name of a host, without a port or a path")
-            table[spelled] = (address, int(port))
+            table[spelled] = found
         return table
 
 

@@ -38,6 +38,7 @@ from motherlode.frontier import LEDGER_ERRORS, MAX_REDIRECTS, Ticket
 from motherlode.index import PageRecord
 from motherlode.model import Failure, FailureKind, Page, Request, RequestKind, Syntax, Visit
 from motherlode.policy import Given
+from motherlode.www.scope import OUT_OF_SCOPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,8 @@ class Crawl:
             self.totals.note_problem(trouble)
         self._stopping = False
         self._checkpoints = Checkpoints(parts, self.totals, self._estimator)
+        if parts.revisits is not None and self._is_spent() and parts.revisits.finish():
+            self._budget = Budget()  # that of the crawl was for its own pages, not for the rest of a refresh
 
     def stop(self) -> None:
         """Begin nothing new; `visits` ends when what is under way has ended."""
@@ -144,15 +147,13 @@ class Crawl:
     # ── turns begin ──────────────────────────────────────────────────────────────────────────────────
 
     def _over(self) -> bool:
-        budget, totals = self._budget, self.totals
-        return (
-            self._stopping
-            or (self._parts.revisits is not None and self._parts.revisits.over())
-            or (budget.pages is not None and totals.fetched + self._pages_running >= budget.pages)
-            or (budget.bytes is not None and totals.bytes >= budget.bytes)
-            or (budget.seconds is not None and self._checkpoints.seconds >= budget.seconds)
-            or self._dry.dry
-        )
+        revisits = self._parts.revisits
+        return self._stopping or (revisits is not None and revisits.over()) or self._is_spent() or self._dry.dry
+
+    def _is_spent(self) -> bool:
+        # whatever is under way may end as a visit: a page whose host is not there fails before it is asked for
+        pages = self.totals.fetched + self._places.open
+        return self._budget.is_spent(pages=pages, seconds=self._checkpoints.seconds, received=self.totals.bytes)
 
     @property
     def dried_out(self) -> bool:
@@ -277,6 +278,10 @@ class Crawl:
         ticket, fetched = turn.ticket, turn.fetched
         self._places.open -= 1
         self._pages_running -= ticket.kind is RequestKind.PAGE
+        if isinstance(fetched, Failure) and fetched.elsewhere:
+            self._frontier.elsewhere(ticket, ended_at(fetched))
+            self._forget_answer(ticket)
+            return None
         never_sent = why_never_sent(ticket, fetched)
         if never_sent:  # so there is no visit, and no budget pays
             self._frontier.refuse(ticket, never_sent)
@@ -313,7 +318,7 @@ class Crawl:
             self._frontier.done(ticket)
             visit = self._failed(ticket, fetched)
         elif isinstance(fetched, Failure):
-            if fetched.kind is FailureKind.NOT_FOUND:  # a page that says nothing: its quads go, its provenance stays
+            if fetched.kind is not FailureKind.REDIRECT:  # a page that says nothing: its quads go, its provenance stays
                 at = fetched.fetched_at or time.time()
                 await self._parts.writer.put(PageRecord(url=ticket.url, fetched_at=at, status=fetched.status))
             visit = await self._settle_failure(ticket, fetched)
@@ -347,6 +352,8 @@ class Crawl:
         new = self._settler.page(ticket, outcome)
         if reading.not_followed:
             self._frontier.refused["nofollow"] += reading.not_followed
+        if reading.out_of_scope:
+            self._frontier.refused[OUT_OF_SCOPE] += reading.out_of_scope
         number = self.totals.fetched + 1
         return page_visit(ticket, page, reading, number=number, new_links=new, copy_of=copy_of, reward=reward)
 
@@ -364,9 +371,10 @@ class Crawl:
         self._dry.add(visit)
         self._frontier.count(
             visit.host,
-            relevant=visit.relevant and not visit.relevant_before,
+            relevant=visit.relevant - visit.relevant_before,
             quads=visit.quads - visit.quads_before,
             received=visit.size,
+            is_known=bool(visit.refresh),
         )
         self._parts.ledger.append_visit(visit.number, msgspec.msgpack.encode(visit))
         return visit

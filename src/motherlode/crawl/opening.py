@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from motherlode.crawl.folder import CrawlFolder
-from motherlode.frontier import DiskLedger, UrlState, damage
+from motherlode.frontier import LEDGER_ERRORS, DiskLedger, UrlState, damage
+from motherlode.index.damage import DamagedError, store_advice
 from motherlode.model import FailureKind, Visit
 
 if TYPE_CHECKING:
@@ -29,10 +30,6 @@ class Pages(Protocol):
     """What knows which pages are stored."""
 
     def has(self, url: str) -> bool: ...
-
-
-class DamagedError(OSError):
-    """Something on disk is not what was written there; the message says what to do."""
 
 
 def is_full_disk(error: BaseException) -> bool:
@@ -58,7 +55,7 @@ def open_store(folder: CrawlFolder) -> CrawlStore:
     except (OSError, RuntimeError) as error:  # the latter for files that contradict each other
         if is_full_disk(error):
             raise
-        raise DamagedError(_store_advice(folder, str(error))) from error
+        raise DamagedError(store_advice(folder.store, str(error))) from error
 
 
 def open_ledger(folder: CrawlFolder) -> DiskLedger:
@@ -67,23 +64,10 @@ def open_ledger(folder: CrawlFolder) -> DiskLedger:
         raise DamagedError(_frontier_advice(folder, found))
     try:
         return DiskLedger(folder.frontier)
-    except (OSError, ValueError, msgspec.MsgspecError) as error:
+    except (OSError, ValueError, msgspec.MsgspecError, *LEDGER_ERRORS) as error:
         if is_full_disk(error):
             raise
         raise DamagedError(_frontier_advice(folder, str(error))) from error
-
-
-def _store_advice(folder: CrawlFolder, why: str) -> str:
-    answers = (
-        f"All answers are in {folder.warc}: `motherlode crawl --web FILE.warc.gz` reads them again without the network."
-        if folder.warc.exists()
-        else "Without --warc the pages themselves were not kept: to have their quads again, crawl them again."
-    )
-    return (
-        f"the quad store in {folder.store} is damaged: {why}. The frontier in {folder.frontier} is untouched. "
-        f"Put back a copy of the store if you have one; or move it away and `motherlode resume {folder.path}` goes on "
-        f"with a new one, for the pages that are still to come. {answers}"
-    )
 
 
 def _frontier_advice(folder: CrawlFolder, why: str) -> str:

@@ -31,6 +31,18 @@ class Budget:
     """Requests in a row, of which at least the share `dry_below` must be finds."""
     dry_below: float = 0.01
 
+    def is_spent(self, *, pages: int, seconds: float, received: int) -> bool:
+        """Whether so much is all that there may be.
+
+        >>> Budget(pages=10).is_spent(pages=9, seconds=1e6, received=0)
+        False
+        """
+        return (
+            (self.pages is not None and pages >= self.pages)
+            or (self.seconds is not None and seconds >= self.seconds)
+            or (self.bytes is not None and received >= self.bytes)
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:

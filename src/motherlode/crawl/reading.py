@@ -21,10 +21,11 @@ from motherlode.extract import links as extract_links
 from motherlode.index import page_lines, syntax_keys
 from motherlode.model import Facts, Link, Problem
 from motherlode.policy import Target, ntriples, statement_hashes, target_from
-from motherlode.transform.options import Service, TransformOptions, fits
-from motherlode.transform.plugins import installed
+from motherlode.transform.installed import wanted_types
+from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
-from motherlode.www.media import MEDIA
+from motherlode.www.media import MEDIA, fits
+from motherlode.www.scope import Scope
 
 NO_INDEX, NO_FOLLOW = "noindex", "nofollow"
 _MOST_TOLD = 100_000
@@ -45,7 +46,10 @@ class Reader:
             services=instructions.services,
             transformers=instructions.transformers,
         )
-        self._extract_options = ExtractOptions(kept_extensions=_extensions(instructions.services))
+        self._outside = None if instructions.scope.is_everything else Outside(instructions.scope.scope())
+        self._extract_options = ExtractOptions(
+            kept_extensions=_extensions(wanted_types(self._options)), outside=self._outside
+        )
         self._following = instructions.following
         self._keep_ntriples = instructions.keep_ntriples
         self._keep_hashes = instructions.keep_hashes
@@ -54,6 +58,8 @@ class Reader:
     def read(self, page: Body) -> Reading:
         is_again = page.supplies != NO_SUPPLIES  # nobody was told what came of the first reading
         told: AbstractSet[str] = frozenset() if is_again or self._told is None else self._told
+        if self._outside is not None:
+            self._outside.on_page.clear()
         document, facts, links = understand(
             page.body,
             url=page.url,
@@ -83,6 +89,7 @@ class Reader:
             problems=_kept(facts),
             content_hash="sha256:" + hashlib.sha256(page.body).hexdigest(),
             not_followed=len(links) if NO_FOLLOW in asked else 0,
+            out_of_scope=len(self._outside.on_page) if self._outside is not None else 0,
             wanted=tuple(sorted({url for extraction in facts.extractions for url in extraction.wanted})),
             ntriples=ntriples(facts) if self._keep_ntriples else b"",
             hashes=statement_hashes(facts) if self._keep_hashes else b"",
@@ -98,15 +105,35 @@ class Reader:
         return asked | robots_directives(document) if MEDIA[document.kind].is_html else asked
 
 
+class Outside:
+    """Addresses that lead out of scope."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._known: set[str] = set()
+        """Every page of a site may link to the same."""
+        self.on_page: set[str] = set()
+        """Those that were asked about; the reader clears it for every page."""
+
+    def __call__(self, url: str) -> bool:
+        if url not in self._known:
+            if not self._scope(url):
+                return False
+            if len(self._known) >= _MOST_TOLD:
+                self._known.clear()
+            self._known.add(url)
+        self.on_page.add(url)
+        return True
+
+
 def _remember(told: set[str], links: Sequence[Link]) -> None:
     if len(told) > _MOST_TOLD:
         told.clear()  # what is on every page is soon back
     told.update(link.url for link in links if not link.nofollow)
 
 
-def _extensions(services: Sequence[Service]) -> frozenset[str]:
-    """Extensions of the files that a service wants, and the installed transformers as well."""
-    patterns = [service.media_type for service in services] + [point.name for point in installed()]
+def _extensions(patterns: Sequence[str]) -> frozenset[str]:
+    """Extensions of the files whose type is meant by one of the patterns."""
     known = mimetypes.types_map.items()
     return frozenset(end[1:] for end, kind in known if any(fits(pattern, kind) for pattern in patterns))
 

@@ -10,6 +10,7 @@ import msgspec
 from motherlode.extract.following import Following
 from motherlode.model import Link, Problem, Syntax
 from motherlode.transform.options import Service, Stylesheet
+from motherlode.www.scope import ScopeRule
 
 MOST_CONTEXTS = 8
 """JSON-LD contexts that are fetched for one page."""
@@ -53,6 +54,8 @@ class Instructions(msgspec.Struct, frozen=True, kw_only=True):
     """Give the hashes of the statements: for a reward that counts new ones."""
     is_brief: bool = False
     """Say nothing of a link that was given before but its address: the frontier knows it, whatever else is said."""
+    scope: ScopeRule = ScopeRule()
+    """Links that lead out of it are counted, and not given."""
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -85,6 +88,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     content_hash: str
     not_followed: int = 0
     """Links that the page asks not to follow."""
+    out_of_scope: int = 0
+    """Links that were not given because they lead out of scope."""
     wanted: tuple[str, ...] = ()
     """JSON-LD contexts that were not there."""
     says: tuple[str, ...] = ()

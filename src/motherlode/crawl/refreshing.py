@@ -45,6 +45,8 @@ _PRIOR_CHANGES = 1.0
 _PRIOR_SECONDS = 10 * DAY
 SOONEST, LATEST = 3_600.0, 90 * DAY
 """Bounds of the wait between two visits to a page."""
+GONE_FOR = LATEST / 3
+"""Seconds before a page that is gone is looked at again."""
 _ODDS = math.log(2)
 """A page is due when it has changed as likely as not."""
 _MARK = "refresh-mark"
@@ -61,7 +63,7 @@ class Outcome(Enum):
     UNCHANGED = "unchanged"
     CHANGED = "changed"
     GONE = "gone"
-    """404, 410, or moved elsewhere: its quads are removed, and its provenance says so."""
+    """404, 410, moved elsewhere, or of no use now: its quads are removed, and its provenance says so."""
 
 
 class PageMemory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False):
@@ -177,7 +179,13 @@ class Revisits:
             self._frontier.revisit(msgspec.structs.replace(found[0], score=memory.change_expected(now)))
             queued += 1
         self._ledger.put_note(BEGUN, b"1")
+        self._frontier.commit()  # whoever is killed in the next second has begun, too
         return queued
+
+    def finish(self) -> bool:
+        """Look at what an earlier run has left of its refresh, and at nothing else; False where nothing is left."""
+        self._policy.only_known = self._frontier.revisits_left > 0
+        return self._policy.only_known
 
     def _remember_visits(self) -> None:
         """Take up the visits since the last refresh. Their log is part of every commit, so none is missing."""
@@ -218,6 +226,8 @@ class Revisits:
         memory = self.memory(ticket.url)
         if memory is None or memory.gone or memory.content_hash != content_hash(fetched.body):
             return fetched
+        if memory.quads and _asks_not_to_be_kept(fetched):
+            return fetched
         return Failure(
             url=fetched.url,
             kind=FailureKind.NOT_MODIFIED,
@@ -257,7 +267,7 @@ class Revisits:
         )
         if outcome is Outcome.GONE:
             after = msgspec.structs.replace(after, gone=True, content_hash="", relevant=False, quads=0, counts={})
-            after = msgspec.structs.replace(after, due_at=visit.at + LATEST / 3)
+            after = msgspec.structs.replace(after, due_at=visit.at + GONE_FOR)
         elif outcome is Outcome.CHANGED:
             after = msgspec.structs.replace(
                 after,
@@ -282,6 +292,7 @@ _OUTCOMES = {
     FailureKind.NOT_MODIFIED: Outcome.UNCHANGED,
     FailureKind.NOT_FOUND: Outcome.GONE,
     FailureKind.REDIRECT: Outcome.GONE,
+    FailureKind.USELESS: Outcome.GONE,
 }
 
 
@@ -293,6 +304,16 @@ def is_revisit(ticket: Ticket) -> bool:
 def _sendable(validator: str) -> str:
     """A validator as the server gave it, or "" where a header could not hold it."""
     return validator if validator.isascii() and validator.isprintable() else ""
+
+
+def _asks_not_to_be_kept(page: Page) -> bool:
+    """Whether a header says so; where the page itself does, its content is another."""
+    asked = page.headers.get("x-robots-tag")
+    if asked is None:
+        return False
+    from motherlode.extract import header_directives  # few pages have that header, and this process reads none
+
+    return "noindex" in header_directives(asked)
 
 
 def content_hash(body: bytes) -> str:

@@ -1,8 +1,8 @@
 """Why a crawl would not take up a URL: the checks that every link passes, asked again for one.
 
 Most refusals are counted and not kept, since a crawl meets millions. So the checks are run again, on what the folder
-holds: the job's scope and links table, the filters as they are now, what was seen of traps, the robots.txt that was
-read, the record of the host, and the policy as it is now.
+holds: the job's scope and links table, the filters as they are now, what was seen of traps, the address at which the
+host was found, the robots.txt that was read, the record of the host, and the policy as it is now.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from motherlode.crawl.job import Job
 from motherlode.crawl.owning import own_hosts
 from motherlode.crawl.trapping import TrapWatch
 from motherlode.extract.addresses import is_asset
-from motherlode.fetch import RobotsRules
-from motherlode.frontier import HostBudget, HostRecord, Ledger, scope_from
+from motherlode.fetch import AddressGuard, RobotsRules
+from motherlode.fetch.origins import split
+from motherlode.frontier import HostBudget, HostRecord, Ledger
 from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER
-from motherlode.model import Link, LinkSource, Parent, Policy
+from motherlode.model import FailureKind, Link, LinkSource, Parent, Policy
+from motherlode.www.scope import scope_from
 from motherlode.www.traps import trap_reason
 from motherlode.www.urls import host_of, origin_of
 
@@ -40,11 +42,22 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def checks(
-    url: str, *, job: Job, folder: CrawlFolder, ledger: Ledger, policy: Policy | None, is_seed: bool = False
+    url: str,
+    *,
+    job: Job,
+    folder: CrawlFolder,
+    ledger: Ledger,
+    policy: Policy | None = None,
+    is_seed: bool = False,
+    reason: str = "",
 ) -> list[Check]:
-    """All checks of an address in canonical form, in the order in which a crawl makes them; a seed passes the first."""
+    """All checks of an address in canonical form, in the order in which a crawl makes them; a seed passes the first.
+
+    `reason` is why it was refused, where that is on record.
+    """
     found = [] if is_seed else list(_of_links(url, job, folder, ledger))
-    return found + list(_of_host(url, job, ledger)) + ([] if policy is None or is_seed else [_of_policy(url, policy)])
+    found += _of_host(url, job, ledger, reason)
+    return found + ([] if policy is None or is_seed else [_of_policy(url, policy)])
 
 
 def _check(name: str, refusal: str) -> Check:
@@ -68,9 +81,11 @@ def _of_links(url: str, job: Job, folder: CrawlFolder, ledger: Ledger) -> Iterat
     yield _check("traps", trap_reason(url, year_now=datetime.now(UTC).year) or traps.reason(url))
 
 
-def _of_host(url: str, job: Job, ledger: Ledger) -> Iterator[Check]:
+def _of_host(url: str, job: Job, ledger: Ledger, reason: str) -> Iterator[Check]:
     name = host_of(url)
     record = next((one for one in ledger.hosts() if one.name == name), None)
+    if job.web is None:  # a recorded web has no addresses
+        yield _guarded(url, job, record, reason)
     yield _robots(url, job, record)
     if record is None:
         return
@@ -80,12 +95,27 @@ def _of_host(url: str, job: Job, ledger: Ledger) -> Iterator[Check]:
     yield _check("host budget", budget.refusal(record, 0))
 
 
+def _guarded(url: str, job: Job, record: HostRecord | None, reason: str) -> Check:
+    """Whether the address guard lets the host pass, as far as that can be told without asking for its address."""
+    name, origin = "address guard", split(url)[0]
+    table = job.places()
+    address = origin.host if origin.is_address else table[origin.host][0] if origin.host in table else ""
+    address = address or (record.address if record is not None else "")
+    if address:
+        refusal = AddressGuard(job.allow).refusal(address)
+        return _check(name, f"{refusal}; if it is your own, --allow {address} lets it pass" if refusal else "")
+    if reason == FailureKind.GUARD.value:
+        return _check(name, "its host was found at no public address; if it is your own, --allow RANGE lets it pass")
+    return Check(name=name, passed=None, detail="the address of its host was not looked up yet")
+
+
 def _robots(url: str, job: Job, record: HostRecord | None) -> Check:
     if job.own_hosts and own_hosts(job.own_hosts)(host_of(url)):
         return Check(name="robots", passed=True, detail="one of your own hosts: robots.txt is not applied")
-    if record is None or record.robots is None:
+    robots = record.rules_for(url)[0] if record is not None else None
+    if robots is None:
         return Check(name="robots", passed=None, detail="the robots.txt of its host was not read yet")
-    return _check("robots", "" if RobotsRules(record.robots).allows(url) else "its host's robots.txt disallows it")
+    return _check("robots", "" if RobotsRules(robots).allows(url) else "its host's robots.txt disallows it")
 
 
 def plain_link(url: str) -> tuple[Link, Parent]:

@@ -12,8 +12,8 @@ from motherlode.crawl.plot import Curve, compact, percent
 from motherlode.crawl.report import Count, Figure, HostRow, Report, SyntaxRow
 from motherlode.crawl.stats import CrawlStats
 from motherlode.crawl.totals import Totals
-from motherlode.frontier.scope import OUT_OF_SCOPE
 from motherlode.model import FailureKind, Syntax
+from motherlode.www.scope import OUT_OF_SCOPE
 from motherlode.www.urls import canonical, host_of
 
 EXPLANATIONS: dict[FailureKind, str] = {
@@ -84,12 +84,12 @@ def report_of(job: Job, stats: CrawlStats, *, made_at: float | None = None) -> R
 
 
 def curve_of(name: str, totals: Totals) -> Curve:
-    """The harvest of a crawl up to its very last page, which the totals' own, thinned points may lack."""
-    points = tuple((fetched, relevant) for fetched, relevant in totals.curve)
-    last = (totals.fetched, totals.relevant)
-    if totals.fetched and (not points or points[-1] != last):
-        points = (*points, last)
-    return Curve(name=name, points=points)
+    """The harvest of a crawl up to its very last page, which the totals' own, thinned points may lack.
+
+    Like the harvest rate it leaves out looks at known pages; what these took away, its end lacks.
+    """
+    before = tuple((asked, relevant) for asked, relevant in totals.curve if asked < totals.first)
+    return Curve(name=name, points=(*before, (totals.first, totals.relevant)) if totals.first else before)
 
 
 def duration(seconds: float) -> str:
@@ -146,24 +146,26 @@ def _asked(job: Job) -> tuple[tuple[str, str], ...]:
 def _figures(stats: CrawlStats) -> tuple[Figure, ...]:
     totals = stats.totals
     failed = sum(totals.failures.values())
-    first = totals.fetched - totals.refreshed
     fruitful = sum(1 for host in stats.hosts if host.relevant)
     a_second = totals.fetched / totals.seconds if totals.seconds else 0.0
     a_page = totals.quads / totals.relevant if totals.relevant else 0.0
     return (
         Figure(
             label="Harvest rate",
-            value=percent(totals.relevant, first),
+            value=percent(totals.relevant, totals.first),
             note="looks at known pages aside" if totals.refreshed else "of what was fetched",
         ),
         Figure(label="Relevant", value=_big(totals.relevant), note=f"on {_hosts(fruitful)}"),
         Figure(
             label="Fetched",
             value=_big(totals.fetched),
-            note=f"{_big(failed)} failed, {_big(totals.redirects)} redirected",
+            note=f"{_big(failed)} failed, {_big(totals.redirects)} redirected"
+            + (f", {_big(totals.refreshed)} looks at known pages" if totals.refreshed else ""),
         ),
         Figure(label="Quads", value=_big(totals.quads), note=f"{a_page:,.1f} a relevant page"),
-        Figure(label="Hosts", value=_big(len(stats.hosts)), note=f"{percent(fruitful, len(stats.hosts))} with finds"),
+        Figure(
+            label="Hosts asked", value=_big(len(stats.hosts)), note=f"{percent(fruitful, len(stats.hosts))} with finds"
+        ),
         Figure(label="Known URLs", value=_big(stats.known_urls), note=f"{_big(totals.links)} links seen"),
         Figure(label="Time", value=duration(totals.seconds), note=f"{a_second:,.1f} pages a second"),
         Figure(label="Received", value=size(totals.bytes), note=f"{size(stats.disk)} on disk"),

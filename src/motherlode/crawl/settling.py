@@ -11,8 +11,9 @@ from motherlode.frontier import MAX_REDIRECTS, Entry, Frontier, Ticket
 from motherlode.model import Failure, FailureKind, Feedback, Link, LinkSource, Parent, Policy, Syntax
 from motherlode.www.urls import resolve
 
-MOST_SITEMAPS = 20
+MOST_SITEMAPS = 500
 """Sitemaps that one robots.txt may name."""
+TOO_MANY_SITEMAPS = f"more than {MOST_SITEMAPS} sitemaps in a robots.txt"
 _NOTHING: Mapping[Syntax, int] = {}
 
 
@@ -42,6 +43,8 @@ class Settler:
 
     def sitemaps(self, urls: Sequence[str], *, base: str) -> int:
         """Offer the sitemaps that a robots.txt names."""
+        if len(urls) > MOST_SITEMAPS:
+            self._frontier.refused[TOO_MANY_SITEMAPS] += len(urls) - MOST_SITEMAPS
         found = (resolve(base, url) for url in urls[:MOST_SITEMAPS])
         links = [Link(url=url, source=LinkSource.SITEMAP) for url in found if url is not None]
         return self._frontier.offer(self._spelled(links), parent=None, entry=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from motherlode.crawl.estimating import Estimate
 from motherlode.crawl.estimating import sum_of as sum_of_estimates
 from motherlode.crawl.folder import CrawlFolder
 from motherlode.crawl.totals import Totals, sum_of
-from motherlode.frontier import DiskLedger, HostRecord
+from motherlode.frontier import REVISIT, DiskLedger, HostRecord
 from motherlode.index import store_bytes
 from motherlode.model import Visit
 
@@ -69,8 +69,9 @@ def read_stats(folder: CrawlFolder) -> CrawlStats:
     parts = [_read_stats(part) for part in folder.shards()]
     known = [part.left for part in parts if part.left is not None]
     left = sum_of_estimates(known) if known else None
+    sinks = _sinks_of_all(parts) if parts else whole.sinks
     if sum(part.totals.fetched for part in parts) <= whole.totals.fetched:
-        return whole if left is None else replace(whole, left=left)
+        return replace(whole, left=whole.left if left is None else left, sinks=sinks)
     refused: Counter[str] = Counter()
     for part in parts:  # the shards are running, or were killed: no merged account is as new as theirs
         refused.update(part.refused)
@@ -81,7 +82,7 @@ def read_stats(folder: CrawlFolder) -> CrawlStats:
         refused=dict(refused),
         disk=whole.disk,
         store_bytes=sum(part.store_bytes for part in parts),
-        sinks=whole.sinks,
+        sinks=sinks,
         left=left,
         dried_out=all(part.dried_out for part in parts),
     )
@@ -110,6 +111,16 @@ def _read_stats(folder: CrawlFolder) -> CrawlStats:
         ledger.close()
 
 
+def revisits_left(folder: CrawlFolder) -> int:
+    """Known pages that a refresh has let wait, and that were not looked at yet."""
+    ledger = DiskLedger(folder.frontier, read_only=True)
+    try:
+        waiting = sum(count for arm, _, count in ledger.waiting() if arm.startswith(REVISIT))
+        return waiting + sum(entry.arm.startswith(REVISIT) for _, entry in ledger.postponed())
+    finally:
+        ledger.close()
+
+
 def _estimate(note: bytes | None) -> tuple[Estimate | None, bool]:
     """What a crawl noted about its end; nothing where an older version wrote the folder."""
     return (None, False) if note is None else msgspec.msgpack.decode(note, type=tuple[Estimate, bool])
@@ -123,6 +134,23 @@ def _sinks(folder: CrawlFolder) -> tuple[dict[str, Any], ...]:
     from motherlode.index.sinks import sink_states  # most crawls have none, and `stats` should start at once
 
     return tuple(sink_states(job.sink_settings(), folder.path))
+
+
+def _sinks_of_all(parts: Sequence[CrawlStats]) -> tuple[dict[str, Any], ...]:
+    """The sinks of a job as its shards see them: each shard has files and spools of its own."""
+    return tuple(_sum_of_states(states) for states in zip(*(part.sinks for part in parts if part.sinks), strict=True))
+
+
+def _sum_of_states(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    whole = dict(states[0])
+    for state in states[1:]:
+        for name, value in state.items():
+            if isinstance(value, int):
+                whole[name] += value
+            elif not whole[name]:
+                whole[name] = value
+    whole["to"] = ", ".join(dict.fromkeys(state["to"] for state in states))
+    return whole
 
 
 def read_visits(folder: CrawlFolder) -> Iterator[Visit]:

@@ -37,7 +37,7 @@ class Totals(msgspec.Struct, kw_only=True):
     problems: dict[str, int] = {}
     links: int = 0
     curve: list[tuple[int, int]] = []
-    """Pairs of fetched and relevant, thinned as they grow."""
+    """Pairs of pages asked for the first time and relevant ones, thinned as they grow."""
 
     def add(self, visit: Visit) -> None:
         self.fetched += 1
@@ -68,7 +68,8 @@ class Totals(msgspec.Struct, kw_only=True):
             pages[1] -= statements
         for problem in visit.problems:
             self.note_problem(f"{problem.syntax.value if problem.syntax else 'page'}: {_general(problem.message)}")
-        self._mark()
+        if not visit.refresh:
+            self._mark()
 
     def note_problem(self, problem: str) -> None:
         if problem in self.problems or len(self.problems) < 200:
@@ -78,17 +79,21 @@ class Totals(msgspec.Struct, kw_only=True):
 
     def _mark(self) -> None:
         """Keep the curve to a few hundred points, evenly spaced, whatever the crawl's length."""
-        step = max(1, 1 << max(0, self.fetched.bit_length() - 9))
-        if self.fetched % step == 0:
-            self.curve.append((self.fetched, self.relevant))
+        step = max(1, 1 << max(0, self.first.bit_length() - 9))
+        if self.first % step == 0:
+            self.curve.append((self.first, self.relevant))
         if len(self.curve) > 1024:
             self.curve = [point for point in self.curve if point[0] % step == 0]
 
     @property
+    def first(self) -> int:
+        """Requests for pages that were not known before."""
+        return self.fetched - self.refreshed
+
+    @property
     def harvest_rate(self) -> float:
         """Relevant pages a request; looks at pages that are known bring none, and do not count."""
-        first = self.fetched - self.refreshed
-        return self.relevant / first if first else 0.0
+        return self.relevant / self.first if self.first else 0.0
 
     def summary(self) -> dict[str, Any]:
         """The part that other programs read."""
@@ -136,7 +141,17 @@ def sum_of(parts: Sequence[Totals]) -> Totals:
     return whole
 
 
+def since(before: Totals, after: Totals) -> Totals:
+    """What an account has grown by, in its counters.
+
+    >>> since(Totals(fetched=3, gone=1), Totals(fetched=5, gone=1)).fetched
+    2
+    """
+    grown = {name: getattr(after, name) - getattr(before, name) for name in _COUNTERS}
+    return Totals(seconds=after.seconds - before.seconds, **grown)
+
+
 def _general(message: str) -> str:
     """A problem without what only this page says, so that equals can be counted."""
-    head = message.partition(":")[0]
+    head = message.partition(": ")[0]
     return (head if len(head) > 12 else message)[:80]

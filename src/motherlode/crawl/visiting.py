@@ -13,7 +13,7 @@ from motherlode.model import Failure, FailureKind, Fetched, Page, Problem, Visit
 from motherlode.www.urls import host_of
 
 _MAX_VALIDATOR = 200
-"""Characters of an ETag or a Last-Modified that are kept: honest ones are far shorter, and a cut one never matches."""
+"""Characters of an ETag or a Last-Modified; honest ones are far shorter, and longer ones are not kept."""
 
 
 _NEVER_SENT = frozenset({FailureKind.GUARD, FailureKind.SCHEME})
@@ -58,6 +58,12 @@ def redirect_record(ticket: Ticket, failure: Failure) -> PageRecord:
     )
 
 
+def _validator(page: Page, name: str) -> str:
+    """What a conditional request says later; a part of it would not be well-formed, and never match."""
+    value = page.headers.get(name, "")
+    return value if len(value) <= _MAX_VALIDATOR else ""
+
+
 def page_visit(
     ticket: Ticket, page: Page, reading: Reading, *, number: int, new_links: int, copy_of: str, reward: float
 ) -> Visit:
@@ -74,8 +80,8 @@ def page_visit(
         new_links=new_links,
         problems=(*reading.problems, _cut(page)) if page.truncated else reading.problems,
         content_hash=reading.content_hash,
-        etag=page.headers.get("etag", "")[:_MAX_VALIDATOR],
-        last_modified=page.headers.get("last-modified", "")[:_MAX_VALIDATOR],
+        etag=_validator(page, "etag"),
+        last_modified=_validator(page, "last-modified"),
         detail=f"the same content as {copy_of}" if copy_of else "",
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from motherlode.extract.addresses import is_asset
+from motherlode.extract.addresses import is_asset, is_name
 from motherlode.extract.options import ExtractOptions
 from motherlode.model import Facts, Link, LinkSource, Syntax
 from motherlode.model.terms import RDF_TYPE
@@ -38,7 +38,9 @@ def fact_links(facts: Facts, *, page_url: str, options: ExtractOptions) -> list[
     found: dict[str, Link] = {}
     for term, predicate in _mentions(facts, options):
         url = canonical(term[1:-1])
-        if url is None or url == page_url or url in found or is_asset(url, options.kept_extensions):
+        if url is None or url == page_url or url in found:
+            continue
+        if is_asset(url, options.kept_extensions) and not is_name(url, predicate[1:-1]):
             continue
         found[url] = Link(url=url, source=LinkSource.TRIPLE, predicate=predicate[1:-1])
         if len(found) >= options.page_links:

@@ -12,25 +12,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
+from functools import partial
 from itertools import islice
 from typing import Any
 
 import msgspec
 import pyoxigraph as ox
 
-from motherlode.extract.addresses import is_asset
+from motherlode.extract.addresses import is_asset, is_name
 from motherlode.extract.facts import fact_links
 from motherlode.extract.options import ExtractOptions
 from motherlode.model import Facts, Link, LinkSource
+from motherlode.model.ordering import asked_in_order
 from motherlode.model.prefixes import PREFIXES
+from motherlode.model.sparql import tokens
 from motherlode.model.terms import RDF_TYPE, iri
 from motherlode.www.urls import canonical
 
 LINK_PREFIXES = {**PREFIXES, "rss": "http://purl.org/rss/1.0/", "content": "http://purl.org/rss/1.0/modules/content/"}
 """The known prefixes, and those that only links need."""
 _MOST_SOLUTIONS = 100_000
-_STRINGS = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|<[^<>\s]*>|#[^\n]*')
-"""What a keyword may stand in without being one."""
 
 
 class TermScope(Enum):
@@ -114,7 +115,7 @@ def _expanded(name: str) -> str:
 
 
 def _checked(query: str) -> None:
-    if re.search(r"\bSERVICE\b", _STRINGS.sub("", query), re.IGNORECASE):
+    if any(token.is_word("SERVICE") for token in tokens(query)):
         raise ValueError("query: it is asked of the page's own facts: SERVICE, which goes to the network, has no place")
     try:
         answer = ox.Store().query(query, base_iri="http://example.org/", prefixes=LINK_PREFIXES)
@@ -131,7 +132,9 @@ def followed(facts: Facts, following: Following, *, page_url: str, options: Extr
     found: dict[str, Link] = {}
     for text, predicate in _mentions(facts, following, page_url, options):
         url = canonical(text)
-        if url is None or url == page_url or url in found or is_asset(url, options.kept_extensions):
+        if url is None or url == page_url or url in found:
+            continue
+        if is_asset(url, options.kept_extensions) and not is_name(url, predicate):
             continue
         found[url] = Link(url=url, source=LinkSource.TRIPLE, predicate=predicate)
         if len(found) >= options.page_links:
@@ -188,7 +191,7 @@ def _by_query(facts: Facts, query: str, page_url: str) -> Iterator[str]:
         return
     store = ox.Store()
     store.load("".join(sorted(lines)).encode("utf-8", "replace"), ox.RdfFormat.N_TRIPLES, lenient=True)
-    answer = store.query(query, base_iri=page_url, prefixes=LINK_PREFIXES)
+    answer = asked_in_order(partial(store.query, base_iri=page_url, prefixes=LINK_PREFIXES), query)
     if isinstance(answer, ox.QuerySolutions):
         names = [variable.value for variable in answer.variables]
         for solution in islice(answer, _MOST_SOLUTIONS):

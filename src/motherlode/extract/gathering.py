@@ -45,6 +45,8 @@ def links(
     if not following.html:
         found = [link for link in found if link.source in _FOLLOWED_ANYWAY]
     mentioned = followed(facts, following, page_url=document.url, options=options) if facts.extractions else []
+    if options.outside is not None:
+        mentioned = [link for link in mentioned if not options.outside(link.url)]
     limit = options.most_links(document.kind)
     gathered = merged(found, mentioned, page_url=document.url, limit=limit)
     if len(gathered) >= limit and _are_left_out(mentioned, gathered, options):

@@ -11,7 +11,8 @@ from motherlode.www.urls import resolve
 
 _MOST = 50
 _TARGET = re.compile(r"[\s,]*<([^<>]*)>")
-_PARAMETER = re.compile(r"""\s*;\s*([A-Za-z0-9!#$&+.^_|~*-]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?""")
+_PARAMETER = re.compile(r"""\s*+;\s*+([^\s=;,]*+)\s*+(?:=\s*+(?:"((?:[^"\\]|\\.)*+)"?+|([^;,]*+)))?+""")
+"""As RFC 8288, appendix B.3, reads them: a parameter may be empty, and what is quoted may end with the header."""
 _REFRESH = re.compile(r"""\s*[0-9.]+(?:\s*[;,]|\s)\s*(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))""", re.IGNORECASE)
 """Seconds, and where to go then: the "shared declarative refresh steps" of the HTML standard."""
 _JSON_LD_CONTEXT = "http://www.w3.org/ns/json-ld#context"
@@ -87,7 +88,7 @@ def _targets(value: str) -> Iterator[tuple[str, dict[str, str]]]:
         target, place = match[1].strip(), match.end()
         parameters: dict[str, str] = {}
         while (parameter := _PARAMETER.match(value, place)) is not None:
-            text = parameter[2] if parameter[2] is not None else parameter[3] or ""
+            text = parameter[2] if parameter[2] is not None else (parameter[3] or "").rstrip()
             parameters.setdefault(parameter[1].lower(), re.sub(r"\\(.)", r"\1", text))
             place = parameter.end()
         yield target, parameters

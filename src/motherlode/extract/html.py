@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
@@ -18,6 +18,7 @@ from motherlode.extract.surroundings import Surroundings, context, shortened
 from motherlode.model import Link, LinkSource
 from motherlode.www.document import Document
 from motherlode.www.html_budget import TextBudget
+from motherlode.www.html_references import query_in
 
 _SELECTOR = 'a[href], area[href], link[href], iframe[src], frame[src], meta[http-equiv="refresh" i]'
 """What Python leaves out afterwards costs less than further conditions here, which every element is asked for."""
@@ -51,7 +52,7 @@ def html_links(document: Document, options: ExtractOptions, told: AbstractSet[st
     page.read(document.html.css(_SELECTOR))
     if page.is_cut:
         document.problems.append(too_many(options.page_links))
-    found = list(page.best.values())
+    found = [link for link in page.best.values() if link is not None]
     nofollow = "nofollow" in robots_directives(document)
     return [replace(link, nofollow=True) for link in found] if nofollow else found
 
@@ -60,16 +61,18 @@ class _PageLinks:
     """Collects the links of one page."""
 
     def __init__(self, document: Document, options: ExtractOptions, told: AbstractSet[str]) -> None:
-        self.best: dict[str, Link] = {}
+        self.best: dict[str, Link | None] = {}
+        """None for an address that nobody will follow."""
         self.is_cut = False
         """There was more than we read."""
         self._told = told
         self._most = options.page_links
-        self._addresses = Addresses(document.base, options.kept_extensions)
+        self._outside = options.outside or _never
+        self._page = _in_charset(document.charset, Addresses(document.base, options.kept_extensions).page)
         self._surroundings = Surroundings(TextBudget(len(document.body)))
 
     def read(self, elements: Iterable[LexborNode]) -> None:
-        best, page, told = self.best, self._addresses.page, self._told
+        best, page, told, outside = self.best, self._page, self._told, self._outside
         most = self._most
         left = most * _MENTIONS_PER_LINK
         for element in elements:
@@ -85,14 +88,17 @@ class _PageLinks:
             url = page(reference)
             if url is not None:
                 known = best.get(url)
-                if known is None and len(best) >= most:
-                    self.is_cut = True
-                    break
+                if known is None:
+                    if url in best:
+                        continue
+                    if len(best) >= most:
+                        self.is_cut = True
+                        break
                 if url in told and not attributes.get("rel"):
                     if known is None:
                         best[url] = Link(url=url, source=_SOURCES.get(tag, LinkSource.REFRESH))
                 elif known is None:
-                    best[url] = self._link(url, tag, element, attributes)
+                    best[url] = None if outside(url) else self._link(url, tag, element, attributes)
                 elif (not known.anchor or known.nofollow) and tag != "meta":
                     best[url] = joined(known, self._link(url, tag, element, attributes))
 
@@ -120,6 +126,17 @@ class _PageLinks:
             tag_path=path,
             nofollow="nofollow" in rel.split() if rel else False,
         )
+
+
+def _never(_url: str) -> bool:
+    return False
+
+
+def _in_charset(charset: str, page: Callable[[str], str | None]) -> Callable[[str], str | None]:
+    """What gives a page's addresses, if its charset is not Unicode: browsers send queries in it."""
+    if charset.startswith("utf"):
+        return page
+    return lambda reference: page(reference if reference.isascii() else query_in(charset, reference))
 
 
 def _reference(tag: str, attributes: Attributes) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from motherlode.model import ContentKind, Problem
@@ -12,7 +13,7 @@ MAX_TEXT = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractOptions:
-    """Options of the extract phase. Picklable: they travel to the worker processes."""
+    """Options of the extract phase."""
 
     follow_vocabulary: bool = False
     """Follow classes and other terms of vocabularies, too. They are few, and every page names them again."""
@@ -20,6 +21,8 @@ class ExtractOptions:
     """Only IRIs that statements with one of these predicates mention; None means any predicate."""
     kept_extensions: frozenset[str] = frozenset()
     """Follow links with these extensions, although no page can be there: a service or transformer wants them."""
+    outside: Callable[[str], bool] | None = None
+    """Tells of an address that nobody will follow it; what HTML and facts say of it need not be read then."""
     page_links: int = 5_000
     """Most links that one page may give."""
     sitemap_links: int = 50_000

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from motherlode.fetch.http import HttpFetcher, HttpLimits, HttpOptions
     from motherlode.fetch.journal import Journal, JournalledFetcher
     from motherlode.fetch.probing import Prober, Probing
-    from motherlode.fetch.recorded import RecordedWeb
+    from motherlode.fetch.recorded import RecordedWeb, check_recorded
     from motherlode.fetch.robots import PRODUCT_TOKEN, RobotsRules, robots_body
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "Probing",
     "RecordedWeb",
     "RobotsRules",
+    "check_recorded",
     "robots_body",
 ]
 
@@ -50,6 +51,6 @@ __getattr__ = names_from(
     http=["HttpFetcher", "HttpLimits", "HttpOptions"],
     journal=["Journal", "JournalledFetcher"],
     probing=["Prober", "Probing"],
-    recorded=["RecordedWeb"],
+    recorded=["RecordedWeb", "check_recorded"],
     robots=["PRODUCT_TOKEN", "RobotsRules", "robots_body"],
 )

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from motherlode.model import ContentKind, Failure, FailureKind
-from motherlode.www.media import by_media_type, essence
+from motherlode.www.media import by_media_type, essence, fits
 from motherlode.www.urls import resolve, resolve_as_written
 
 _REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
@@ -54,7 +54,7 @@ def failure_from_status(url: str, status: int, headers: Mapping[str, str]) -> Fa
         kind=_BY_STATUS.get(status) or _BY_HUNDRED.get(status // 100, FailureKind.SERVER_ERROR),
         detail=f"the server answered {status}",
         status=status,
-        retry_after=retry_after(headers.get("retry-after", ""), datetime.now(UTC)),
+        retry_after=retry_after(headers.get("retry-after", ""), date=headers.get("date", "")),
         headers=headers,
     )
 
@@ -77,26 +77,34 @@ def _redirect(url: str, status: int, headers: Mapping[str, str]) -> Failure:
     )
 
 
-def retry_after(value: str, now: datetime) -> float | None:
+def retry_after(value: str, *, date: str = "") -> float | None:
     """Seconds that a Retry-After header asks for, as a number or a date (RFC 9110, 10.2.3).
 
-    >>> retry_after("120", datetime(2026, 1, 1, tzinfo=UTC))
+    A date is meant by the server's own clock, which its Date header tells.
+
+    >>> retry_after("120")
     120.0
-    >>> retry_after("Thu, 01 Jan 2026 00:01:00 GMT", datetime(2026, 1, 1, tzinfo=UTC))
+    >>> retry_after("Thu, 01 Jan 2026 00:01:00 GMT", date="Thu, 01 Jan 2026 00:00:00 GMT")
     60.0
     """
     seconds = _SECONDS.fullmatch(value.strip())
     if seconds:
         return float(seconds[1][:9])
+    when = _moment(value) if value else None
+    if when is None:
+        return None
+    now = _moment(date) or datetime.now(UTC)
+    return max(0.0, (when - now).total_seconds())
+
+
+def _moment(value: str) -> datetime | None:
     from email.utils import parsedate_to_datetime  # takes 15 ms to load, and few servers name a date
 
     try:
         when = parsedate_to_datetime(value)
     except (ValueError, OverflowError):  # a year of twenty digits overflows
         return None
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=UTC)
-    return max(0.0, (when - now).total_seconds())
+    return when if when.tzinfo is not None else when.replace(tzinfo=UTC)
 
 
 def is_useless(content_type: str, head: bytes) -> bool:
@@ -108,6 +116,16 @@ def is_useless(content_type: str, head: bytes) -> bool:
     if not is_suspect(content_type):
         return False
     return not head.lstrip(b"\xef\xbb\xbf \t\r\n")[:USELESS_AFTER].lower().startswith(_TEXT_STARTS)
+
+
+def is_useful(content_type: str, useful: tuple[str, ...]) -> bool:
+    """Whether the user has a reader of his own for the type, or for its family.
+
+    >>> is_useful("image/png; x=y", ("image/*",)), is_useful("image/png", ("image/gif",))
+    (True, False)
+    """
+    media_type = essence(content_type)
+    return any(fits(pattern, media_type) for pattern in useful)
 
 
 @lru_cache(maxsize=1024)

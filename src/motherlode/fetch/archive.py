@@ -18,6 +18,7 @@ from motherlode.model import Fetched, Page
 
 _UNDONE = frozenset({"content-encoding", "transfer-encoding", "content-length", "connection", "keep-alive"})
 """Headers that speak of the transfer and not of the body as it is kept."""
+_BODILESS = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 
 
 def http_block(status: int, headers: Mapping[str, str], body: bytes) -> bytes:
@@ -33,9 +34,9 @@ def http_block(status: int, headers: Mapping[str, str], body: bytes) -> bytes:
 
 
 def response_record(
-    url: str, *, at: float, status: int, headers: Mapping[str, str], body: bytes, truncated: bool = False
+    url: str, *, at: float, status: int, headers: Mapping[str, str], body: bytes, truncated: str = ""
 ) -> bytes:
-    """A WARC 1.1 response record, packed."""
+    """A WARC 1.1 response record, packed; `truncated` says why the body is not whole."""
     block = http_block(status, headers, body)
     digest = base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()
     when = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -47,7 +48,7 @@ def response_record(
             ("WARC-Record-ID", f"<urn:uuid:{uuid.uuid4()}>"),
             ("WARC-Payload-Digest", f"sha1:{digest}"),
             ("Content-Type", "application/http; msgtype=response"),
-            *([("WARC-Truncated", "length")] if truncated else []),
+            *([("WARC-Truncated", truncated)] if truncated else []),
         ],
         block,
     )
@@ -56,6 +57,14 @@ def response_record(
 def _record(headers: list[tuple[str, str]], block: bytes) -> bytes:
     head = "".join(f"{name}: {value}\r\n" for name, value in [*headers, ("Content-Length", str(len(block)))])
     return gzip.compress(b"WARC/1.1\r\n" + head.encode() + b"\r\n" + block + b"\r\n\r\n", compresslevel=6)
+
+
+def _truncated(fetched: Fetched) -> str:
+    """Why the body of an answer is not whole, in the words of WARC 1.1 (5.13)."""
+    if isinstance(fetched, Page):
+        return "length" if fetched.truncated else ""
+    is_empty = fetched.status in _BODILESS or fetched.headers.get("content-length") == "0"
+    return "" if is_empty else "unspecified"  # the status or the type told that there was no use in reading it
 
 
 class WarcFile:
@@ -72,7 +81,7 @@ class WarcFile:
         status: int,
         headers: Mapping[str, str],
         body: bytes = b"",
-        truncated: bool = False,
+        truncated: str = "",
     ) -> None:
         record = response_record(url, at=at, status=status, headers=headers, body=body, truncated=truncated)
         self._file.write(record)
@@ -110,7 +119,7 @@ class Archive:
                 status=fetched.status,
                 headers=fetched.headers,
                 body=body,
-                truncated=isinstance(fetched, Page) and fetched.truncated,
+                truncated=_truncated(fetched),
             )
         self._written += len(body)
 

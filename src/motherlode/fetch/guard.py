@@ -94,6 +94,8 @@ class GuardedResolver:
         self._guard = guard
         self._table = table or {}
         self._pins: OrderedDict[str, str] = OrderedDict()
+        self._untried: dict[str, int] = {}
+        """Addresses that are left of hosts that have several, until somebody was met at one of them."""
 
     def known(self, host: str, port: int) -> tuple[str, int] | None:
         """Address and port of a host, where that needs no question."""
@@ -117,9 +119,22 @@ class GuardedResolver:
         before = self._pins.get(host)
         place = addresses.index(before) + 1 if before in addresses else 0
         self._pins[host] = address = addresses[place % len(addresses)]
+        if len(addresses) > 1:
+            self._untried.setdefault(host, len(addresses) - 1)
         if len(self._pins) > _PINS:
             self._pins.popitem(last=False)
         return address
+
+    def met(self, host: str) -> None:
+        """Somebody was met at the host's address."""
+        self._untried.pop(host, None)
+
+    def has_another(self, host: str) -> bool:
+        """Nobody was met there: whether `renew` leads to an address that was not tried. Asked once for each."""
+        left = self._untried.pop(host, 0)
+        if left:
+            self._untried[host] = left - 1
+        return left > 0
 
     async def _look_up(self, host: str) -> list[str]:
         if host in self._table:

@@ -15,7 +15,7 @@ from motherlode.fetch.intake import Intake
 from motherlode.fetch.origins import Origin, split
 from motherlode.fetch.robots import MAX_SIZE
 from motherlode.fetch.sending import Sender, is_head
-from motherlode.fetch.trouble import TOO_LATE, Trouble, described, refused
+from motherlode.fetch.trouble import NO_CONNECTION, TOO_LATE, Trouble, described, refused
 from motherlode.fetch.wire import Question
 from motherlode.model import Failure, FailureKind, Fetched, Request, RequestKind
 
@@ -76,9 +76,16 @@ class HttpFetcher:
         intake = Intake(request, most=most, useful=self._useful)
         trouble = await self._ask(request, intake)
         elapsed = time.perf_counter() - clock
-        if trouble is not None:
-            kind, detail = trouble
-            return Failure(url=request.url, kind=kind, detail=detail, fetched_at=began, elapsed=elapsed)
+        if trouble is not None and not intake.is_whole:
+            return Failure(
+                url=request.url,
+                kind=trouble.kind,
+                detail=trouble.detail,
+                fetched_at=began,
+                elapsed=elapsed,
+                wire_bytes=intake.wire_bytes,
+                elsewhere=trouble.elsewhere,
+            )
         address = intake.peer if self._proxy is None else ""  # it would be that of the proxy
         return intake.result(began=began, elapsed=elapsed, address=address)
 
@@ -112,7 +119,11 @@ class HttpFetcher:
         if isinstance(place, Trouble):
             return place
         question = Question(sent, intake, deadline, is_head(request), posting is None)
-        return await self._connections.ask(place, question)
+        trouble = await self._connections.ask(place, question)
+        if trouble is None or not (trouble is NO_CONNECTION or trouble.kind is FailureKind.CONNECT):
+            self._resolver.met(origin.host)
+            return trouble
+        return trouble._replace(elsewhere=self._resolver.has_another(origin.host))
 
     def _written(self, request: Request, origin: Origin, target: str) -> bytes:
         if self._proxy is None or origin.secure:

@@ -10,15 +10,19 @@ from typing import Protocol
 
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpResponseParser
 
-from motherlode.fetch.mending import BLANK_LINE, mended
+from motherlode.fetch.mending import BLANK_LINE, LooseChunks, mended
 
 _FIELD_MOST = 1 << 16
 """Bytes of one header field: content security policies can be long."""
 _FIELDS_MOST = 512
 _BARREN_MOST = 1 << 18
-"""Bytes of an answer without one of its body: heads, heads of interim answers, trailers, extensions of chunks."""
+"""Bytes of an answer that are none of its body: heads, heads of interim answers, trailers, lines of chunks."""
+_BARREN_SHARE = 3
+"""To so many for each byte of the body: the line of a chunk has five at the least."""
 _MENDED_MOST = 1 << 14
 """Bytes of a head that is waited for although it is wrong."""
+_LOOSE_MOST = 1 << 16
+"""Bytes of a body that are read once more, where chunks turn out to be wrong behind them."""
 _SWITCHING = 101
 _WITHOUT_BODY = frozenset({204, 304})
 """Whatever their headers announce (RFC 9112, 6.3)."""
@@ -48,18 +52,23 @@ class AnswerParser:
     """Parses the answers of one connection, one after the other."""
 
     def __init__(self) -> None:
-        self._parser: HttpResponseParser | None = None
+        self._parser: HttpResponseParser | LooseChunks | None = None
         self._receiver: Receiver | None = None
+        self._pieces: list[bytes] = []
+        """What the last bytes held of the body. They go on together: a chunk may be as short as a byte."""
 
     def begin(self, receiver: Receiver, *, head_only: bool) -> None:
         """Wait for the next answer; `head_only` where the request was one to which no body belongs."""
         self._receiver = receiver
         self._head_only = head_only
-        self._head: list[bytes] | None = []
-        """What has come of the first head, while that may still have to be mended."""
+        self._raw: list[bytes] | None = []
+        """All that has come, as long as it may have to be read once more."""
+        self._mended = False
         self._fields: list[tuple[bytes, bytes]] = []
-        self._barren = 0
-        self._fruitful = False
+        self._pieces.clear()
+        self._received = 0
+        self._body = 0
+        self._in_body = False
         self._interim = False
         self._switched = False
         self._until_close = False
@@ -72,7 +81,7 @@ class AnswerParser:
 
     def end(self) -> None:
         """Let go of the receiver: a connection that rests must not hold a body."""
-        self._receiver = None
+        self._receiver = self._raw = None
 
     @property
     def done(self) -> bool:
@@ -92,45 +101,87 @@ class AnswerParser:
     def feed(self, data: bytes) -> str:
         """What is wrong with these bytes; empty where nothing is."""
         assert self._parser is not None  # as begun
-        self._fruitful = False
-        if self._head is not None:
-            self._head.append(data)
+        if self._raw is not None:
+            self._raw.append(data)
+        error: HttpParserError | HttpParserUpgrade | None = None
         try:
             self._parser.feed_data(data)
-        except (HttpParserError, HttpParserUpgrade) as error:
-            if self._complete:
-                self._dirty = True  # what follows an answer is no part of it (RFC 9112, 6.3)
-            elif isinstance(error, HttpParserCallbackError):
-                return str(error.__context__)
-            elif not self._switched:
-                return self._read_again(str(error))
-        if not self._fruitful:
-            self._barren += len(data)
-            if self._barren > _BARREN_MOST:
-                return "headers without end"
+        except (HttpParserError, HttpParserUpgrade) as raised:
+            error = raised
+        if self._pieces:
+            self._deliver()
+        if error is not None:
+            return self._go_on_after(error)
+        self._received += len(data)
+        if self._received - self._body > _BARREN_MOST + _BARREN_SHARE * self._body:
+            return "headers or lines of chunks without end"
+        if self._body > _LOOSE_MOST:
+            self._raw = None
         if self._complete and self._head_only:
             self._parser = None  # it still waits for the body that the head announced
             self._dirty = self._dirty or not data.endswith(_BLANK_LINES)
         return ""
 
-    def _read_again(self, wrong: str) -> str:
+    def _deliver(self) -> None:
+        pieces = self._pieces
+        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        pieces.clear()
+        self._body += len(data)
+        if self._complete:
+            self._dirty = True
+        elif self._wanted:
+            assert self._receiver is not None  # as begun
+            self._wanted = self._receiver.piece(data)
+
+    def _go_on_after(self, error: HttpParserError | HttpParserUpgrade) -> str:
+        """What is wrong, unless it can be read in another way."""
+        if self._complete:
+            self._dirty = True  # what follows an answer is no part of it (RFC 9112, 6.3)
+            return ""
+        is_ours = isinstance(error, HttpParserCallbackError)
+        wrong = str(error.__context__ if is_ours else error)
+        if not self._in_body:
+            return self._read_again(wrong, may_wait=not is_ours)
+        if is_ours:
+            return wrong
+        return "" if self._switched else self._read_loosely(wrong)
+
+    def _read_again(self, wrong: str, *, may_wait: bool) -> str:
         """Read a head that is wrong once more, mended, when all of it is there; what is wrong if that does not help."""
-        head = b"".join(self._head or ())
-        if not head.startswith(b"HTTP/1."):
+        if self._raw is None or self._mended:
+            return wrong
+        head = b"".join(self._raw).lstrip()
+        if not b"HTTP/".startswith(head[:5].upper()):
             return wrong
         end = BLANK_LINE.search(head)
         if end is None:
-            return "" if len(head) <= _MENDED_MOST else wrong
-        self._head, self._fields = None, []
+            self._raw = [head]
+            return "" if may_wait and len(head) <= _MENDED_MOST else wrong
+        self._mended, self._raw, self._fields = True, [], []
         self._parser = _new_parser(self)
         wrong = self.feed(mended(head[: end.start()]) + head[end.end() :])
         self._dirty = True  # who writes such heads is believed once
         return wrong
 
+    def _read_loosely(self, wrong: str) -> str:
+        """Read chunks that are wrong once more, with less rigour; what is wrong if that does not help."""
+        self._dirty = True
+        if "chunk" not in wrong.lower():
+            self._complete = True  # it is in the trailers, and these are of use to nobody
+            return ""
+        if self._raw is None or self._body > _LOOSE_MOST:
+            return wrong
+        raw = b"".join(self._raw).lstrip()
+        self._raw = None
+        self._parser = LooseChunks(self, known=self._body)
+        end = BLANK_LINE.search(raw)
+        assert end is not None  # else it would not be in the body
+        return self.feed(raw[end.end() :])
+
     # What follows is called by llhttp. An exception ends the parsing, and `feed` says what it said.
 
     def on_message_begin(self) -> None:
-        self._dirty = self._complete
+        self._dirty = self._dirty or self._complete
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._fields.append((name, value))
@@ -139,43 +190,49 @@ class AnswerParser:
 
     def on_headers_complete(self) -> None:
         parser, receiver = self._parser, self._receiver
-        assert parser is not None
+        assert isinstance(parser, HttpResponseParser)  # the other reads no heads
         assert receiver is not None  # as begun
         headers, self._fields = _joined(self._fields), []  # what still comes are trailers
-        self._head = None
         status = parser.get_status_code()
         self._interim = 100 <= status < 200 and status != _SWITCHING
         if self._interim or self._complete:
+            self._raw = None
             return
         self._switched = status == _SWITCHING
         self._head_only = self._head_only or status in _WITHOUT_BODY
         self._keep_alive = parser.should_keep_alive() and not self._switched
-        self._find_end(headers)
+        if self._find_end(headers):
+            # Where the line of a chunk ends without CR, llhttp waits for another LF, and takes it from the chunk.
+            parser.set_dangerous_leniencies(lenient_optional_cr_before_lf=False)
+        else:
+            self._raw = None
+        self._in_body = True
         self._wanted = receiver.head(status, headers)
         self._complete = self._head_only
 
-    def _find_end(self, headers: dict[str, str]) -> None:
-        """What ends the body (RFC 9112, 6.3). Of two lengths the chunks' counts, and nothing that comes behind it."""
+    def _find_end(self, headers: dict[str, str]) -> bool:
+        """What ends the body (RFC 9112, 6.3); true for chunks. Of two lengths theirs counts, and nothing behind it."""
         measured = "content-length" in headers
         if "transfer-encoding" not in headers:
             self._until_close = not (self._head_only or measured)
-            return
+            return False
         chunked = _is_chunked(headers)
         if measured and not chunked and not self._head_only:
             raise ValueError("Content-Length and a Transfer-Encoding without chunks")
         self._until_close = not (self._head_only or chunked)
         self._keep_alive = self._keep_alive and not measured
+        return chunked
 
     def on_body(self, data: bytes) -> None:
-        self._fruitful = True
-        if self._complete:
-            self._dirty = True
-        elif self._wanted:
-            assert self._receiver is not None  # as begun
-            self._wanted = self._receiver.piece(data)
+        self._pieces.append(data)
 
     def on_message_complete(self) -> None:
-        self._complete = self._complete or not self._interim
+        if self._interim:
+            self._pieces.clear()
+            return
+        if self._pieces:
+            self._deliver()
+        self._complete = True
 
 
 def _new_parser(caller: AnswerParser) -> HttpResponseParser:

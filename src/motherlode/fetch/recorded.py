@@ -10,7 +10,7 @@ from typing import BinaryIO, cast
 
 from fastwarc.warc import ArchiveIterator
 
-from motherlode.fetch.answers import is_useless
+from motherlode.fetch.answers import is_useful, is_useless
 from motherlode.fetch.warc_records import ResponseRecords, answer_in, target_of, unpacked
 from motherlode.model import Failure, FailureKind, Fetched, Page, Request, RequestKind
 from motherlode.www.urls import canonical
@@ -23,9 +23,11 @@ class RecordedWeb:
     redirects to the same place in another spelling: from http to https, or from raw to escaped characters.
     """
 
-    def __init__(self, path: Path, *, limit: int = 10 << 20) -> None:
+    def __init__(self, path: Path, *, limit: int = 10 << 20, useful: tuple[str, ...] = ()) -> None:
         self._limit = limit
         """Bytes of a body, after unpacking."""
+        self._useful = useful
+        """Media types that the user has readers of his own for."""
         self._file: BinaryIO = path.open("rb")
         self._places: dict[str, tuple[int, str]] = {}
         """URL without its scheme → offset of the record, and the URL as it was recorded."""
@@ -36,7 +38,7 @@ class RecordedWeb:
         self._index()
         if not self._places:
             self._file.close()
-            raise ValueError(f"{path} holds no HTTP responses: is it a WARC file?")
+            raise ValueError(_without_responses(path))
 
     def _index(self) -> None:
         records = ResponseRecords(self._file)
@@ -79,7 +81,7 @@ class RecordedWeb:
 
     async def fetch(self, request: Request) -> Fetched:
         answer = self.answer(request.url, robots=request.kind is RequestKind.ROBOTS)
-        return _without_body(answer) if request.kind is RequestKind.PROBE else answer
+        return self._without_body(answer) if request.kind is RequestKind.PROBE else answer
 
     def answer(self, url: str, *, robots: bool = False) -> Fetched:
         """The recorded answer for a URL."""
@@ -97,21 +99,33 @@ class RecordedWeb:
     def _answer(self, url: str, place: tuple[int, str], *, robots: bool) -> Fetched:
         self._file.seek(place[0])
         record = next(iter(ArchiveIterator(self._file, parse_http=False)), None)
-        answer = None if record is None else answer_in(record, url, limit=self._limit, robots=robots)
+        answer = None
+        if record is not None:
+            answer = answer_in(record, url, limit=self._limit, robots=robots, useful=self._useful)
         return answer or Failure(url=url, kind=FailureKind.PROTOCOL, detail="the record cannot be read")
+
+    def _without_body(self, answer: Fetched) -> Fetched:
+        """What a HEAD would have told."""
+        if isinstance(answer, Failure):
+            return replace(answer, wire_bytes=0)
+        if is_useless(answer.content_type, b"") and not is_useful(answer.content_type, self._useful):
+            detail = f"nothing can come of {answer.content_type}"
+            return Failure(url=answer.url, kind=FailureKind.USELESS, detail=detail, status=answer.status)
+        return replace(answer, body=b"", wire_bytes=0, truncated=False)
 
     async def close(self) -> None:
         self._file.close()
 
 
-def _without_body(answer: Fetched) -> Fetched:
-    """What a HEAD would have told."""
-    if isinstance(answer, Failure):
-        return replace(answer, wire_bytes=0)
-    if is_useless(answer.content_type, b""):
-        detail = f"nothing can come of {answer.content_type}"
-        return Failure(url=answer.url, kind=FailureKind.USELESS, detail=detail, status=answer.status)
-    return replace(answer, body=b"", wire_bytes=0, truncated=False)
+def check_recorded(path: Path) -> None:
+    """ValueError where a file holds no response; it is read up to the first. OSError where it cannot be read."""
+    with path.open("rb") as file:
+        if not any(target_of(record) for record in ResponseRecords(file)):
+            raise ValueError(_without_responses(path))
+
+
+def _without_responses(path: Path) -> str:
+    return f"{path} holds no HTTP responses: is it a WARC file?"
 
 
 def _schemeless(url: str) -> str:

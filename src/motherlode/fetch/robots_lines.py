@@ -18,7 +18,6 @@ MAX_LINE = 16_663
 MAX_DELAY = 86_400.0
 """Seconds. A host that asks for more is asked once a day: it is slowed, never dropped."""
 
-_TAG = re.compile(r"<[^<>]*>")
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 _TOKEN = re.compile(r"[A-Za-z_-]*")
 _LONGEST_NAME = 24
@@ -106,6 +105,20 @@ def read(text: str, agent: str) -> Reading:
     return Reading(group=ours if ours.named else everyones, sitemaps=tuple(sitemaps))
 
 
+def _untagged(line: str) -> str:
+    """A line of a file that somebody made HTML of, without the tags around it.
+
+    >>> _untagged("<p><b>Disallow: /a<b>/c</b></p><br>"), _untagged("<p")
+    ('Disallow: /a<b>/c', '<p')
+    """
+    line = line.strip()
+    while line.startswith("<") and ">" in line:
+        line = line[line.index(">") + 1 :].lstrip()
+    while line.endswith(">") and "<" in line:
+        line = line[: line.rindex("<")].rstrip()
+    return line
+
+
 def _fields(text: str) -> Iterator[tuple[Field, str]]:
     guesses: dict[str, Field | None] = {}
     for line in text.replace("\r", "\n").split("\n"):
@@ -114,7 +127,7 @@ def _fields(text: str) -> Iterator[tuple[Field, str]]:
         if "#" in line:
             line = line[: line.index("#")]
         if "<" in line:
-            line = _TAG.sub("", line)
+            line = _untagged(line)
         name, colon, value = line.partition(":")
         what = _meaning(name, guesses) if colon else None
         if what is None:

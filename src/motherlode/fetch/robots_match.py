@@ -18,6 +18,9 @@ _UNUSUAL = re.compile(f"[^*{_PLAIN}]")
 _UNUSUAL_RUN = re.compile(f"%[0-9A-Fa-f]{{2}}|[^{_PLAIN}]")
 _UNUSUAL_BUT_WILD = re.compile(f"%[0-9A-Fa-f]{{2}}|[^*{_PLAIN}]")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_PLAIN_IN_PATH = _UNRESERVED | frozenset(":@!&()+,;=")
+"""In a path these mean to servers what their escapes mean, whatever they delimit: `/wiki/Special:Search` forbids
+`/wiki/Special%3ASearch`, too."""
 _PLAIN_IN_QUERY = _UNRESERVED | frozenset("/:?@")
 """In a query these delimit nothing (RFC 3986, 3.4), so that escaped and not they are the same, as in the table of
 RFC 9309, 2.2.2."""
@@ -57,7 +60,7 @@ def pattern_of(value: str) -> str:
 
 def _spelled(text: str, unusual: re.Pattern[str]) -> str:
     path, mark, query = text.partition("?")
-    path = unusual.sub(lambda match: _one_way(match[0], _UNRESERVED), path)
+    path = unusual.sub(lambda match: _one_way(match[0], _PLAIN_IN_PATH), path)
     return path + mark + unusual.sub(lambda match: _one_way(match[0], _PLAIN_IN_QUERY), query)
 
 

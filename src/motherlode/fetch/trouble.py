@@ -14,9 +14,12 @@ class Trouble(NamedTuple):
 
     kind: FailureKind
     detail: str
+    elsewhere: bool = False
+    """Nobody was met, and the host has other addresses."""
 
 
 TOO_LATE = Trouble(FailureKind.TIMEOUT, "no answer in time")
+NO_CONNECTION = Trouble(FailureKind.TIMEOUT, "no connection in time")
 
 
 def refused(reason: object) -> Trouble:
@@ -27,7 +30,7 @@ def refused(reason: object) -> Trouble:
 def connecting(error: OSError) -> Trouble:
     """What an error means that came while a connection was opened."""
     if isinstance(error, TimeoutError) and error.errno is None:  # with a number it is the system's
-        return TOO_LATE
+        return NO_CONNECTION
     if isinstance(error, ssl.SSLError):
         return Trouble(FailureKind.TLS, described(error))
     if isinstance(error, socket.gaierror):

@@ -2,32 +2,52 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-import brotli
-import zstandard
+from motherlode.fetch.streams import UNPACK_ERRORS, Brotli, deflate, gzip, zstd
+
+__all__ = ["ACCEPTED", "UNPACK_ERRORS", "AsItIs", "Unpacker", "codings_of", "most_packed", "unpacker_for"]
 
 ACCEPTED = "gzip, deflate, br, zstd"
 
-_GZIP_MAGIC = b"\x1f\x8b"
-_GZIP_BITS = zlib.MAX_WBITS | 16
-_ZSTD_STEP = 128
-"""Bytes fed to zstd at once: one step can give at most 4 MiB, since a block of 128 KiB needs four bytes."""
 _CHAIN_STEP = 1 << 16
 _MOST_CODINGS = 4
-_NO_CODINGS = ("none", "utf-8", "utf8", "iso-8859-1", "binary", "8bit")
-"""What servers write who take it for the charset, or want to say that there is no coding. Browsers pass it over."""
+_SLACK = 1 << 16
+_NO_CODINGS = ("none", "utf-8", "utf8", "iso-8859-1", "binary", "8bit", "aws-chunked")
+"""What servers write who take it for the charset, or want to say that there is no coding. Browsers pass it over. The
+last is a coding of uploads, which some object stores go on to announce."""
+
+
+def most_packed(most: int) -> int:
+    """How many packed bytes are enough for so many unpacked ones: packing makes nothing longer, but for some framing.
+
+    >>> most_packed(1 << 20)
+    1245184
+    """
+    return most + most // 8 + _SLACK
 
 
 class Unpacker(Protocol):
     """Takes packed bytes; gives at most `most` unpacked ones, and keeps the rest for the next call."""
 
+    @property
+    def whole(self) -> bool:
+        """The packed stream has come to an end, so that nothing is missing even if no more comes."""
+
+    @property
+    def ended(self) -> bool:
+        """Nothing more will come out, whatever goes in."""
+
     def feed(self, data: bytes, most: int) -> bytes: ...
 
 
-class _Identity:
+class AsItIs:
+    """No coding, or one that nobody knows. Where the body ends, only the connection can tell."""
+
+    whole = False
+    ended = False
+
     def __init__(self) -> None:
         self._rest = b""
 
@@ -38,132 +58,52 @@ class _Identity:
         return data[:most]
 
 
-class _Zlib:
-    """gzip (several members too) and deflate. What follows the end of the stream is padding, and passed over."""
-
-    def __init__(self, window_bits: Callable[[bytes, int], int | None]) -> None:
-        self._window_bits = window_bits
-        """From the first two bytes of a stream, and how many came before, to zlib's window bits; None is the end."""
-        self._inflate: zlib._Decompress | None = None
-        self._rest = b""
-        self._streams = 0
-        self._ended = False
-
-    def feed(self, data: bytes, most: int) -> bytes:
-        out = bytearray()
-        data = self._rest + data
-        while len(out) < most:
-            inflate = self._inflate or self._begin(data)
-            if inflate is None:
-                break
-            out += inflate.decompress(data, most - len(out))
-            if inflate.eof:
-                data, self._inflate = inflate.unused_data, None
-                continue
-            data = inflate.unconsumed_tail
-            if not data:
-                break
-        self._rest = b"" if self._ended else data
-        return bytes(out)
-
-    def _begin(self, data: bytes) -> zlib._Decompress | None:
-        """What inflates the stream that `data` begins, if its first two bytes are there and say that it is one."""
-        if self._ended or len(data) < 2:
-            return None
-        bits = self._window_bits(data[:2], self._streams)
-        if bits is None:
-            self._ended = True
-            return None
-        self._streams += 1
-        self._inflate = zlib.decompressobj(bits)
-        return self._inflate
-
-
-def _gzip_bits(head: bytes, streams: int) -> int | None:
-    return None if streams and head != _GZIP_MAGIC else _GZIP_BITS
-
-
-def _deflate_bits(head: bytes, streams: int) -> int | None:
-    """With the zlib header of RFC 1950, as the standard wants, or raw, as it is sent as often as not."""
-    if streams:
-        return None
-    has_header = head[0] & 0x0F == 8 and int.from_bytes(head, "big") % 31 == 0
-    return zlib.MAX_WBITS if has_header else -zlib.MAX_WBITS
-
-
-class _Brotli:
-    def __init__(self) -> None:
-        self._unpack = brotli.Decompressor()
-        self._packed = b""
-        self._unpacked = b""
-
-    def feed(self, data: bytes, most: int) -> bytes:
-        self._packed += data
-        out = bytearray(self._unpacked)
-        while len(out) < most and not self._unpack.is_finished():
-            if not self._unpack.can_accept_more_data():
-                out += self._unpack.process(b"", output_buffer_limit=most)
-                continue
-            if not self._packed:
-                break
-            packed, self._packed = self._packed, b""
-            out += self._unpack.process(packed, output_buffer_limit=most)
-        self._unpacked = bytes(out[most:])
-        return bytes(out[:most])
-
-
-class _Zstd:
-    def __init__(self) -> None:
-        # The window bounds memory; RFC 9659 forbids more than 8 MiB in this place.
-        self._unpack = zstandard.ZstdDecompressor(max_window_size=8 << 20).decompressobj(read_across_frames=True)
-        self._packed = b""
-        self._unpacked = b""
-
-    def feed(self, data: bytes, most: int) -> bytes:
-        packed = self._packed + data
-        out = bytearray(self._unpacked)
-        place = 0
-        while len(out) < most and place < len(packed):
-            out += self._unpack.decompress(packed[place : place + _ZSTD_STEP])
-            place += _ZSTD_STEP
-        self._packed = packed[place:]
-        self._unpacked = bytes(out[most:])
-        return bytes(out[:most])
-
-
 class _Chain:
-    """One coding around another. A step of the outer one is bounded, so that a bomb in it costs no more than others."""
+    """One coding around another. What passes between them is bounded like what comes in, and so is every step: a bomb
+    in the outer one costs no more than others."""
 
     def __init__(self, outer: Unpacker, inner: Unpacker) -> None:
         self._outer = outer
         self._inner = inner
+        self._room: int | None = None
+        """Bytes that may still pass. The first call says how many are wanted at all."""
+
+    @property
+    def whole(self) -> bool:
+        return self._inner.whole
+
+    @property
+    def ended(self) -> bool:
+        return self._inner.ended or self._room == 0
 
     def feed(self, data: bytes, most: int) -> bytes:
+        room = most_packed(most) if self._room is None else self._room
         out = bytearray()
-        while True:
-            between = self._outer.feed(data, _CHAIN_STEP)
-            found = self._inner.feed(between, most - len(out))
-            out += found
-            has_more = len(between) == _CHAIN_STEP and found  # so much for nothing: the inner one has come to its end
-            if len(out) >= most or not has_more:
-                return bytes(out)
+        has_more = room > 0
+        while has_more and len(out) < most and not self._inner.ended:
+            between = self._outer.feed(data, min(_CHAIN_STEP, room))
             data = b""
+            room -= len(between)
+            has_more = len(between) == _CHAIN_STEP
+            out += self._inner.feed(between, most - len(out))
+        self._room = room
+        return bytes(out)
 
 
 _MAKERS: dict[str, Callable[[], Unpacker]] = {
-    **dict.fromkeys(("", "identity", *_NO_CODINGS), _Identity),
-    "gzip": lambda: _Zlib(_gzip_bits),
-    "x-gzip": lambda: _Zlib(_gzip_bits),
-    "deflate": lambda: _Zlib(_deflate_bits),
-    "br": _Brotli,
-    "zstd": _Zstd,
+    **dict.fromkeys(("", "identity", *_NO_CODINGS), AsItIs),
+    "gzip": gzip,
+    "x-gzip": gzip,
+    "deflate": deflate,
+    "br": Brotli,
+    "zstd": zstd,
 }
-
-UNPACK_ERRORS = (zlib.error, brotli.error, zstandard.ZstdError)
 
 
 def codings_of(headers: Mapping[str, str]) -> str:
     """What was done to a body, in this order: content codings, then transfer codings but for the chunks.
+
+    Unknown codings of the transfer are left out: browsers know none at all, and servers that use some are few.
 
     >>> codings_of({"content-encoding": "br", "transfer-encoding": "gzip, chunked"})
     'br, gzip'
@@ -171,13 +111,14 @@ def codings_of(headers: Mapping[str, str]) -> str:
     content, transfer = headers.get("content-encoding", ""), headers.get("transfer-encoding", "chunked").lower()
     if transfer == "chunked":
         return content
-    others = [name for name in map(str.strip, transfer.split(",")) if name != "chunked"]
+    others = [name for name in map(str.strip, transfer.split(",")) if name in _MAKERS]
     return ", ".join(filter(None, (content, *others)))
 
 
 def unpacker_for(codings: str) -> Unpacker | None:
     """What undoes a Content-Encoding, or several (RFC 9110, 8.4); None where nobody here knows one of them.
 
+    >>> import zlib
     >>> unpacker_for("gzip").feed(zlib.compress(b"hello", wbits=31), 3)
     b'hel'
     """
@@ -191,6 +132,6 @@ def unpacker_for(codings: str) -> Unpacker | None:
     for maker in makers:  # the one that was applied last is undone first
         if maker is None:
             return None
-        if maker is not _Identity:
+        if maker is not AsItIs:
             chain = maker() if chain is None else _Chain(maker(), chain)
-    return chain or _Identity()
+    return chain or AsItIs()

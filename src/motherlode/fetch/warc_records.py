@@ -19,7 +19,7 @@ from typing import BinaryIO, cast
 import zstandard
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
-from motherlode.fetch.answers import failure_from_status, is_useless
+from motherlode.fetch.answers import failure_from_status, is_useful, is_useless
 from motherlode.fetch.parsing import together
 from motherlode.fetch.unpack import UNPACK_ERRORS, codings_of, unpacker_for
 from motherlode.model import Failure, FailureKind, Fetched, Page
@@ -96,8 +96,13 @@ def target_of(record: WarcRecord) -> str | None:
     return canonical((record.headers.get("WARC-Target-URI") or "").strip("<>"))
 
 
-def answer_in(record: WarcRecord, url: str, *, limit: int, robots: bool = False) -> Fetched | None:
-    """The page or failure that a response is, with so many bytes of its body; None where the record is unusable."""
+def answer_in(
+    record: WarcRecord, url: str, *, limit: int, robots: bool = False, useful: tuple[str, ...] = ()
+) -> Fetched | None:
+    """The page or failure that a response is, with so many bytes of its body; None where the record is unusable.
+
+    Content of the types in `useful` has a reader of the user's, so it is a page whatever else is thought of it.
+    """
     try:
         record.parse_http()
         packed = record.reader.read(limit + 1)
@@ -122,7 +127,8 @@ def answer_in(record: WarcRecord, url: str, *, limit: int, robots: bool = False)
         wire_bytes=len(packed),
         truncated=record.headers.get("WARC-Truncated") is not None,
     )
-    return failure_from_status(url, page.status, headers) or _page(page, limit=limit, robots=robots)
+    may_be_useless = not robots and not is_useful(page.content_type, useful)
+    return failure_from_status(url, page.status, headers) or _page(page, limit=limit, may_be_useless=may_be_useless)
 
 
 def _without_chunks(body: bytes) -> bytes:
@@ -139,19 +145,21 @@ def _without_chunks(body: bytes) -> bytes:
     return b"".join(found) if size or found else body
 
 
-def _page(packed: Page, *, limit: int, robots: bool) -> Fetched:
+def _page(packed: Page, *, limit: int, may_be_useless: bool) -> Fetched:
     """A page as it came, with its body unpacked and looked at."""
-    codings = codings_of(packed.headers)
+    unpacker = unpacker_for(codings_of(packed.headers))
     try:
-        unpacker = unpacker_for(codings)
-        body = None if unpacker is None else unpacker.feed(packed.body, limit + 1)
+        body = packed.body if unpacker is None else unpacker.feed(packed.body, limit + 1)
     except UNPACK_ERRORS:  # many archives keep the header of an encoding that they have undone
         body = packed.body
-    failure = Failure(url=packed.url, kind=FailureKind.PROTOCOL, status=packed.status, wire_bytes=packed.wire_bytes)
-    if body is None:
-        return replace(failure, detail=f"unknown Content-Encoding {codings!r}")
-    if not robots and is_useless(packed.content_type, body[:_HEAD]):
-        return replace(failure, kind=FailureKind.USELESS, detail=f"nothing can come of {packed.content_type}")
+    if may_be_useless and is_useless(packed.content_type, body[:_HEAD]):
+        return Failure(
+            url=packed.url,
+            kind=FailureKind.USELESS,
+            detail=f"nothing can come of {packed.content_type}",
+            status=packed.status,
+            wire_bytes=packed.wire_bytes,
+        )
     return replace(packed, body=body[:limit], truncated=packed.truncated or len(body) > limit)
 
 

@@ -31,7 +31,6 @@ from motherlode.frontier.ledger import Ledger
 from motherlode.frontier.memory import MemoryLedger
 from motherlode.frontier.records import LEDGER_ERRORS
 from motherlode.frontier.retry import SLOW_DOWN
-from motherlode.frontier.scope import Scope, scope_from
 from motherlode.frontier.tickets import MAX_REDIRECTS, Politeness, Ticket
 
 __all__ = [
@@ -47,9 +46,7 @@ __all__ = [
     "Ledger",
     "MemoryLedger",
     "Politeness",
-    "Scope",
     "Ticket",
     "UrlState",
     "damage",
-    "scope_from",
 ]

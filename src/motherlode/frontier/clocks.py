@@ -17,7 +17,9 @@ CountWaiting = Callable[[str], int]
 """How many URLs wait in an arm."""
 
 _SOON = 10.0
-"""Seconds that a host may rest and be worth waiting for."""
+"""Seconds that a host may rest and be worth waiting for; less where hosts usually rest for less than a second."""
+_LEAST_PATIENCE = 1.0
+"""Seconds that an answer may take while everything stands still for it."""
 
 
 class Clocks:
@@ -45,6 +47,10 @@ class Clocks:
             leased=politeness.leased,
         )
         self._address_times = WakingTimes()
+        self._soon = min(_SOON, _SOON * politeness.delay)
+        """Seconds that a host may rest and be worth waiting for: none where the user wants no delay."""
+        self.patience = max(_LEAST_PATIENCE, self._soon)
+        """Seconds that everything may stand still for one host."""
         self._not_before = 0.0
         """No host is asked earlier: a run that was killed may have asked it a moment ago without leaving a trace."""
 
@@ -208,9 +214,9 @@ class Clocks:
     def is_soon(self, name: str, now: float) -> bool:
         """Whether a host that rests will be awake in a moment: when its request ends, or its clock allows."""
         host = self.hosts.get(name)
-        if host is None or not host.arms or host.queued:
+        if host is None or not host.arms or host.queued or self._pace.delay(host.record) > self._soon:
             return False
-        return host.in_flight > 0 or host.asking or now < host.record.ready_at <= now + _SOON
+        return host.in_flight > 0 or host.asking or now < host.record.ready_at <= now + self._soon
 
     def settle(self, host: Host) -> None:
         """See to it that a host which may be asked again some time will be."""

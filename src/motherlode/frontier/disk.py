@@ -53,6 +53,9 @@ _APART = "\0"
 """Between a host and an arm that is not named like it."""
 _PUT_BACK = b"+"
 """Marks a row in `flight` that waits, and whose place in a queue is in memory only."""
+_BOOKEND_KEY, _BOOKEND = NUMBER_KEY.pack((1 << 64) - 1), b"."
+"""Of no row. It keeps `flight` from becoming empty, for each time that a table does, LMDB lets a page go to waste until
+the commit: four kilobytes for each URL that is handed out alone, or refused when its turn comes."""
 
 
 class DiskLedger(DiskRecords):
@@ -81,6 +84,8 @@ class DiskLedger(DiskRecords):
         self._row_cursor = self._txn.cursor(db=self._rows)
         self._loaded = False
         if not read_only:
+            if self._txn.get(_BOOKEND_KEY, db=self._flight) is None:
+                self._txn.put(_BOOKEND_KEY, _BOOKEND, db=self._flight)
             self._load()
 
     # ── opening ──────────────────────────────────────────────────────────────────────────────────────
@@ -160,6 +165,7 @@ class DiskLedger(DiskRecords):
                 lately.add(url)
         if len(lately) > _LATELY:
             lately.clear()
+        self._mapping.looked(len(urls))
         return answers
 
     def find(self, url: str) -> tuple[Entry, UrlState, str] | None:

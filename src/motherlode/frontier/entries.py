@@ -89,7 +89,7 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     delay: float | None = None
     """What the host asked for, where that is more than the configured delay."""
     robots: bytes | None = None
-    """The rules as they were read; None while they are unknown."""
+    """The rules for http as they were read; None while they are unknown."""
     robots_at: float = 0.0
     """When they were read."""
     failures: int = 0
@@ -105,3 +105,22 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     """Seconds that an answer takes, smoothed."""
     slowdown: float = 0.0
     """Seconds that were added to its delay because it said that we ask too much."""
+    secure_robots: bytes | None = None
+    secure_robots_at: float = 0.0
+    """The rules for https, and when they were read: each scheme has its own (RFC 9309, 2.3)."""
+
+    def rules_for(self, url: str) -> tuple[bytes | None, float]:
+        """The rules that hold for a URL of this host, and when they were read."""
+        if is_secure(url):
+            return self.secure_robots, self.secure_robots_at
+        return self.robots, self.robots_at
+
+    def keep_rules(self, url: str, robots: bytes, at: float) -> None:
+        if is_secure(url):
+            self.secure_robots, self.secure_robots_at = robots, at
+        else:
+            self.robots, self.robots_at = robots, at
+
+
+def is_secure(url: str) -> bool:
+    return url.startswith("https:")

@@ -18,9 +18,9 @@ from motherlode.frontier.ledger import Ledger
 from motherlode.frontier.pace import Pace, retry_wait
 from motherlode.frontier.permits import Permits
 from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, SLOW_DOWN, TREATMENTS, long_rest
-from motherlode.frontier.scope import Scope
 from motherlode.frontier.tickets import Politeness, Ticket
 from motherlode.model import FailureKind, Link, Parent, Policy, RequestKind, Waits
+from motherlode.www.scope import Scope
 from motherlode.www.urls import host_of
 
 _MOST_REFUSALS = 1000
@@ -65,6 +65,8 @@ class Frontier:
         """URLs that were taken from the queue and have neither ended nor gone back."""
         self._unfinished_at: float | None = None
         """When `next` stopped for a rest although there was more to look at."""
+        self._awaited, self._awaited_since = "", 0.0
+        """The host for which everything stands still, and since when."""
         self._reopened = self._intake.load()
 
     # ── links come in ────────────────────────────────────────────────────────────────────────────────
@@ -77,9 +79,14 @@ class Frontier:
         return self._intake.offer(links, parent=parent, found_on=entry)
 
     def revisit(self, entry: Entry) -> None:
-        """A URL that has ended waits again, in an arm of its own for each host."""
+        """A URL that has ended waits again, in an arm of its own for each host; one that was given up has a new try."""
+        name = host_of(entry.url)
+        host = self._hosts.get(name)
+        if host is not None and _is_given_up(host):
+            host.record.failures = HOST_GIVEN_UP_AFTER - 1
+            self._dirty.add(name)
         self._intake.revisits_left += 1
-        self._intake.enqueue(msgspec.structs.replace(entry, arm=REVISIT + host_of(entry.url), attempts=0, hops=0))
+        self._intake.enqueue(msgspec.structs.replace(entry, arm=REVISIT + name, attempts=0, hops=0))
 
     # ── URLs go out ──────────────────────────────────────────────────────────────────────────────────
 
@@ -96,15 +103,18 @@ class Frontier:
         self._clocks.ripen(now)
         for _ in range(_MOST_REFUSALS):
             arm = self._policy.pick()
+            awaited = self._waits.awaited if self._waits is not None and arm is None else ""
+            if awaited != self._awaited:
+                self._awaited, self._awaited_since = awaited, now
             if arm is not None:
                 self._unsettled += 1
                 ticket = self._issue(*self._intake.take(arm), now)
                 if ticket is not None:
                     return ticket
-            elif self._waits is not None and self._waits.awaited:
-                if self._clocks.is_soon(self._waits.awaited, now):
-                    return None
-                self._waits.leave(self._waits.awaited)
+            elif self._waits is not None and awaited:
+                if self._clocks.is_soon(awaited, now) and now < self._awaited_since + self._clocks.patience:
+                    return None  # its request may take for ever, and nobody else is asked meanwhile
+                self._waits.leave(awaited)
             elif not self._clocks.ripen(now):
                 return None
         self._unfinished_at = now
@@ -128,10 +138,10 @@ class Frontier:
         return ticket
 
     def _refusal(self, host: Host, entry: Entry) -> str:
-        if host.record.failures >= HOST_GIVEN_UP_AFTER:
+        if _is_given_up(host):
             return "host given up after failures in a row"
         unwanted = self._admit(entry) if self._admit is not None else ""
-        if unwanted or self._budget is None:
+        if unwanted or self._budget is None or entry.arm.startswith(REVISIT):  # known pages have had their budget
             return unwanted
         return self._budget.refusal(host.record, host.unaccounted)
 
@@ -168,7 +178,8 @@ class Frontier:
                 self._clocks.move(asked, address)
 
     def slow_down(self, ticket: Ticket, now: float, *, retry_after: float | None) -> None:
-        """The host of an errand said that we ask too much: it rests, as it would after saying so for a page."""
+        """The host of an errand, or of another's rules, said that we ask too much: it rests, as it would after saying
+        so for a page."""
         if not self._politeness.retries:
             return
         host = self._hosts[host_of(ticket.url)]
@@ -188,7 +199,7 @@ class Frontier:
 
     def introduce(self, ticket: Ticket, robots: bytes, now: float) -> None:
         """A host's robots.txt has been read; its held page goes next."""
-        self._permits.introduce(self._hosts[ticket.host], robots, now)
+        self._permits.introduce(self._hosts[ticket.host], ticket.entry.url, robots, now, read_from=ticket.url)
         self._dirty.add(ticket.host)
 
     def reroute(self, ticket: Ticket, location: str) -> bool:
@@ -233,6 +244,17 @@ class Frontier:
             self._unsettled -= 1
             self._intake.enqueue_later(ticket.entry, now)
 
+    def elsewhere(self, ticket: Ticket, now: float) -> None:
+        """Nobody was met at the address that the ticket was for, and its host has others: nothing was sent, so the same
+        goes again as soon as the next address is known and its clock allows."""
+        self._clocks.move(self._hosts[host_of(ticket.url)], "")
+        host = self._hosts[ticket.host]
+        if ticket.kind is RequestKind.PAGE:
+            host.unaccounted = max(0, host.unaccounted - 1)
+            self.probed(ticket, now)
+        else:
+            self._permits.ask_again(host)
+
     def revisited(self, ticket: Ticket, entry: Entry) -> Ticket:
         """A revisit has come to its end: the ticket to close, for the entry as it was before."""
         self._intake.revisits_left -= 1
@@ -256,10 +278,10 @@ class Frontier:
             wait = self._pace.jittered(wait)
             self._pace.slow_down(host.record)
         if kind in _ADDRESS_IN_DOUBT:
-            self._clocks.move(host, "")
-        if treatment.host_rests and self._politeness.retries:
-            rest = unit * long_rest(host.record.failures) if treatment.against_host else 0.0
-            self._put_off(host, now + max(wait, rest))
+            self._clocks.move(self._hosts[host_of(ticket.url)], "")  # another host where its rules lie elsewhere
+        rest = max(wait if treatment.host_rests else 0.0, unit * long_rest(host.record.failures))
+        if rest and self._politeness.retries:
+            self._put_off(host, now + rest)
         self._clocks.settle(host)
         if again:
             self._intake.enqueue_later(entry, now + wait)
@@ -282,15 +304,17 @@ class Frontier:
         self._clocks.settle(host)
 
     def _put_off(self, host: Host, until: float) -> None:
-        host.record.ready_at = max(host.record.ready_at, until)
+        """A host rests; not one that is given up, since all that is left to do is to refuse its URLs."""
+        if not _is_given_up(host):
+            host.record.ready_at = max(host.record.ready_at, until)
         self._clocks.rest(host)
 
-    def count(self, name: str, *, relevant: bool, quads: int, received: int) -> None:
-        """Add a finished request to its host's account."""
+    def count(self, name: str, *, relevant: int, quads: int, received: int, is_known: bool = False) -> None:
+        """Add a finished request to its host's account; a look at a known page may also take off what it found."""
         host = self._hosts[name]
         host.unaccounted = max(0, host.unaccounted - 1)
         record = host.record
-        record.fetched += 1
+        record.fetched += not is_known
         record.relevant += relevant
         record.quads += quads
         record.received += received
@@ -323,7 +347,8 @@ class Frontier:
 
     def idle_until(self) -> float | None:
         """When `next` may have something again, as far as clocks tell; None where only an answer can bring it."""
-        times = (self._clocks.next_time(), self._intake.next_time(), self._unfinished_at)
+        patience = self._awaited_since + self._clocks.patience if self._awaited else None
+        times = (self._clocks.next_time(), self._intake.next_time(), self._unfinished_at, patience)
         return min((time for time in times if time is not None), default=None)
 
     @property
@@ -363,3 +388,7 @@ class Frontier:
         self._dirty.clear()
         self._intake.save()
         self._ledger.commit()
+
+
+def _is_given_up(host: Host) -> bool:
+    return host.record.failures >= HOST_GIVEN_UP_AFTER

@@ -23,8 +23,8 @@ class Host(msgspec.Struct, gc=False):
     in_flight: int = 0
     awake: bool = False
     """Its arms are in the policy's hands."""
-    rules: Rules | None = None
-    """Parsed from the record when first needed."""
+    rules: dict[bool, Rules] = {}
+    """For http (False) and https (True), parsed from the record when first needed."""
     held: Entry | None = None
     """The page that was picked before the host's rules were known; it goes first once they are."""
     asking: bool = False

@@ -17,8 +17,8 @@ from motherlode.frontier.clocks import Clocks
 from motherlode.frontier.entries import REVISIT, Entry, UrlState, entry_from
 from motherlode.frontier.hosts import Host
 from motherlode.frontier.ledger import Ledger
-from motherlode.frontier.scope import Scope
 from motherlode.model import Link, LinkSource, Parent, Policy
+from motherlode.www.scope import Scope
 from motherlode.www.urls import host_of
 
 KeepOwn = Callable[[Sequence[Link], Parent | None, Entry | None], Sequence[Link]]

@@ -9,16 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from motherlode.frontier.clocks import Clocks
-from motherlode.frontier.entries import Entry
+from motherlode.frontier.entries import Entry, is_secure
 from motherlode.frontier.hosts import Host, RulesReader
 from motherlode.frontier.tickets import Ticket
 from motherlode.model import RequestKind
+from motherlode.model.rules import Rules
 from motherlode.www.urls import host_of, origin_of
 
 MAX_RULES_HOPS = 5
 """Redirects of a robots.txt that are followed (RFC 9309, 2.3.1.2)."""
 RULES_LAST = 86_400.0
 """Seconds after which a host is asked for its rules again (RFC 9309, 2.4)."""
+
+
+SCHEMES = ("http:", "https:")
 
 
 class Permits:
@@ -36,7 +40,7 @@ class Permits:
         """Leave for a page or for what must come before it; None where the host's rules forbid the page."""
         if self._clocks.by_address and not host.record.address:
             return self._resolve(host, entry, entry.url)
-        if self._asks_for_rules(host, now):
+        if self._asks_for_rules(host, entry.url, now):
             return self._ask_for_rules(host, entry, host.rules_url or origin_of(entry.url) + "/robots.txt")
         if not self._allowed(host, entry.url):
             return None
@@ -47,7 +51,7 @@ class Permits:
         """As `Frontier.errand` says."""
         host = self._clocks.host(host_of(url))
         entry = Entry(url=url, arm="", score=0.0, sequence=0)
-        unknown = by_rules and self._asks_for_rules(host, now)
+        unknown = by_rules and self._asks_for_rules(host, url, now)
         if by_rules and not unknown and not self._allowed(host, url):
             return None
         wanted = (host.rules_url or f"{origin_of(url)}/robots.txt") if unknown else url
@@ -120,35 +124,48 @@ class Permits:
         address = self._clocks.occupy(other)
         return Ticket(url=url, host=host.record.name, kind=RequestKind.ROBOTS, entry=entry, address=address)
 
-    def _asks_for_rules(self, host: Host, now: float) -> bool:
-        """True while the host's rules must be known and are not, or may have changed."""
-        if self._read_rules is None or self._knows_rules(host, now):
+    def _asks_for_rules(self, host: Host, url: str, now: float) -> bool:
+        """True while the rules for a URL of the host must be known and are not, or may have changed."""
+        if self._read_rules is None or self._knows_rules(host, url, now):
             return False
         return not self._is_own(host.record.name)
 
-    def _knows_rules(self, host: Host, now: float) -> bool:
-        if host.record.robots is None:
+    def _knows_rules(self, host: Host, url: str, now: float) -> bool:
+        robots, read_at = host.record.rules_for(url)
+        if robots is None:
             return False
-        age = now - host.record.robots_at
+        age = now - read_at
         return age < RULES_LAST or age < 2 * self._clocks.delay(host)  # else a slow host never came to its pages
 
     def _allowed(self, host: Host, url: str) -> bool:
-        if self._read_rules is None or host.record.robots is None or self._is_own(host.record.name):
+        if self._is_own(host.record.name):
             return True
-        if host.rules is None:
-            host.rules = self._read_rules(host.record.robots)
-        return host.rules.allows(url)
+        rules = self._rules(host, url)
+        return rules is None or rules.allows(url)
 
-    def introduce(self, host: Host, robots: bytes, now: float) -> None:
-        """A host's robots.txt has been read; its held page goes next."""
+    def _rules(self, host: Host, url: str) -> Rules | None:
+        """The rules for a URL of the host, as far as they are known."""
+        rules = host.rules.get(is_secure(url))
+        robots = host.record.rules_for(url)[0]
+        if rules is None and robots is not None and self._read_rules is not None:
+            rules = host.rules[is_secure(url)] = self._read_rules(robots)
+        return rules
+
+    def introduce(self, host: Host, url: str, robots: bytes, now: float, *, read_from: str) -> None:
+        """The robots.txt for a URL of the host has been read, wherever it lies; its held page goes next."""
         if self._read_rules is None:
             raise ValueError("this frontier asks for no rules")
         host.stop_asking()
-        host.record.robots, host.record.robots_at = robots, now
-        host.rules = self._read_rules(robots)
-        host.record.delay = host.rules.delay
-        if host.rules.delay is not None:
-            host.record.ready_at = max(host.record.ready_at, now + host.rules.delay)
+        places = {url}
+        if read_from.partition("://")[2] == f"{host.record.name}/robots.txt":
+            places.add(read_from)  # most hosts send http on to https: then the rules of both are known
+        for place in places:
+            host.record.keep_rules(place, robots, now)
+            host.rules[is_secure(place)] = self._read_rules(robots)
+        delays = [rules.delay for scheme in SCHEMES if (rules := self._rules(host, scheme)) is not None]
+        host.record.delay = max((delay for delay in delays if delay is not None), default=None)
+        if host.record.delay is not None:
+            host.record.ready_at = max(host.record.ready_at, now + host.record.delay)
         self._clocks.cleared.push(host.record.ready_at, host.record.name)
         self._clocks.settle(host)
 
@@ -158,9 +175,13 @@ class Permits:
             return False
         host.rules_hops += 1
         host.rules_url = location
+        self.ask_again(host)
+        return True
+
+    def ask_again(self, host: Host) -> None:
+        """The request for a host's rules came to nothing: it is made once more, when the clocks allow."""
         host.asking = False
         self._clocks.cleared.push(host.record.ready_at, host.record.name)
-        return True
 
     def give_up(self, ticket: Ticket) -> None:
         """The rules or the address that a ticket was for could not be had."""

@@ -8,6 +8,7 @@ leaves half of one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import xxhash
 
 from motherlode.frontier.entries import HostRecord
 from motherlode.frontier.keys import NUMBER_KEY, decode_host, encode
+from motherlode.frontier.mapped import Mapping
 
 _MAP_SIZE = 1 << 40  # address space, not disk: LMDB grows the file as it needs
 LEDGER_ERRORS = (lmdb.Error,)
@@ -29,9 +31,7 @@ class DiskRecords:
         """`tables` are those that the caller wants beside the ones here."""
         self._read_only = read_only
         try:
-            self._env = lmdb.open(
-                str(path), map_size=_MAP_SIZE, max_dbs=32, metasync=False, readonly=read_only, create=not read_only
-            )
+            self._env = _opened(path, read_only=read_only)
             names = ("hosts", "visits", "notes", *tables)
             self._tables: dict[str, Any] = {
                 name: self._env.open_db(name.encode(), create=not read_only) for name in names
@@ -42,6 +42,7 @@ class DiskRecords:
             raise OSError(f"the frontier in {path} cannot be opened: {error}") from error
         self._hosts, self._visits = self._tables["hosts"], self._tables["visits"]
         self._notes = self._tables["notes"]
+        self._mapping = Mapping(path / "data.mdb")
         self._txn = self._env.begin(write=not read_only, buffers=True)
 
     # ── hosts and visits ─────────────────────────────────────────────────────────────────────────────
@@ -111,9 +112,27 @@ class DiskRecords:
             self._txn.commit()
         except lmdb.Error as error:
             raise OSError(f"the frontier could not be written: {error}") from error
+        self._mapping.trim()
         self._txn = self._env.begin(write=not self._read_only, buffers=True)
 
     def close(self) -> None:
         """Let go without committing."""
         self._txn.abort()
         self._env.close()
+
+
+def _opened(path: Path, *, read_only: bool) -> lmdb.Environment:
+    """The file, which a reader who may not even write its lock opens without one.
+
+    A writer then does not know of the reader, and may use the pages of a commit again after the second one that follows
+    it. Commits are a second apart, and who reads takes up the last one and is done in less.
+    """
+    environment = partial(
+        lmdb.open, str(path), map_size=_MAP_SIZE, max_dbs=32, metasync=False, readonly=read_only, create=not read_only
+    )
+    try:
+        return environment()
+    except lmdb.ReadonlyError:
+        if not read_only:
+            raise
+        return environment(lock=False)

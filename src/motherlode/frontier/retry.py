@@ -18,7 +18,7 @@ class Treatment:
     host_rests: bool = False
     """The whole host waits, not only this URL."""
     against_host: bool = False
-    """Counts towards giving the host up."""
+    """Counts towards a long rest of the host, and towards giving it up: after many in a row it is of no use."""
 
 
 _FINAL = Treatment()
@@ -36,8 +36,8 @@ TREATMENTS: dict[FailureKind, Treatment] = {
     FailureKind.CONNECT: Treatment(retries=2, wait=4, host_rests=True, against_host=True),
     FailureKind.TLS: Treatment(retries=1, wait=4, host_rests=True, against_host=True),
     FailureKind.TIMEOUT: Treatment(retries=2, wait=4, host_rests=True, against_host=True),
-    FailureKind.RESET: Treatment(retries=2, wait=2),
-    FailureKind.PROTOCOL: Treatment(retries=1, wait=2),
+    FailureKind.RESET: Treatment(retries=2, wait=2, against_host=True),
+    FailureKind.PROTOCOL: Treatment(retries=1, wait=2, against_host=True),
     FailureKind.GUARD: _FINAL,
     FailureKind.ROBOTS: _FINAL,
     FailureKind.SCHEME: _FINAL,

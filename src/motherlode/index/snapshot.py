@@ -4,8 +4,9 @@ The library leaves undefined what a read-only store sees while another process w
 may be merged away under it. Its data files never change once written, though, so a reader makes itself a folder of hard
 links to them, which costs milliseconds and no space, and opens that. Two things need care. The manifest, which names
 the data files, grows in place: it is copied, and a data file that it names and that is gone by then makes the opening
-fail, and the picture is taken again. The log of recent writes is replayed while the store opens, and the writer may
-give it up or use it again meanwhile: so the logs must be the same before and after, or the picture is taken again.
+fail, and the picture is taken again; where no file comes or goes meanwhile, the store is damaged. The log of recent
+writes is replayed while the store opens, and the writer may give it up or use it again meanwhile: so the logs must be
+the same before and after, or the picture is taken again.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import time
 from pathlib import Path
 
 import pyoxigraph as ox
+
+from motherlode.index.damage import is_damage
 
 _TRIES = 60
 _DATA = (".sst", ".blob")
@@ -81,13 +84,16 @@ def _picture(path: Path, room: Path) -> ox.Store:
     for attempt in range(_TRIES):
         folder = room / str(attempt)
         folder.mkdir()
+        before = _names(path, "")
         try:
             logs = _copy(path, folder)
             store = ox.Store.read_only(str(folder))
             if logs == _names(path, _LOG):
                 return store
-        except OSError as error:  # files that went away in the middle
-            trouble = str(error)
+        except (OSError, RuntimeError) as error:  # files that went away in the middle
+            trouble = str(error).replace(str(folder), str(path))
+            if attempt and is_damage(error) and before == _names(path, ""):
+                raise RuntimeError(trouble) from error  # nobody writes, so it was not the moment that was wrong
         shutil.rmtree(folder, ignore_errors=True)
         time.sleep(0.002 * attempt)
     raise OSError(f"the store changes too quickly to be read, try again later ({trouble or 'its log moves on'})")

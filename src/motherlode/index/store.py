@@ -9,15 +9,19 @@ through them, and is moved on to disk before it gets large.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import pyoxigraph as ox
 
 from motherlode.index.changes import ChangeLog, changes_path, copy_changes
+from motherlode.index.damage import DamagedError, is_damage, store_advice
 from motherlode.index.keys import KEY, key_function
 from motherlode.index.records import PROVENANCE, PageRecord, RunRecord, ending_lines, provenance_lines, run_lines
 from motherlode.index.snapshot import Snapshot
 from motherlode.model import Term
+from motherlode.model.ordering import asked_in_order
 from motherlode.model.prefixes import PREFIXES
 from motherlode.model.terms import page_iri
 
@@ -30,6 +34,7 @@ _IN_MEMORY = 50_000
 """Quads that may stay in the memory tables and in the log, some 100 MB."""
 
 QueryAnswer = ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples
+_Found = TypeVar("_Found")
 Function = Callable[..., ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple | None]
 
 
@@ -46,6 +51,10 @@ class QuadStore:
                 self._store = ox.Store(str(path))
         except OSError as error:
             raise OSError(f"the quad store in {path} cannot be opened: {error}") from error
+        except RuntimeError as error:
+            if not (read_only and is_damage(error)):  # a crawl gives its own advice, and not for damage alone
+                raise
+            raise DamagedError(store_advice(path, str(error))) from error
         self._path = path
         self._changes = ChangeLog(changes_path(path))
         self._run: RunRecord | None = None
@@ -188,13 +197,14 @@ class QuadStore:
         `ml:key(?s, ?p, ?o)` is known (`index.keys`), and what else `functions` names. Graphs that are named here, by
         their IRIs, stand in the place of those that the query names itself (SPARQL 1.1 Protocol, 2.1.4).
         """
-        return self._store.query(
-            sparql,
+        ask = partial(
+            self._store.query,
             prefixes=PREFIXES,
             custom_functions={KEY: key_function, **(functions or {})},
             default_graph=None if default_graphs is None else [_node(f"<{iri}>") for iri in default_graphs],
             named_graphs=None if named_graphs is None else [_node(f"<{iri}>") for iri in named_graphs],
         )
+        return asked_in_order(ask, sparql)
 
     def match(
         self,
@@ -212,17 +222,35 @@ class QuadStore:
         s, p, o, g = (None if term is None else _term(term) for term in (subject, predicate, object_, graph))
         if isinstance(s, ox.Literal) or not isinstance(p, ox.NamedNode | None) or isinstance(g, ox.Literal):
             return iter(())  # no quad has such a term there
-        found = self._store.quads_for_pattern(s, p, o, g)
+        found = self._pattern(s, p, o, g)
         return (quad for quad in found if quad.graph_name != _UNION)
 
     def statements(self) -> Iterator[ox.Quad]:
         """The union: every statement of every page, once, subject by subject."""
-        return iter(self._store.quads_for_pattern(None, None, None, _UNION))
+        return self._pattern(None, None, None, _UNION)
 
     def quads(self) -> Iterator[ox.Quad]:
         """Every quad of every page and of the provenance, graph by graph; not the union, which only repeats them."""
-        for graph in self._store.named_graphs():
-            yield from self._store.quads_for_pattern(None, None, None, graph)
+        for graph in self._whole(self._store.named_graphs()):
+            yield from self._pattern(None, None, None, graph)
+
+    def _pattern(
+        self,
+        subject: ox.NamedNode | ox.BlankNode | ox.Triple | None,
+        predicate: ox.NamedNode | None,
+        object_: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple | None,
+        graph: ox.NamedNode | ox.BlankNode | ox.DefaultGraph | None,
+    ) -> Iterator[ox.Quad]:
+        return self._whole(self._store.quads_for_pattern(subject, predicate, object_, graph))
+
+    def _whole(self, found: Iterable[_Found]) -> Iterator[_Found]:
+        """What the store gives, to its end; DamagedError with advice where its files are not what was written."""
+        try:
+            yield from found
+        except RuntimeError as error:
+            if not is_damage(error):
+                raise
+            raise DamagedError(store_advice(self._path, str(error))) from error
 
     def extend(self, quads: Iterable[ox.Quad]) -> None:
         """Take in quads of another store as they are, each once more in the union; bounded, however many they are."""

@@ -2,7 +2,8 @@
 
 A URL becomes a `Link` when a page mentions it, a `Request` when the frontier clears it, a `Page` or a `Failure` when
 the web has answered, `Detected` and `Facts` when it has been read, and a `Visit` when all is done. Everything here is
-frozen data; nothing here opens a socket, reads a clock or imports another room.
+frozen data; nothing here opens a socket, reads a clock or imports another room. `sparql` and `ordering` read the text
+of queries, which targets, links and the store are asked.
 """
 
 from motherlode.model.facts import DOCUMENT_SYNTAXES, Extraction, Facts, Problem, Statement, Syntax, Term

@@ -124,6 +124,8 @@ class Failure:
     """For redirects: the absolute target as the server gave it."""
     retry_after: float | None = None
     """Seconds that the server asked us to wait."""
+    elsewhere: bool = False
+    """Nothing was sent, for nobody was met at the host's address, and it has others that were not tried."""
     headers: Mapping[str, str] = field(default_factory=dict)
     address: str = ""
     fetched_at: float = 0.0

@@ -7,7 +7,6 @@ the caller gives. Targets, which decide what counts as a find, stand beside the 
 """
 
 from motherlode.policy.names import (
-    DEFAULT_CHOOSY,
     DEFAULT_POLICY,
     POLICIES,
     POLICY_TABLE,
@@ -16,12 +15,12 @@ from motherlode.policy.names import (
     policy_from,
     policy_usage,
     reads_known_links,
+    usual_choosiness,
 )
 from motherlode.policy.rewards import DEFAULT_REWARD, REWARDS, Given, Reward, reward_from, statement_hashes
 from motherlode.policy.targets import TARGETS, Target, ntriples, target_from
 
 __all__ = [
-    "DEFAULT_CHOOSY",
     "DEFAULT_POLICY",
     "DEFAULT_REWARD",
     "POLICIES",
@@ -40,4 +39,5 @@ __all__ = [
     "reward_from",
     "statement_hashes",
     "target_from",
+    "usual_choosiness",
 ]

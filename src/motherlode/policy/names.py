@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from motherlode.policy.anthelion import Classifier
 
 DEFAULT_POLICY = "motherlode"
-DEFAULT_CHOOSY = 0.5
+ORACLE = "oracle"
+"""Knows every label and every link, which only a simulation can tell it: it is made there, and not by this table."""
+GUIDE = "docs/policies.md"
+"""Where each policy and what follows its colons is told."""
+_CHOOSY, _CHOOSY_WITHOUT_DELAY = 0.65, 0.85
 """How choosy a policy that `Waits` is where requests are scarce, and time is not."""
 
 Arguments = tuple[str, ...]
@@ -42,6 +46,8 @@ class PolicyLine:
     """One sentence for a person who chooses."""
     examples: tuple[str, ...]
     """Names that mean something: for lists, hints, tests and benchmarks."""
+    parts: str = ""
+    """What may stand behind the colons."""
     reads_known_links: bool = False
     """Whether it asks of a page's links what the page says of those, too, that were found before."""
 
@@ -180,6 +186,8 @@ def _lambda_and_m(numbers: Arguments) -> tuple[float | None, float | None]:
     return (values[0] if values else None), (values[1] if len(values) > 1 else None)
 
 
+_FEATURES = "FEATURES are url, parent and sibling, one or several joined by +, as in url+parent"
+_TRAINING = "K is the number of pages to train on"
 _LINES = (
     PolicyLine(
         word="bfs",
@@ -206,7 +214,8 @@ _LINES = (
         word="ldcoc",
         make=_ldcoc,
         usage="ldcoc[:SETS[:BITS[:SEED]]]",
-        about="A classifier that learns online which URIs give data; the sets of its features are letters of trpx.",
+        about="A classifier that learns online which URIs give data.",
+        parts="SETS of features are letters of trpx; they are hashed to 8 to 28 BITS, with a SEED",
         examples=("ldcoc", "ldcoc:t", "ldcoc:trpx"),
         reads_known_links=True,
     ),
@@ -214,16 +223,17 @@ _LINES = (
         word="linkanalysis",
         make=_linkanalysis,
         usage="linkanalysis[:literal][:FOLDER]",
-        about="Links that look like RDF first, then pages like those that led to RDF; the folder holds your own lists.",
+        about="Links that look like RDF first, then pages like those that led to RDF.",
+        parts="literal reads paths to the letter of the paper, FOLDER holds lists of your own",
         examples=("linkanalysis", "linkanalysis:literal"),
     ),
     PolicyLine(
         word="bandit",
         make=_bandit,
         usage="bandit:FUNCTION[:λ[:m]]",
-        about="The host of the highest value, with probability λ (halved after m picks) any; in it the page that an "
-        "online Naive Bayes likes best. FUNCTION: best-score, success-rate, thompson, negative-bad, good-best-score, "
-        "thompson-best-score or success-best-score.",
+        about="The host of the highest value, with probability λ any; in it the page that a Naive Bayes likes best.",
+        parts="FUNCTION is best-score, success-rate, thompson, negative-bad, good-best-score, thompson-best-score or "
+        "success-best-score; λ is a probability, which is halved after m picks",
         examples=(
             "bandit:success-rate",
             "bandit:best-score",
@@ -238,15 +248,16 @@ _LINES = (
         word="nb-online",
         make=_nb_online,
         usage="nb-online[:FEATURES]",
-        about="The page that a Naive Bayes likes best, which learns from every page. FEATURES: url+parent, or any of "
-        "url, parent, sibling.",
+        about="The page that a Naive Bayes likes best, which learns from every page.",
+        parts=_FEATURES,
         examples=("nb-online",),
     ),
     PolicyLine(
         word="ht-online",
         make=_ht_online,
         usage="ht-online[:FEATURES]",
-        about="The same with a Hoeffding tree.",
+        about="The page that a Hoeffding tree likes best, which learns from every page.",
+        parts=_FEATURES,
         examples=("ht-online",),
     ),
     PolicyLine(
@@ -254,27 +265,31 @@ _LINES = (
         make=_static("nb"),
         usage="nb-static:K",
         about="Breadth-first for K pages, then by a Naive Bayes that was trained on them (needs scikit-learn).",
+        parts=_TRAINING,
         examples=("nb-static:100",),
     ),
     PolicyLine(
         word="ht-static",
         make=_static("ht"),
         usage="ht-static:K",
-        about="The same with a Hoeffding tree.",
+        about="Breadth-first for K pages, then by a Hoeffding tree that was trained on them.",
+        parts=_TRAINING,
         examples=("ht-static:100",),
     ),
     PolicyLine(
         word="svm-static",
         make=_static("svm"),
         usage="svm-static:K",
-        about="The same with a linear support vector machine (needs scikit-learn).",
+        about="Breadth-first for K pages, then by a linear support vector machine (needs scikit-learn).",
+        parts=_TRAINING,
         examples=("svm-static:100",),
     ),
     PolicyLine(
         word="knn-static",
         make=_static("knn"),
         usage="knn-static:K",
-        about="The same with the five nearest neighbours (needs scikit-learn).",
+        about="Breadth-first for K pages, then by the five nearest of them (needs scikit-learn).",
+        parts=_TRAINING,
         examples=("knn-static:100",),
     ),
     PolicyLine(
@@ -296,6 +311,7 @@ _LINES = (
         make=_bounded,
         usage="bounded[:DEPTH[:GROWTH]]",
         about="Breadth-first to a depth that grows on a find and shrinks otherwise, as in Swoogle and BioCrawler.",
+        parts="DEPTH is that of seeds, GROWTH what a find adds to it, both from 1 to 255",
         examples=("bounded",),
     ),
     PolicyLine(
@@ -318,7 +334,7 @@ def policy_usage() -> str:
     >>> policy_usage().startswith("bfs, dfs, random, ")
     True
     """
-    return ", ".join(line.usage for line in _LINES)
+    return ", ".join(line.usage for line in _LINES) + f"; in simulations also {ORACLE}"
 
 
 def reads_known_links(name: str) -> bool:
@@ -329,6 +345,15 @@ def reads_known_links(name: str) -> bool:
     """
     line = POLICY_TABLE.get(name.partition(":")[0])
     return line is not None and line.reads_known_links
+
+
+def usual_choosiness(delay: float) -> float:
+    """How choosy a policy is if nobody says. Without a delay a host is back when it has answered: waiting costs little.
+
+    >>> usual_choosiness(1.0) < usual_choosiness(0.0)
+    True
+    """
+    return _CHOOSY if delay else _CHOOSY_WITHOUT_DELAY
 
 
 def make_choosy(policy: Policy, choosy: float) -> None:
@@ -350,17 +375,27 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def policy_from(name: str, seed: int = 0) -> Policy:
     """The policy that a name such as `bfs` or `bandit:success-rate:0.2:1000` means; randomness comes from the seed.
 
-    >>> policy_from("bandit:success-rat")  # doctest: +ELLIPSIS
+    >>> policy_from("bsf")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: unknown policy 'bandit:success-rat' (did you mean bandit:success-rate?); known: bfs, dfs, random, ...
+    ValueError: unknown policy 'bsf' (did you mean bfs?); known: bfs, dfs, random, ...
     """
     word, *arguments = name.split(":")
+    if word == ORACLE:
+        raise ValueError(f"the policy {ORACLE} is for simulations only: it knows what every page holds; see {GUIDE}")
     line = POLICY_TABLE.get(word)
+    if line is None:
+        raise ValueError(f"unknown policy {name!r}{nearest(name, POLICIES)}; known: {policy_usage()}; see {GUIDE}")
     try:
-        policy = line.make(tuple(arguments), seed) if line else None
+        policy = line.make(tuple(arguments), seed)
     except ValueError as error:
         raise ValueError(f"policy {name!r}: {error}") from error
     if policy is None:
-        raise ValueError(f"unknown policy {name!r}{nearest(name, POLICIES)}; known: {policy_usage()}")
+        raise ValueError(f"unknown policy {name!r}: it should look like {_form(line, name)}; see {GUIDE}")
     return policy
+
+
+def _form(line: PolicyLine, name: str) -> str:
+    """How a name should look that began right, and what its parts are."""
+    hint = nearest(name, line.examples) if ":" in name and line.parts else ""
+    return f"{line.usage}{hint}{f', where {line.parts}' if line.parts else ''}"

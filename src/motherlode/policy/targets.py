@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import pyoxigraph
 
 from motherlode.model import DOCUMENT_SYNTAXES, ContentKind, Facts, Syntax
+from motherlode.model.ordering import asked_in_order
 from motherlode.model.prefixes import PREFIXES
+from motherlode.model.sparql import tokens
 from motherlode.model.terms import RDF_TYPE, iri
 from motherlode.policy.names import nearest
 
@@ -141,12 +144,8 @@ def _type(name: str) -> Judge:
     return judge
 
 
-_STRINGS = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|<[^<>\s]*>|#[^\n]*')
-"""What a keyword may stand in without being one."""
-
-
 def _ask(query: str) -> Judge:
-    if re.search(r"\bSERVICE\b", _STRINGS.sub("", query), re.IGNORECASE):
+    if any(token.is_word("SERVICE") for token in tokens(query)):
         raise ValueError(
             "a target is asked of the page's own facts: SERVICE, which goes to the network, has no place in it"
         )
@@ -164,6 +163,6 @@ def _ask(query: str) -> Judge:
             return False
         store = pyoxigraph.Store()
         store.load(text, pyoxigraph.RdfFormat.N_TRIPLES, lenient=True)
-        return bool(store.query(query, prefixes=PREFIXES))
+        return bool(asked_in_order(partial(store.query, prefixes=PREFIXES), query))
 
     return judge

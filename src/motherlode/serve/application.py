@@ -230,7 +230,9 @@ async def serve(
     ready: Callable[[str], None] = lambda address: None,
 ) -> None:
     """Serve a crawl on this machine until the event is set; `ready` hears the address. OSError for a port in use."""
-    runner = web.AppRunner(application(folder, limits), access_log=None, shutdown_timeout=1.0)
+    in_url = 3 * limits.query + 10_000  # a query may come by GET, each byte as %XX
+    made = application(folder, limits)
+    runner = web.AppRunner(made, access_log=None, shutdown_timeout=1.0, max_line_size=in_url)
     await runner.setup()
     try:
         site = web.TCPSite(runner, "127.0.0.1", port)

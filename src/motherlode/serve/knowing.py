@@ -44,15 +44,24 @@ async def about_entity(pool: AnswerPool, name: str, *, seconds: float) -> tuple[
     term = iri(name)
     if term is None:
         return 400, page("No IRI", problem(f"{shortened(name)} is no absolute IRI"))
-    apart = f"FILTER(?g != <{PROVENANCE}>)"
-    said = await select(
-        pool, f"SELECT ?p ?o ?g {{ GRAPH ?g {{ {term} ?p ?o }} {apart} }} LIMIT {_MOST}", seconds=seconds
-    )
-    sparql = f"SELECT ?s ?p ?g {{ GRAPH ?g {{ ?s ?p {term} }} {apart} }} LIMIT {_MOST_INCOMING}"
+    it, which = _spelled(name, term)
+    apart = f"FILTER(?g != <{PROVENANCE}>) {which}"
+    sparql = f"SELECT ?p ?o ?g {{ GRAPH ?g {{ {it} ?p ?o }} {apart} }} LIMIT {_MOST}"
+    said = await select(pool, sparql, seconds=seconds)
+    sparql = f"SELECT ?s ?p ?g {{ GRAPH ?g {{ ?s ?p {it} }} {apart} }} LIMIT {_MOST_INCOMING}"
     incoming = await select(pool, sparql, seconds=seconds)
-    crawled = await select(pool, f"ASK {{ GRAPH <{PROVENANCE}> {{ {term} a ml:Page }} }}", seconds=seconds)
+    crawled = await select(pool, f"ASK {{ GRAPH <{PROVENANCE}> {{ {it} a ml:Page }} {which} }}", seconds=seconds)
     status = 200 if said.rows or incoming.rows or crawled.truth else 404
     return status, _entity_page(name, said.rows, incoming.rows, is_page=bool(crawled.truth))
+
+
+def _spelled(name: str, term: str) -> tuple[str, str]:
+    """How a query names a thing: by its IRI, or, where it is one that no query can spell, by the text of it."""
+    try:
+        ox.NamedNode(name)
+    except ValueError:
+        return "?it", f"FILTER(isIRI(?it) && STR(?it) = {ox.Literal(name)})"
+    return term, ""
 
 
 async def about_node(pool: AnswerPool, node: str, graph: str, *, seconds: float) -> tuple[int, str]:

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from motherlode.index.queries import Problem
-from motherlode.index.queries.worker import CUT, DONE, FAILED, HEAD, LENGTH, PIECE, READY, WRONG, Order
+from motherlode.index.queries.worker import BROKEN, CUT, DONE, FAILED, HEAD, LENGTH, PIECE, READY, WRONG, Order
 
 _START_SECONDS = 30.0
 _LEAVE_SECONDS = 2.0
@@ -60,6 +60,8 @@ class _Worker:
             raise
         if kind != READY:
             await worker.end()
+            if kind == BROKEN:
+                raise failure(kind, content)
             raise QueryFailure(503, f"there is nothing to be asked yet: {content.decode('utf-8', 'replace')}")
         return worker
 
@@ -77,7 +79,7 @@ class _Worker:
             head = await self._process.stdout.readexactly(LENGTH.size)
             content = await self._process.stdout.readexactly(LENGTH.unpack(head)[0])
         except (asyncio.IncompleteReadError, ConnectionError) as error:
-            raise QueryFailure(500, "the query needed more memory than it may have, and was ended") from error
+            raise QueryFailure(500, "the query was ended: it needs too much memory, or is too long or deep") from error
         return content[:1], content[1:]
 
     @property
@@ -129,7 +131,7 @@ class Answer:
                 self.complete = True
                 return
             else:
-                self.complete = kind in (CUT, FAILED)
+                self.complete = kind in (CUT, FAILED, BROKEN)
                 raise failure(kind, content)
 
 
@@ -140,7 +142,8 @@ def failure(kind: bytes, content: bytes) -> QueryFailure:
         return QueryFailure(400, str(problem), problem)
     if kind == CUT:
         return QueryFailure(413, "the answer is too large: a LIMIT makes it smaller")
-    return QueryFailure(500, f"the query failed: {content.decode('utf-8', 'replace')}")
+    told = content.decode("utf-8", "replace")
+    return QueryFailure(500, told if kind == BROKEN else f"the query failed: {told}")
 
 
 class AnswerPool:
@@ -164,8 +167,10 @@ class AnswerPool:
         if self._inside >= self._room:
             raise QueryFailure(503, "too many queries are waiting; try again in a moment")
         self._inside += 1
+        has_begun = False
         try:
             async with asyncio.timeout(seconds) as limit, self._turn() as worker:
+                has_begun = True
                 limit.reschedule(asyncio.get_running_loop().time() + seconds)  # waiting does not count
                 await worker.send(self._refreshed(order, worker))
                 kind, content = await worker.frame()
@@ -176,6 +181,8 @@ class AnswerPool:
                 if not answer.complete:
                     raise QueryFailure(500, "the answer was not read to its end")
         except TimeoutError as error:
+            if not has_begun:
+                raise QueryFailure(503, f"the query could not begin within {seconds:g} s; try again later") from error
             raise QueryFailure(
                 504, f"no answer within {seconds:g} s, so the query was ended: a LIMIT or a narrower pattern may help"
             ) from error

@@ -105,7 +105,7 @@ class SparqlEndpoint:
         except UnicodeDecodeError as error:
             raise RefusalError(400, "the request is not UTF-8") from error
         except web.HTTPRequestEntityTooLarge as error:
-            raise RefusalError(413, f"a query may have {self._limits.query:,} bytes") from error
+            raise self._too_large() from error
         if kind == _FORM:
             return _parsed(body) + [pair for pair in in_url if pair[0] == "format"]
         if kind == _QUERY:
@@ -116,12 +116,17 @@ class SparqlEndpoint:
             raise RefusalError(403, "the store can only be read: updates are refused")
         raise RefusalError(415, f"a query is sent as {_FORM} or {_QUERY}, not as {kind}")
 
+    def _too_large(self) -> RefusalError:
+        return RefusalError(413, f"a query may have {self._limits.query:,} bytes")
+
     def _order(self, pairs: Pairs, accept: str) -> tuple[Order, Format]:
         if any(name == "update" for name, _ in pairs):
             raise RefusalError(403, "the store can only be read: updates are refused")
         queries = [value for name, value in pairs if name == "query"]
         if len(queries) != 1:
             raise RefusalError(400, "there must be one query" + (f", not {len(queries)}" if queries else ": ?query=…"))
+        if len(queries[0].encode()) > self._limits.query:
+            raise self._too_large()
         wanted = next((value for name, value in pairs if name == "format"), "")
         is_graph = form_of(queries[0]) in ("CONSTRUCT", "DESCRIBE")
         offered = GRAPHS if is_graph else RESULTS

@@ -1,28 +1,45 @@
-"""Policies × repetitions on one web, side by side on the cores."""
+"""Policies × repetitions on one web, side by side on the cores, with a word for who waits on how far each one is.
+
+Trials count their requests in memory that all processes share: nothing is sent, nothing is locked, and the process that
+began them looks at the numbers when it likes.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+import signal
+from collections.abc import Callable, Iterator, MutableSequence, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context, resource_tracker
 from pathlib import Path
 
 from motherlode.crawl.models import read_model
 from motherlode.model import Policy
-from motherlode.policy import DEFAULT_CHOOSY, DEFAULT_REWARD, make_choosy, policy_from, reward_from, target_from
+from motherlode.policy import (
+    DEFAULT_REWARD,
+    make_choosy,
+    policy_from,
+    reward_from,
+    target_from,
+    usual_choosiness,
+)
 from motherlode.policy.models import start_from
+from motherlode.policy.names import ORACLE as ORACLE
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
 from motherlode.sim.recorded import TraceWeb
 from motherlode.sim.run import IN_ORDER, SimResult, Simulation, Timing
 from motherlode.sim.synthetic import SyntheticSimWeb
-from motherlode.sim.webs import SimulatedWeb
+from motherlode.sim.webs import SimPage, SimulatedWeb
 
-ORACLE = "oracle"
 SYNTHETIC = "synthetic:"
 _LEAST_SYNTHETIC = 200
+_LOOK_SECONDS = 0.2
+"""How often other processes are looked at."""
+_TELL_EVERY = 50
+"""Requests after which a trial in this very process tells how far it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +86,6 @@ def open_web(spec: WebSpec) -> SimulatedWeb:
     return TraceWeb(Path(spec.web), target, keep_missing=spec.keep_missing)
 
 
-@lru_cache(maxsize=1)
-def _graph(spec: WebSpec) -> LinkGraph:
-    return LinkGraph(open_web(spec))
-
-
 def synthetic_pages(name: str) -> int:
     """How many pages `synthetic:PAGES` asks for.
 
@@ -86,24 +98,177 @@ def synthetic_pages(name: str) -> int:
     return int(text)
 
 
-def run_trial(spec: WebSpec, trial: Trial, *, keep_picks: bool = False) -> Trialled:
+# ── how far a trial is ───────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far a trial is."""
+
+    trial: Trial
+    asked: int = 0
+    """Requests so far."""
+    seen: int = 0
+    """Pages that the oracle has looked at; it looks at the whole web before its first request."""
+    has_ended: bool = False
+
+
+Watch = Callable[[Sequence[Standing]], None]
+Counts = MutableSequence[int]
+"""Two numbers for each trial: requests, and pages that were looked at beforehand."""
+_shared: list[Counts] = []
+"""In a process that others have begun: the numbers of all trials."""
+
+
+class _Pace:
+    """Writes down how far one trial is."""
+
+    def __init__(self, counts: Counts, number: int, tell: Callable[[], None] = lambda: None) -> None:
+        self._counts = counts
+        self._first = 2 * number
+        self._tell = tell
+
+    def asked(self) -> None:
+        self._count(self._first)
+
+    def saw(self) -> None:
+        self._count(self._first + 1)
+
+    def _count(self, place: int) -> None:
+        self._counts[place] = count = self._counts[place] + 1
+        if count % _TELL_EVERY == 0:
+            self._tell()
+
+
+class _Counted:
+    """A web that says when it is asked for a page; the rest is as it is."""
+
+    def __init__(self, web: SimulatedWeb, tell: Callable[[], None]) -> None:
+        self._web = web
+        self._tell = tell
+        self.spelling = web.spelling
+        self.home_pages = web.home_pages
+        self.labels = web.labels
+
+    @property
+    def page_count(self) -> int:
+        return self._web.page_count
+
+    def page(self, url: str) -> SimPage:
+        self._tell()
+        return self._web.page(url)
+
+    def everything(self) -> Iterator[SimPage]:
+        for page in self._web.everything():
+            self._tell()
+            yield page
+
+
+def _standings(trials: Sequence[Trial], counts: Counts, ended: Callable[[int], bool]) -> list[Standing]:
+    return [
+        Standing(trial, asked=counts[2 * number], seen=counts[2 * number + 1], has_ended=ended(number))
+        for number, trial in enumerate(trials)
+    ]
+
+
+# ── trials ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+_graphs: dict[WebSpec, LinkGraph] = {}
+"""The last one that was made."""
+
+
+def _graph(spec: WebSpec, pace: _Pace) -> LinkGraph:
+    """All links of the web, kept by the process that made it for the oracles of other repetitions."""
+    graph = _graphs.get(spec)
+    if graph is None:
+        _graphs.clear()
+        graph = _graphs[spec] = LinkGraph(_Counted(open_web(spec), pace.saw))
+    return graph
+
+
+def run_trial(spec: WebSpec, trial: Trial, *, keep_picks: bool = False, pace: _Pace | None = None) -> Trialled:
     """Simulate one policy on the web."""
-    web = open_web(spec)
-    policy: Policy = OraclePolicy(_graph(spec)) if trial.policy == ORACLE else policy_from(trial.policy, trial.seed)
+    pace = pace or _Pace([0, 0], 0)
+    web = _Counted(open_web(spec), pace.asked)
+    is_oracle = trial.policy == ORACLE
+    policy: Policy = OraclePolicy(_graph(spec, pace)) if is_oracle else policy_from(trial.policy, trial.seed)
     if trial.model:
         start_from(policy, read_model(Path(trial.model)), name=trial.model)
-    make_choosy(policy, 1.0 if trial.policy == ORACLE else DEFAULT_CHOOSY)  # as a crawl with a budget of pages does
+    # as a crawl with a budget of pages does
+    make_choosy(policy, 1.0 if is_oracle else usual_choosiness(trial.timing.delay))
     reward = None if trial.reward == DEFAULT_REWARD else reward_from(trial.reward)
     simulation = Simulation(web, policy, scope=lambda url: "", timing=trial.timing, seed=trial.seed, reward=reward)
     return Trialled(trial, simulation.run(trial.seeds, pages=trial.pages, keep_picks=keep_picks))
 
 
-def run_trials(spec: WebSpec, trials: Sequence[Trial], *, processes: int | None = None) -> Iterator[Trialled]:
-    """Every trial in order, as they end; one process a core."""
+def run_trials(
+    spec: WebSpec, trials: Sequence[Trial], *, processes: int | None = None, watch: Watch = lambda standings: None
+) -> Iterator[Trialled]:
+    """Every trial in order, as they end; one process a core. `watch` is told how far they are, several times a second.
+
+    Whoever stops asking for more, be it by Ctrl-C, ends what is under way at once.
+    """
     count = min(len(trials), processes or os.cpu_count() or 1)
-    if count <= 1:
-        for trial in trials:
-            yield run_trial(spec, trial)
-        return
-    with ProcessPoolExecutor(count, mp_context=get_context("forkserver")) as pool:
-        yield from pool.map(run_trial, [spec] * len(trials), trials)
+    return _one_by_one(spec, trials, watch) if count <= 1 else _side_by_side(spec, trials, count, watch)
+
+
+def _one_by_one(spec: WebSpec, trials: Sequence[Trial], watch: Watch) -> Iterator[Trialled]:
+    counts = [0] * (2 * len(trials))
+    ended = 0
+
+    def tell() -> None:
+        watch(_standings(trials, counts, lambda number: number < ended))
+
+    for number, trial in enumerate(trials):
+        yield run_trial(spec, trial, pace=_Pace(counts, number, tell))
+        ended = number + 1
+
+
+def _side_by_side(spec: WebSpec, trials: Sequence[Trial], processes: int, watch: Watch) -> Iterator[Trialled]:
+    context = get_context("forkserver")
+    counts: Counts = context.RawArray("q", 2 * len(trials))
+    others = set(active_children())
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(counts,))
+    try:
+        with _interrupts_for_us_alone():
+            running = [pool.submit(_run_numbered, spec, trial, number) for number, trial in enumerate(trials)]
+        for one in running:
+            while not _has_ended(one):
+                watch(_standings(trials, counts, lambda number: running[number].done()))
+            yield one.result()
+    except BaseException:  # Ctrl-C among others: nobody wants to wait for what is under way
+        for child in set(active_children()) - others:
+            child.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _has_ended(one: Future[Trialled]) -> bool:
+    """Whether a trial ends before it is time to look at all of them."""
+    return bool(wait([one], timeout=_LOOK_SECONDS).done)
+
+
+@contextmanager
+def _interrupts_for_us_alone() -> Iterator[None]:
+    """Processes that are begun here are deaf to Ctrl-C from the first moment on: who began them ends them.
+
+    They have the mask of the fork server, which has ours when it begins. An interrupt that comes meanwhile comes to us
+    afterwards. `_begin` sees to a fork server that was there before.
+    """
+    resource_tracker.ensure_running()  # the fork server would begin it, and it takes the mask off again
+    ours = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, ours)
+
+
+def _begin(counts: Counts) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _shared[:] = [counts]
+
+
+def _run_numbered(spec: WebSpec, trial: Trial, number: int) -> Trialled:
+    return run_trial(spec, trial, pace=_Pace(_shared[0], number))

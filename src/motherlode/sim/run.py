@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 import xxhash
 
 from motherlode.crawl.settling import PageOutcome, Settler
-from motherlode.frontier import Frontier, MemoryLedger, Politeness, Scope, Ticket
+from motherlode.frontier import Frontier, MemoryLedger, Politeness, Ticket
 from motherlode.model import Failure, FailureKind, Policy, RequestKind
 from motherlode.policy import Given, Reward
 from motherlode.sim.webs import SimPage, SimulatedWeb
+from motherlode.www.scope import Scope
 
 MOMENT = 1e-6
 """Seconds that every request takes at least: no answer comes before its request, and no two at once to one host."""

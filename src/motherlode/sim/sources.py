@@ -29,5 +29,8 @@ def prepared(name: str, cache: Path, progress: Progress) -> str:
     try:
         record([path], trace, progress=progress)
     except OSError as error:
-        raise TraceError(f"{name} cannot be recorded into {trace}: {error.strerror or error}") from error
+        raise TraceError(
+            f"{name} cannot be recorded into {trace}: {error.strerror or error}; "
+            f"`motherlode record {name} -o TRACE` makes a trace elsewhere"
+        ) from error
     return str(trace)

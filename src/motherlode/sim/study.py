@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import mean
@@ -14,7 +14,7 @@ from motherlode.crawl.models import read_model
 from motherlode.model import FailureKind
 from motherlode.policy import DEFAULT_REWARD, policy_from, reward_from, target_from
 from motherlode.policy.models import Model, check_fits, family
-from motherlode.sim.matrix import ORACLE, Trial, Trialled, WebSpec, open_web, run_trials
+from motherlode.sim.matrix import ORACLE, Standing, Trial, Trialled, WebSpec, open_web, run_trials
 from motherlode.sim.run import IN_ORDER, SimResult, Timing
 from motherlode.sim.scores import area, focus, relevant_at
 from motherlode.sim.webs import SimulatedWeb
@@ -25,8 +25,23 @@ BFS = "bfs"
 _SMALL = 200_000
 """Webs up to so many pages are looked through for recall and for the oracle without being asked."""
 
-Progress = Callable[[int, int], None]
-"""Called with the trials that have ended and with all of them."""
+_TELL_EVERY = 500
+"""Pages after which it is told how far a look through the web is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """How far a study is, for a person who waits."""
+
+    what: str
+    done: int
+    of: int
+    unit: str
+    under_way: tuple[str, ...] = ()
+    """The trials that run now, each with its requests so far."""
+
+
+Progress = Callable[[Step], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,13 +167,13 @@ class Study:
         return _focus(self.yardsticks, lambda one: relevant_at(one.curve, fetched), result)
 
 
-def study(question: Question, *, processes: int | None = None, progress: Progress = lambda done, of: None) -> Study:
+def study(question: Question, *, processes: int | None = None, progress: Progress = lambda step: None) -> Study:
     """Run every policy and repetition, and the yardsticks where the web is small enough."""
     web = open_web(question.spec)
     budget = question.budget(web.page_count)
     starts, notes = _starts(web, question.seeds)
     small = web.page_count <= _SMALL
-    available = _available(web) if small else None
+    available = _available(web, progress) if small else None
     added = [name for name in (BFS, ORACLE) if small and name not in question.policies]
     model = read_model(Path(question.model)) if question.model else None
     trials = [
@@ -174,10 +189,7 @@ def study(question: Question, *, processes: int | None = None, progress: Progres
         for name in [*added, *question.policies]
         for turn in range(1 if name in added and not question.timing.failure_rate else question.repeat)
     ]
-    done = []
-    for ended in run_trials(question.spec, trials, processes=processes):
-        done.append(ended)
-        progress(len(done), len(trials))
+    done = list(run_trials(question.spec, trials, processes=processes, watch=lambda now: progress(_step(now))))
     yardsticks = {name: [one.result for one in done if one.trial.policy == name] for name in (BFS, ORACLE)}
     return Study(
         question=question,
@@ -203,8 +215,38 @@ def _starts(web: SimulatedWeb, seeds: Sequence[str]) -> tuple[tuple[str, ...], l
     return starts, []
 
 
-def _available(web: SimulatedWeb) -> dict[str, int]:
-    return dict(Counter(host_of(url) for url, relevant in web.labels() if relevant))
+def _available(web: SimulatedWeb, progress: Progress) -> dict[str, int]:
+    return dict(Counter(host_of(url) for url, relevant in _told(web, progress) if relevant))
+
+
+def _told(web: SimulatedWeb, progress: Progress) -> Iterator[tuple[str, bool]]:
+    """The labels of the web, which takes a while where its pages are computed."""
+    for number, label in enumerate(web.labels()):
+        if number % _TELL_EVERY == 0:
+            progress(Step(what="looking through the web", done=number, of=web.page_count, unit="pages"))
+        yield label
+
+
+def _step(standings: Sequence[Standing]) -> Step:
+    """All trials together; one that has ended has no requests left, whether it spent its budget or not."""
+    ended = sum(one.has_ended for one in standings)
+    return Step(
+        what=f"simulating, {ended} of {len(standings)} runs ended",
+        done=sum(one.trial.pages if one.has_ended else one.asked for one in standings),
+        of=sum(one.trial.pages for one in standings),
+        unit="requests",
+        under_way=tuple(_run(one) for one in standings if not one.has_ended and (one.asked or one.seen)),
+    )
+
+
+def _run(one: Standing) -> str:
+    """
+    >>> _run(Standing(Trial(policy="bfs", seed=2, pages=9000, seeds=()), asked=1200))
+    'bfs (seed 2) 1,200 of 9,000'
+    """
+    trial = one.trial
+    how_far = f"{one.asked:,} of {trial.pages:,}" if one.asked else f"looks at the whole web, {one.seen:,} pages so far"
+    return f"{trial.policy} (seed {trial.seed}) {how_far}"
 
 
 def _notes(

@@ -59,16 +59,6 @@ class Service:
             raise ValueError(f"the service for {self.media_type} needs an http or https URL, not {self.url!r}")
 
 
-def fits(pattern: str, media_type: str) -> bool:
-    """Whether a media type is meant by a pattern, which may leave the subtype or all of it open.
-
-    >>> fits("image/*", "image/png"), fits("application/pdf", "application/pdf"), fits("image/*", "text/html")
-    (True, True, False)
-    """
-    pattern = pattern.lower()
-    return pattern in (media_type, "*/*") or (pattern.endswith("/*") and media_type.startswith(pattern[:-1]))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransformOptions:
     """Options of the transform phase. Picklable: they travel to the worker processes."""

@@ -14,21 +14,19 @@ It runs where our own extractors run, under the same time limit. What it raises 
 
 from __future__ import annotations
 
-from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Protocol
 
 import pyoxigraph as ox
 
 from motherlode.model import Extraction, Problem, Syntax
 from motherlode.transform.blank import BlankNames
-from motherlode.transform.options import TransformOptions, fits
+from motherlode.transform.installed import allowed
+from motherlode.transform.options import TransformOptions
 from motherlode.transform.services import media_type_of
 from motherlode.transform.xslt.results import read_rdf
 from motherlode.www.document import Document
-from motherlode.www.media import essence
-
-GROUP = "motherlode.transformers"
+from motherlode.www.media import essence, fits
 
 
 class Transformer(Protocol):
@@ -37,19 +35,10 @@ class Transformer(Protocol):
     def __call__(self, *, body: bytes, url: str, content_type: str) -> tuple[str, bytes]: ...
 
 
-@lru_cache(maxsize=1)
-def installed() -> tuple[EntryPoint, ...]:
-    """The transformers of the installed packages; the most exact media types first."""
-    return tuple(sorted(entry_points(group=GROUP), key=lambda point: (point.name.count("*"), point.name)))
-
-
 def transformer_for(document: Document, options: TransformOptions, *, content_type: str = "") -> EntryPoint | None:
     """The transformer that a document is for, of those that the options allow."""
     media_type = media_type_of(document, content_type)
-    for point in installed():
-        if fits(point.name, media_type) and (options.transformers is None or point.name in options.transformers):
-            return point
-    return None
+    return next((point for point in allowed(options) if fits(point.name, media_type)), None)
 
 
 def extract(document: Document, names: BlankNames, options: TransformOptions, *, content_type: str = "") -> Extraction:

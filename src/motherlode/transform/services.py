@@ -22,10 +22,10 @@ import pyoxigraph as ox
 
 from motherlode.model import Extraction, Problem, Syntax
 from motherlode.transform.blank import BlankNames
-from motherlode.transform.options import ACCEPT, Service, TransformOptions, fits
+from motherlode.transform.options import ACCEPT, Service, TransformOptions
 from motherlode.transform.xslt.results import read_rdf
 from motherlode.www.document import Document
-from motherlode.www.media import MEDIA, essence
+from motherlode.www.media import MEDIA, essence, fits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from motherlode.model import Extraction, Facts, Problem, Syntax
 from motherlode.transform import documents, plugins
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.bounds import OutOfTime, TimeLimit, alarm_ready
+from motherlode.transform.installed import installed
 from motherlode.transform.options import TransformOptions
 from motherlode.transform.registry import EXTRACTORS, Extractor
 from motherlode.www.document import Document
@@ -46,7 +47,7 @@ def merge(facts: Iterable[Facts]) -> Facts:
 
 def _users(document: Document, options: TransformOptions, content_type: str) -> tuple[Extractor, ...]:
     """The transformer that somebody installed for this type of content."""
-    if not plugins.installed() or plugins.transformer_for(document, options, content_type=content_type) is None:
+    if not installed() or plugins.transformer_for(document, options, content_type=content_type) is None:
         return ()
     extract = partial(plugins.extract, content_type=content_type)
     return (Extractor(syntax=Syntax.OTHER, extract=extract),)

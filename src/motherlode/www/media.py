@@ -269,6 +269,16 @@ def essence(content_type: str) -> str:
     return content_type.partition(";")[0].partition(",")[0].strip().lower()
 
 
+def fits(pattern: str, media_type: str) -> bool:
+    """Whether a media type is meant by a pattern, which may leave the subtype or all of it open.
+
+    >>> fits("image/*", "image/png"), fits("application/pdf", "application/pdf"), fits("image/*", "text/html")
+    (True, True, False)
+    """
+    pattern = pattern.lower()
+    return pattern in (media_type, "*/*") or (pattern.endswith("/*") and media_type.startswith(pattern[:-1]))
+
+
 def by_media_type(content_type: str) -> ContentKind | None:
     """The kind that a Content-Type header announces.
 

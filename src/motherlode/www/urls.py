@@ -9,7 +9,7 @@ from typing import Any
 
 import ada_url
 
-from motherlode.www.tracking import PATH_SESSION, is_tracking
+from motherlode.www.tracking import is_tracking, without_sessions
 
 MAX_URL_LENGTH = 4096
 """Longer addresses are traps or data, not pages."""
@@ -21,7 +21,7 @@ _CANONICAL_ESCAPE = "[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[BCDF]"
 _UNUSUAL = re.compile(rf"%(?!{_CANONICAL_ESCAPE})(?:[0-9A-Fa-f]{{2}})?+|[\[\]|^`{{}}\\]")
 _PLAIN = r"(?!//)/[\w~.!$&'()*+,=:@/-]*+"
 _PLAIN_PATH = re.compile(_PLAIN, re.ASCII)
-"""A path in which nothing needs an escape or has one. Dot segments are asked for apart."""
+"""A path in which nothing needs an escape or has one. Dot segments, and what may be sessions, are asked for apart."""
 _PLAIN_URL = re.compile(rf"https?+://(?:[a-z0-9](?:[a-z0-9-]*+(?<!-))?+\.)++[a-z]{{2,63}}+({_PLAIN})?+", re.ASCII)
 """An address with a host name in lower case, no port, no query, and a path like that."""
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -91,7 +91,7 @@ def plain_url(reference: str) -> str | None:
     fragment = reference.find("#")
     href = reference if fragment == -1 else reference[:fragment]
     found = _PLAIN_URL.fullmatch(href)
-    if found is None or "/." in href or "xn--" in href:
+    if found is None or "/." in href or "/(" in href or "xn--" in href:
         return None
     return href if found[1] else href + "/"
 
@@ -102,14 +102,14 @@ def is_plain_path(path: str) -> bool:
     >>> is_plain_path("/a/b.html"), is_plain_path("/a/./b"), is_plain_path("//example.org/"), is_plain_path("/a?b")
     (True, False, False, False)
     """
-    return _PLAIN_PATH.fullmatch(path) is not None and "/." not in path
+    return _PLAIN_PATH.fullmatch(path) is not None and "/." not in path and "/(" not in path
 
 
 def canonical(url: str) -> str | None:
     """The canonical form of an absolute http(s) URL, or None.
 
-    Beyond the standard's own form: no user, fragment, empty query, dot at the end of the host, tracking or session
-    parameter; escapes in capitals, none where it is not needed, and one wherever RFC 3986 wants it.
+    Beyond the standard's own form: no user, fragment, empty query, dot at the end of the host, tracking parameter or
+    session; escapes in capitals, none where it is not needed, and one wherever RFC 3986 wants it.
 
     >>> canonical("HTTP://user:secret@EXAMPLE.org./%7Eann/./x?utm_source=feed#top")
     'http://example.org/~ann/x'
@@ -136,7 +136,11 @@ def simplified(url: str) -> str:
     """
     start = url.index("/", url.index("//") + 2)
     path, _, query = url[start:].partition("?")
-    pairs = sorted(pair.removesuffix("=") for pair in query.split("&") if pair and not pair.startswith("="))
+    pairs = sorted(
+        name if not value else f"{name}={value}"
+        for name, _, value in (pair.partition("=") for pair in query.split("&"))
+        if name
+    )
     return url[:start] + re.sub("//+", "/", path) + ("?" + "&".join(pairs) if pairs else "")
 
 
@@ -146,7 +150,7 @@ def _finish(href: str) -> str | None:
     fragment = href.find("#")
     if fragment != -1:
         href = href[:fragment]
-    if _sign_in(href, 7) or "./" in href or ".:" in href:
+    if _sign_in(href, 7) or "./" in href or ".:" in href or "/(" in href:
         rewritten = _rewritten(href)
         if rewritten is None:
             return None
@@ -164,13 +168,12 @@ def _rewritten(href: str) -> str | None:
     if name[-1] == ".":
         return _without_dot(href[:start], name, colon + port, href[end:])
     path, mark, query = href[end:].partition("?")
-    if ";" in path:
-        plain = PATH_SESSION.sub("", path)
-        if "/." in plain and plain != path:  # what is left may be a dot segment
-            return canonical(href[:start] + host + plain + mark + query)
-        path = plain
     if _UNUSUAL.search(path):
         path = _UNUSUAL.sub(_one_way, path)
+    plain = without_sessions(path)
+    if "/." in plain and plain != path:  # what is left may be a dot segment
+        return canonical(href[:start] + host + plain + mark + query)
+    path = plain
     if query:
         query = _clean_query(query)
     return f"{href[:start]}{host}{path}?{query}" if query else f"{href[:start]}{host}{path}"

@@ -36,6 +36,9 @@ def problem(sparql: str) -> Problem:
         ("SELECT * { ?s name ?o }", (1, 15), "'name' is no word", "prefix:name"),
         ("SELECT * { ?s ?p ?o } ORDER ?s", (1, 29), "'?s' does not fit", "BY"),
         ("SELECT * { ?s ?p ?o } LIMIT ?x", (1, 29), "'?x' does not fit", ""),
+        ('SELECT * { ?s ?p ?o FILTER regex(?o "a") }', (1, 28), "what regex is given does not fit", "commas"),
+        ("SELECT (MAX(?x, ?y) AS ?m) { ?s ?p ?x }", (1, 9), "what MAX is given does not fit", "arguments"),
+        ("SELECT (MIN() AS ?m) { ?s ?p ?x }", (1, 13), "')' does not fit", ""),
         ("", (0, 0), "empty", "SELECT"),
     ],
 )

@@ -64,7 +64,6 @@ def test_without_sinks_the_store_is_left_as_it_is(tmp_path: Path) -> None:
     store = QuadStore(tmp_path / "store")
     sinks = open_sinks([], tmp_path, environment={})
     assert sinks.beside(store) is store
-    assert sinks.left() == []
 
 
 def test_store_and_files_hold_the_same(tmp_path: Path) -> None:
@@ -88,8 +87,6 @@ def test_each_table_opens_its_kind_and_each_endpoint_has_a_spool_of_its_own(tmp_
     sinks.all[2].write([PAGE])
     sinks.close()
     assert [state.get("waiting") for state in sink_states(tables, tmp_path)] == [None, 0, 1]
-    (left,) = sinks.left()
-    assert left.startswith("1 batches wait for an endpoint")
     assert [path.name for path in sorted((tmp_path / "sinks").iterdir())] == ["2", "3"], "as numbered in the job"
 
 
@@ -103,5 +100,5 @@ def test_a_secret_that_is_not_in_the_environment_opens_nothing(tmp_path: Path) -
 def test_states_of_sinks_that_never_ran_are_empty(tmp_path: Path) -> None:
     assert sink_states([NQUADS, NOWHERE], tmp_path) == [
         {"kind": "nquads", "to": str(tmp_path / "out"), "files": 0},
-        {"kind": "update", "to": "http://127.0.0.1:9/update", "waiting": 0, "refused": 0},
+        {"kind": "update", "to": "http://127.0.0.1:9/update", "waiting": 0, "refused": 0, "trouble": ""},
     ]

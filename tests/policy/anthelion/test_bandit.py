@@ -207,3 +207,18 @@ def test_lambda_must_be_a_probability(exploration: float) -> None:
 def test_the_decay_must_be_a_number_above_zero(decay: float) -> None:
     with pytest.raises(ValueError, match="decay m"):
         bandit(decay=decay)
+
+
+@pytest.mark.parametrize("function", sorted(FUNCTIONS))
+def test_what_a_host_was_worth_at_the_pick_is_known_when_its_page_has_been_taken(function: str) -> None:
+    policy, line = bandit(function), FUNCTIONS[function]
+    policy.learn(feedback("http://a.example/0", relevant=True))
+    policy.wake("a.example", 0.5, 2)
+    worth = line.value(*policy.records.get("a.example", (0, 0)), 0.5)
+    assert policy.pick() == "a.example"
+    policy.wake("a.example", 0.25, 1)  # its next page is worse
+    assert policy.value("a.example") == worth
+    policy.rest("a.example")
+    assert policy.value("a.example") == worth
+    now = policy.value_now("a.example")
+    assert (now is None) if line.by_best else (now == worth)

@@ -88,6 +88,20 @@ def test_a_find_behind_a_redirect_is_a_reason_to_follow_the_next_one() -> None:
     assert policy.plan(short).rate > 0.4  # a find in two requests, and nothing taken off for the second
 
 
+def test_the_one_way_on_from_a_door_is_thought_to_open_up_more_than_one_link_among_many() -> None:
+    door, full = started(), started()
+    lone = arm_of(door, link("http://a.example/welcome/1.html", "footer a"))
+    assert arm_of(full, link("http://a.example/welcome/1.html", "footer a")) == lone
+    items = arm_of(full, link("http://a.example/item/1.html"))
+    full.wake(items, best=0.0, waiting=10)
+    for policy in (door, full):
+        policy.wake(lone, best=0.0, waiting=1)
+    assert door.chance(lone) == full.chance(lone)
+    assert door.value(lone) > 1.1 * full.value(lone)
+    full.rest(items)
+    assert door.value(lone) == full.value(lone)
+
+
 def test_links_that_lead_nowhere_are_left_for_last() -> None:
     policy = started()
     home = page("http://a.example/", arm_of(policy, link("http://a.example/")))

@@ -20,7 +20,6 @@ GOOD = b"<urn:a> <urn:p> <urn:o> .\n"
         (b"gibberish\n", 1),
         (b"<urn:a> <urn:p> .\n", 17),
         (b"<urn:a> <urn:p> <relative/../x y> .\n", 17),
-        (b'<urn:a> <urn:p> "x"@toolonglanguage .\n', None),
         (b"\x00\x00\n", 1),
     ],
 )
@@ -29,6 +28,21 @@ def test_a_bad_line_costs_itself_alone(syntax: Syntax, bad: bytes, column: int |
     assert len(statements) == 3
     assert [problem.line for problem in problems] == [2]
     assert column is None or problems[0].column == column
+
+
+@pytest.mark.parametrize(("syntax", "graph"), [(Syntax.N_TRIPLES, ""), (Syntax.N_QUADS, "<urn:g>")])
+@pytest.mark.parametrize(
+    ("term", "kept"),
+    [("<http://example.org/50%>", "<http://example.org/50%>"), ('"x"@toolonglanguage', '"x"')],
+)
+def test_a_term_that_can_be_kept_is_told_and_costs_no_statement(
+    syntax: Syntax, graph: str, term: str, kept: str
+) -> None:
+    wild = f"_:b <urn:p> {term} {graph} .\n".encode()
+    statements, problems = found(b"_:b <urn:p> <urn:o> .\n" + wild + GOOD, syntax)
+    assert [problem.line for problem in problems] == [2]
+    assert statements[1] == (statements[0][0], "<urn:p>", kept, graph)
+    assert len(statements) == 3
 
 
 def test_lines_may_end_as_they_like() -> None:

@@ -1,8 +1,8 @@
 """Queries: SPARQL as people write it, answered in bounded time or refused with a reason.
 
-`tokens` reads a query's words, `services` refuses the network and answers our own word search, `problems` says what is
-wrong and where, `answering` brings it to the store, and `worker` does so in a process that can be ended: the engine has
-no way to stop a query, so whoever sets a time limit must be able to kill.
+`services` refuses the network and answers our own word search, `problems` says what is wrong and where, `answering`
+brings it to the store, and `worker` does so in a process that can be ended: the engine has no way to stop a query, so
+whoever sets a time limit must be able to kill.
 """
 
 from motherlode.index.queries.answering import Answerer, Question, leave_the_network

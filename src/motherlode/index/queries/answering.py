@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from motherlode.index.damage import is_damage, store_advice
 from motherlode.index.queries.problems import QueryError, diagnosed
 from motherlode.index.queries.services import Lookup, Prepared, prepared
-from motherlode.index.queries.tokens import offset_of
 from motherlode.index.store import QuadStore, QueryAnswer
+from motherlode.model.sparql import offset_of
 
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 """Flags of unshare(2)."""
@@ -33,6 +34,7 @@ class Answerer:
     """Answers from a store and its words as they are now."""
 
     def __init__(self, store: Path, words: Path) -> None:
+        self._path = store
         self._store = QuadStore(store, read_only=True)
         self._words = words
 
@@ -62,6 +64,10 @@ class Answerer:
             return WordSearcher(self._words).subjects(words, limit=limit)
 
         return look_up
+
+    def damage(self, error: BaseException) -> str:
+        """What to do, where an answer that was being read met files that are damaged; "" for other errors."""
+        return store_advice(self._path, str(error)) if is_damage(error) else ""
 
     def close(self) -> None:
         self._store.close()

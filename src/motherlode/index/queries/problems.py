@@ -10,9 +10,10 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
-from motherlode.index.queries.tokens import Kind, Token, declared_prefixes, offset_of, place, tokens
 from motherlode.model.prefixes import PREFIXES
+from motherlode.model.sparql import Kind, Token, declared_prefixes, offset_of, place, tokens
 
 FORMS = ("SELECT", "ASK", "CONSTRUCT", "DESCRIBE")
 UPDATES = frozenset({"INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD", "WITH"})
@@ -20,6 +21,8 @@ _ERROR = re.compile(r"error at (\d+):(\d+): expected (?:one of )?(.*)", re.DOTAL
 _CLASS = re.compile(r"\[(?:'[^']*'|[^\]'])*\]", re.DOTALL)
 _PAIRS = {"{": "}", "(": ")", "[": "]"}
 _MOST_EXPECTED = 8
+_LONGEST_FUNCTION = "ENCODE_FOR_URI"
+"""What the parser names where a function could stand, and the one that does stand there has wrong arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,9 +243,8 @@ def _expected(told: str) -> list[str]:
 def _fault(found: list[Token], reached: int, expected: list[str], end: int) -> int:
     """Where the token at fault begins: where the parser stopped, or before, by the length of a keyword it tried."""
     starts = {token.start for token in found}
-    tried = (
-        [] if reached in starts and len(expected) > 1 else sorted({len(word) for word in expected if word.isalpha()})
-    )
+    words = (word for word in expected if word.replace("_", "").isalpha())
+    tried = [] if reached in starts and len(expected) > 1 else sorted({len(word) for word in words})
     for length in tried:
         if reached - length in starts:
             return reached - length
@@ -262,6 +264,10 @@ def _unexpected(sparql: str, found: list[Token], start: int, expected: list[str]
         message = "the query ends too early" if hint else "the parts of the query do not go together"
         hint = hint or "is a variable given a value twice, by BIND, VALUES or AS?"
         return at(sparql, len(sparql.rstrip()), message, hint)
+    calls = (before for before, after in pairwise(found) if before.kind is Kind.WORD and after.text == "(")
+    if token in calls and _LONGEST_FUNCTION in expected:
+        message = f"what {token.text} is given does not fit it"
+        return at(sparql, start, message, "are all its arguments there, with commas between them?")
     return at(sparql, start, f"{token.text[:40]!r} does not fit here", hint)
 
 

@@ -18,8 +18,8 @@ from itertools import pairwise
 import pyoxigraph as ox
 
 from motherlode.index.queries.problems import Problem, QueryError, at
-from motherlode.index.queries.tokens import Kind, Token, declared_prefixes, full_iri, tokens
 from motherlode.model.prefixes import PREFIXES
+from motherlode.model.sparql import Kind, Token, declared_prefixes, full_iri, tokens
 
 ML = PREFIXES["ml"]
 SEARCH_SERVICES = frozenset({"urn:motherlode:search", ML + "search"})

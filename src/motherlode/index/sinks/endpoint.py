@@ -4,6 +4,9 @@ The thread sends the oldest batch again and again, with pauses that grow, until 
 429 and 408, and refusals of entry (401, 403, 404: somebody will mend the endpoint or its rights) are all waited for. An
 answer that says the *content* is wrong (400, 413, 415, 422) would come again for ever: then the pages are sent one by
 one, the culprit once more without the statements that are not strictly RDF, and what is refused even so is set aside.
+
+Where each page takes requests of its own, each is insisted on by itself: an endpoint that fails now and then, or lets
+only so many requests in, would otherwise never get to the end of a batch.
 """
 
 from __future__ import annotations
@@ -24,11 +27,13 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.25, 60.0
 class EndpointSink:
     """`write` returns when the pages are safe on disk; the thread does the rest."""
 
-    def __init__(self, spool: Spool, client: Client, send: Send, *, drain: float) -> None:
+    def __init__(self, spool: Spool, client: Client, send: Send, *, drain: float, portion: int | None = None) -> None:
         self._spool = spool
         self._client = client
         self._send = send
         self._drain = drain
+        self._portion = portion
+        """Pages that are sent at a time; None for whole batches."""
         self._news = threading.Condition()
         self._closing = False
         self._broken: Exception | None = None
@@ -36,6 +41,7 @@ class EndpointSink:
         """Batches that the endpoint has taken."""
         self.trouble = ""
         """Why the last attempt failed; empty after one that did not."""
+        self._spool.note_trouble("")
         self._thread = threading.Thread(target=self._run, name="sink", daemon=True)
         self._thread.start()
 
@@ -81,7 +87,8 @@ class EndpointSink:
         batch = self._spool.first()
         if batch is None:
             return
-        if not self._insist(batch):
+        portion = self._portion or max(1, len(batch))
+        if not all(self._insist(batch[start : start + portion]) for start in range(0, len(batch), portion)):
             return
         self._spool.drop_first()
         self.sent += 1
@@ -94,7 +101,6 @@ class EndpointSink:
         while True:
             answer = self._attempt(changes)
             if answer is not None and answer.good:
-                self.trouble = ""
                 return True
             if answer is not None and answer.status in _CONTENT:
                 return self._one_by_one(changes, answer)
@@ -107,11 +113,16 @@ class EndpointSink:
         try:
             answer = self._send(self._client, changes)
         except OSError as error:
-            self.trouble = str(error)
+            self._note(str(error))
             return None
-        if not answer.good:
-            self.trouble = f"{answer.status} {answer.text[:200]}".strip()
+        self._note("" if answer.good else f"{answer.status} {answer.text[:200]}".strip())
         return answer
+
+    def _note(self, trouble: str) -> None:
+        """Keep it where `stats` finds it."""
+        if trouble != self.trouble:
+            self.trouble = trouble
+            self._spool.note_trouble(trouble)
 
     def _one_by_one(self, changes: Sequence[PageChange], refusal: Answer) -> bool:
         if len(changes) > 1:

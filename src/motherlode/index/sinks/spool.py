@@ -18,6 +18,7 @@ import msgspec
 from motherlode.index.sinks.changes import PageChange
 
 _ENDING = ".batch"
+_TROUBLE = "trouble.txt"
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(list[PageChange]).decode
 
@@ -88,6 +89,14 @@ class Spool:
         path.write_bytes(_encode([change]))
         path.with_suffix(".txt").write_text(f"{change.page}\n{reason}\n", encoding="utf-8")
 
+    def note_trouble(self, trouble: str) -> None:
+        """Keep the reason why nothing is taken just now, for who looks from outside; "" where there is none."""
+        path = self._folder / _TROUBLE
+        if trouble:
+            path.write_text(trouble, encoding="utf-8", errors="replace")
+        else:
+            path.unlink(missing_ok=True)
+
     def sync(self) -> None:
         """Make what was put survive a loss of power."""
         with self._lock:
@@ -109,3 +118,11 @@ class Spool:
 def spool_counts(folder: Path) -> tuple[int, int]:
     """Batches that wait, and pages that were refused, for who looks from outside."""
     return len(list(folder.glob(f"*{_ENDING}"))), len(list((folder / "refused").glob(f"*{_ENDING}")))
+
+
+def spool_trouble(folder: Path) -> str:
+    """Why the last attempt to send something failed; "" where it did not."""
+    try:
+        return (folder / _TROUBLE).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""

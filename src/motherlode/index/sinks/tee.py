@@ -13,7 +13,7 @@ from motherlode.index.sinks.endpoint import EndpointSink
 from motherlode.index.sinks.protocols import send_graphs, send_update
 from motherlode.index.sinks.segments import SegmentSink
 from motherlode.index.sinks.settings import SinkKind, SinkSettings
-from motherlode.index.sinks.spool import Spool, spool_counts
+from motherlode.index.sinks.spool import Spool, spool_counts, spool_trouble
 
 
 class Sink(Protocol):
@@ -39,11 +39,6 @@ class Sinks:
         """End each, which may take as long as its endpoint is waited for."""
         for sink in self.all:
             sink.close()
-
-    def left(self) -> list[str]:
-        """What still waits on disk, in words; nothing where all was taken."""
-        waiting = [sink for sink in self.all if isinstance(sink, EndpointSink) and sink.waiting]
-        return [f"{sink.waiting:,} batches wait for an endpoint ({sink.trouble or 'it is slow'})" for sink in waiting]
 
 
 class SinkStore:
@@ -73,12 +68,13 @@ def _opened(settings: SinkSettings, folder: Path, number: int, environment: Mapp
     if settings.kind is SinkKind.NQUADS:
         return SegmentSink(folder / settings.path, size=settings.size, provenance=settings.provenance)
     client = Client(settings.url, seconds=settings.timeout, headers=settings.headers(environment))
-    send = send_update if settings.kind is SinkKind.UPDATE else send_graphs
+    is_update = settings.kind is SinkKind.UPDATE
     return EndpointSink(
         Spool(_spool_folder(folder, number), most_bytes=settings.spool),
         client,
-        partial(send, provenance=settings.provenance),
+        partial(send_update if is_update else send_graphs, provenance=settings.provenance),
         drain=settings.drain,
+        portion=None if is_update else 1,
     )
 
 
@@ -87,13 +83,16 @@ def _spool_folder(folder: Path, number: int) -> Path:
 
 
 def sink_states(settings: Sequence[SinkSettings], folder: Path) -> list[dict[str, Any]]:
-    """What `stats` tells of each sink: complete files, or batches that wait and pages that were refused."""
+    """What `stats` tells of each sink: complete files, or batches that wait, why, and pages that were refused."""
     states: list[dict[str, Any]] = []
     for number, one in enumerate(settings, 1):
         if one.kind is SinkKind.NQUADS:
             files = len(list((folder / one.path).glob("segment-*.nq.gz")))
             states.append({"kind": one.kind.value, "to": str(folder / one.path), "files": files})
         else:
-            waiting, refused = spool_counts(_spool_folder(folder, number))
-            states.append({"kind": one.kind.value, "to": one.url, "waiting": waiting, "refused": refused})
+            spool = _spool_folder(folder, number)
+            waiting, refused = spool_counts(spool)
+            trouble = spool_trouble(spool) if waiting else ""
+            state = {"kind": one.kind.value, "to": one.url, "waiting": waiting, "refused": refused, "trouble": trouble}
+            states.append(state)
     return states

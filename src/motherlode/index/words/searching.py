@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from motherlode.index.words.asking import Search, attempts, parts, spellings
 from motherlode.index.words.documents import SubjectDocument, Text
 from motherlode.index.words.engine import decode, open_index
+from motherlode.index.words.links import LinkedFolder, may_write
 from motherlode.index.words.snippets import Snippet, alike, best, snippet
 
 if TYPE_CHECKING:
@@ -79,10 +80,13 @@ class WordSearcher:
 
     def __init__(self, path: Path) -> None:
         """FileNotFoundError where there is no index."""
-        self._index = open_index(path)
+        self._links = LinkedFolder(path) if path.is_dir() and not may_write(path) else None
+        self._index = open_index(path if self._links is None else self._links.path)
 
     def refresh(self) -> None:
         """See what has been committed since."""
+        if self._links is not None:
+            self._links.renew()
         self._index.reload()
 
     def __len__(self) -> int:

@@ -64,6 +64,8 @@ class HostBandit:
         """Scores of the best pages, where they count and hosts are awake."""
         self._led_here: dict[str, str] = {}
         """URLs that a redirect on another host led to, and that host."""
+        self._at_pick: dict[str, float] = {}
+        """What each host was worth when it was last picked: once its page is taken, its best one is another."""
         self._picks = 0
 
     def exploration_now(self) -> float:
@@ -119,6 +121,7 @@ class HostBandit:
         arm = self._hosts.any(self._random) if explore else self._hosts.best(self._random)
         if arm is not None:
             self._picks += 1
+            self._at_pick[arm] = self.value_now(arm) or 0.0
         return arm
 
     def merge_records(self, records: dict[str, Record]) -> None:
@@ -153,7 +156,17 @@ class HostBandit:
         self.merge_records(records)
 
     def value(self, arm: str) -> float:
-        """s(h) as the record and the best waiting page make it; for a drawn function, its expectation."""
+        """What a host was worth when it was last picked; what it is worth now, where it was not."""
+        picked = self._at_pick.get(arm)
+        return self.value_now(arm) or 0.0 if picked is None else picked
+
+    def value_now(self, arm: str) -> float | None:
+        """s(h) as the record and the best waiting page make it; for a drawn function, its expectation.
+
+        None where the best page counts and none waits, or the host must rest.
+        """
+        if self.function.by_best and arm not in self._best:
+            return None
         return self.function.value(*self.records.get(arm, _NO_RECORD), self._best.get(arm, 0.0))
 
     def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:

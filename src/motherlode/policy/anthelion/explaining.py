@@ -38,6 +38,11 @@ def explain(policy: HostBandit, link: Link, rating: Rating) -> Explanation:
     now = None if scores is None else float(scores([rating.memo])[0])
     function = policy.function
     by = [name for name, counts in (("its record", function.by_record), ("its best page", function.by_best)) if counts]
+    value = policy.value_now(rating.arm)
+    notes = {
+        "the classifier is trained once and tells no weights": classifier is None,
+        "no page of its host waits: it has no value now": value is None,
+    }
     return Explanation(
         says=f"The host with the highest value goes next, by {' and '.join(by)}"
         f"{' (a draw for each pick)' if function.drawn else ''}; with a probability of "
@@ -45,9 +50,9 @@ def explain(policy: HostBandit, link: Link, rating: Rating) -> Explanation:
         reasons=_weights(classifier, link, rating) if isinstance(classifier, NaiveBayes) else (),
         prior=now,
         posterior=now,
-        value=policy.value(rating.arm),
+        value=value,
         record={"good": good, "bad": bad} if function.by_record else {},
-        notes=() if classifier is not None else ("the classifier is trained once and tells no weights",),
+        notes=tuple(note for note, holds in notes.items() if holds),
     )
 
 

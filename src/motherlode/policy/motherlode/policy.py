@@ -237,11 +237,22 @@ class Motherlode(Patient):
         tries = self._pending.get(arm, 0) + self.beliefs.tries(arm) + 1.0
         if settings.seeds_are_doors and is_inner_seed(arm):  # named, because no way may lead there from the home page
             return tries, settings.horizon
-        host = self.evidence.hosts.get(arm.partition(TAB)[0])
-        host_tries = host.tries if host is not None else 0
-        unseen = settings.horizon / (1.0 + host_tries) if host_tries <= settings.unseen else 0.0
+        host = arm.partition(TAB)[0]
+        record = self.evidence.hosts.get(host)
+        host_tries = record.tries if record is not None else 0
+        holds_more = not host_tries or (host_tries <= settings.unseen and self._is_door(host))
+        unseen = settings.horizon / (1.0 + host_tries) if holds_more else 0.0
         more = min(max(self._waiting.get(arm, 1) - 1, unseen), settings.horizon)
         return tries + min(host_tries, settings.host_tries), more
+
+    def _is_door(self, host: str) -> bool:
+        """Whether so few links of a host wait that what was seen of it led to little more than the next page."""
+        left = self.settings.door_links
+        for arm in self._namer.tell_apart(host):
+            left -= self._waiting.get(arm, 0)
+            if left <= 0:
+                return False
+        return True
 
     # ── what was learned is kept and shared ──────────────────────────────────────────────────────────
 

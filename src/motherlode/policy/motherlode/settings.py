@@ -12,8 +12,10 @@ class Settings:
     horizon: int = 20
     """Links that a first find would be followed up with: how far ahead a try is weighed."""
     unseen: int = 2
-    """A host that was tried so often at most is still thought to hold more than is known of it: a home page may be no
-    more than a door."""
+    """A host that was tried so often at most is still thought to hold more than is known of it, if it looks like a
+    door."""
+    door_links: int = 6
+    """Links that wait, from which on a home page was more than a door."""
     prior_tries: float = 1.0
     """Tries that the learner's word about an arm counts for."""
     seed_tries: float = 3.0

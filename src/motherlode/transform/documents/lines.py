@@ -1,4 +1,8 @@
-"""N-Triples and N-Quads: a line is a statement, so a bad line costs itself alone."""
+"""N-Triples and N-Quads: a line is a statement, so a bad line costs itself alone.
+
+A line that stops the strict parser is read once more by a lenient one, as in Turtle: an IRI such as
+`<http://example.org/50%>` is a problem, and no reason to lose the statement.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ import pyoxigraph as ox
 
 from motherlode.model import Problem, Statement, Syntax
 from motherlode.transform.documents.source import Source
-from motherlode.transform.documents.spelling import Batches, Names, take
+from motherlode.transform.documents.spelling import Batches, Names, fault, statement_of, take
 
 _BLOCK = 1 << 16
 _LONGEST = 1 << 24
@@ -30,6 +34,7 @@ def read_lines(source: Source, syntax: Syntax, rdf_format: ox.RdfFormat, names: 
                     yield _all(text, rdf_format, names)
                 except SyntaxError as error:
                     yield Problem(syntax=syntax, message=reason(error), line=number, column=error.offset)
+                    yield _salvaged(text, rdf_format, names)
 
 
 def _all(text: bytes, rdf_format: ox.RdfFormat, names: Names) -> list[Statement]:
@@ -38,6 +43,15 @@ def _all(text: bytes, rdf_format: ox.RdfFormat, names: Names) -> list[Statement]
     while take(parser, names, found):
         pass
     return found
+
+
+def _salvaged(line: bytes, rdf_format: ox.RdfFormat, names: Names) -> list[Statement]:
+    """What a line says whose terms are all good enough to be kept; its problem is on record already."""
+    try:
+        statements = [statement_of(quad, names) for quad in ox.parse(line, rdf_format, lenient=True)]
+    except SyntaxError:
+        return []
+    return [statement for statement in statements if not fault(statement)]
 
 
 def reason(error: SyntaxError) -> str:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motherlode.index.queries.tokens import Kind, declared_prefixes, full_iri, tokens
+from motherlode.model.sparql import Kind, declared_prefixes, full_iri, tokens
 
 
 def words(sparql: str) -> list[str]:
