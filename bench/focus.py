@@ -161,7 +161,7 @@ def measure(web: Web, policies: Sequence[str], seed: int) -> list[Outcome]:
     outcomes = []
     for name in policies:
         began = time.process_time()
-        own = curve(web, policy_from(name, seed))
+        own = curve(web, policy_from(name, seed, target=target_from(web.target)))
         harvest, gained = {}, {}
         for budget in BUDGETS:
             at = budget * known.page_count

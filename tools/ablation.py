@@ -42,6 +42,7 @@ VARIANTS = {
     "without a record of strangers": Settings(stranger_tries=0.0),
     "without doubt about silent hosts": Settings(silent_tries=1e9),
     "without what the family led to": Settings(borrowed_pages=0.0),
+    "without hunches": Settings(hunch=0.0),
     "without forgetting": Settings(keep=1.0),
     "without trust in doors": Settings(unseen=0, seeds_are_doors=False),
     "with every host as a door": Settings(door_links=1 << 30),
@@ -81,9 +82,16 @@ def scores(options: argparse.Namespace, target: str) -> dict[str, float]:
         if full - plain < LEAST:
             continue
         for name, own in found.items():
-            policy = Motherlode(settings=VARIANTS[name]) if name in VARIANTS else policy_from(name, 1)
-            own.append(focus(finds(web, policy, seeds), plain, full) or 0.0)
+            own.append(focus(finds(web, _policy(name, target), seeds), plain, full) or 0.0)
     return {name: mean(own) for name, own in found.items()}
+
+
+def _policy(name: str, target: str) -> Policy:
+    if name not in VARIANTS:
+        return policy_from(name, 1)
+    variant = Motherlode(settings=VARIANTS[name])
+    variant.aim(target_from(target))
+    return variant
 
 
 def main() -> None:

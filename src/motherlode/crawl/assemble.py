@@ -48,7 +48,7 @@ from motherlode.frontier import DiskLedger, Frontier, HostBudget, Politeness
 from motherlode.index import CrawlStore, RunRecord, Writer
 from motherlode.index.sinks import open_sinks
 from motherlode.model import Fetcher, LinkSource, Policy
-from motherlode.policy import make_choosy, policy_from, reads_known_links, reward_from, usual_choosiness
+from motherlode.policy import make_choosy, policy_from, reads_known_links, reward_from, target_from, usual_choosiness
 from motherlode.policy.models import start_from
 from motherlode.transform.installed import wanted_types
 from motherlode.www.scope import ScopeRule, scope_rule
@@ -237,7 +237,7 @@ def _fetcher(recorded: RecordedWeb | None, http: HttpFetcher | None, journal: Jo
 
 
 def _learner(job: Job, ledger: DiskLedger) -> Policy:
-    policy = policy_from(job.policy, job.seed)
+    policy = policy_from(job.policy, job.seed, target=target_from(job.target))
     if job.model and ledger.note("policy") is None:  # a crawl that is resumed knows what the model knew
         check_model(job)
         start_from(policy, read_model(Path(job.model)), name=job.model)

@@ -27,7 +27,7 @@ from motherlode.crawl.refreshing import Outcome as Look
 from motherlode.crawl.refusing import Check, checks, plain_link
 from motherlode.frontier import REVISIT, DiskLedger, Entry, UrlState
 from motherlode.model import Explanation, FailureKind, Link, LinkSource, Parent, Policy, Rating, Syntax, Visit
-from motherlode.policy import policy_from
+from motherlode.policy import policy_from, target_from
 from motherlode.www.urls import host_of
 
 _MOST_ARMS = 200_000
@@ -158,7 +158,7 @@ def _in_known_scheme(url: str, nearest: Sequence[tuple[str, str]]) -> str:
 
 def _policy(job: Job, ledger: DiskLedger) -> Policy | None:
     """The policy as of the last commit; None where what it learned cannot be read."""
-    policy = policy_from(job.policy, job.seed)
+    policy = policy_from(job.policy, job.seed, target=target_from(job.target))
     state = ledger.note("policy")
     try:
         if state is not None:

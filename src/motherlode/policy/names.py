@@ -17,6 +17,7 @@ from motherlode.model import Policy
 
 if TYPE_CHECKING:
     from motherlode.policy.anthelion import Classifier
+    from motherlode.policy.targets import Target
 
 DEFAULT_POLICY = "motherlode"
 ORACLE = "oracle"
@@ -372,8 +373,10 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f" (did you mean {found[0]}?)" if found else ""
 
 
-def policy_from(name: str, seed: int = 0) -> Policy:
+def policy_from(name: str, seed: int = 0, *, target: Target | None = None) -> Policy:
     """The policy that a name such as `bfs` or `bandit:success-rate:0.2:1000` means; randomness comes from the seed.
+
+    One that `Aims` knows the target, if there is one.
 
     >>> policy_from("bsf")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -392,6 +395,9 @@ def policy_from(name: str, seed: int = 0) -> Policy:
         raise ValueError(f"policy {name!r}: {error}") from error
     if policy is None:
         raise ValueError(f"unknown policy {name!r}: it should look like {_form(line, name)}; see {GUIDE}")
+    aim = getattr(policy, "aim", None)
+    if aim is not None and target is not None:
+        aim(target)
     return policy
 
 

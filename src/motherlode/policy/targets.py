@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 import pyoxigraph
 
@@ -32,6 +33,12 @@ class Target:
 
     def __call__(self, facts: Facts, kind: ContentKind) -> bool:
         return self.judge(facts.counts, kind, lambda: ntriples(facts))
+
+
+class Aims(Protocol):
+    """A policy may also be this: then it is told what is looked for, before it is asked for anything."""
+
+    def aim(self, target: Target) -> None: ...
 
 
 def ntriples(facts: Facts) -> bytes:

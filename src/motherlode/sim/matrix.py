@@ -192,7 +192,11 @@ def run_trial(spec: WebSpec, trial: Trial, *, keep_picks: bool = False, pace: _P
     pace = pace or _Pace([0, 0], 0)
     web = _Counted(open_web(spec), pace.asked)
     is_oracle = trial.policy == ORACLE
-    policy: Policy = OraclePolicy(_graph(spec, pace)) if is_oracle else policy_from(trial.policy, trial.seed)
+    policy: Policy = (
+        OraclePolicy(_graph(spec, pace))
+        if is_oracle
+        else policy_from(trial.policy, trial.seed, target=target_from(spec.target))
+    )
     if trial.model:
         start_from(policy, read_model(Path(trial.model)), name=trial.model)
     # as a crawl with a budget of pages does

@@ -7,7 +7,7 @@ image is never a page, a link to a host that no longer exists never answers, wha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import exp, sqrt
 
 from motherlode.policy.motherlode.evidence import ANSWERS, IS_FIND, Evidence
@@ -30,13 +30,17 @@ class Chances:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self.hunches: Mapping[str, float] = {}
+        """What features add to the log-odds of a find before anything was learned (`hunches`)."""
 
-    def weight(self, sums: Sequence[float] | None, question: int, *, general: bool) -> float:
+    def weight(self, evidence: Evidence, feature: str, question: int, *, general: bool) -> float:
         """What a feature adds to the log-odds of one question."""
+        hunch = self.hunches.get(feature, 0.0) if question == IS_FIND else 0.0
+        sums = evidence.features.get(feature)
         if sums is None:
-            return 0.0
+            return hunch
         rate = self._settings.general_rate if general else self._settings.own_rate
-        return -sums[question] * rate / (self._settings.beta + sqrt(sums[question + 1]))
+        return hunch - sums[question] * rate / (self._settings.beta + sqrt(sums[question + 1]))
 
     def log_odds(self, evidence: Evidence, features: Features, question: int, lift: float = 0.0) -> float:
         """What features say, and the lift that something else gives."""
@@ -44,6 +48,8 @@ class Chances:
         beta = settings.beta
         rate = settings.general_rate
         total = lift + (settings.answers_bias if question == ANSWERS else settings.find_bias)
+        if self.hunches and question == IS_FIND:
+            total += sum(self.hunches.get(feature, 0.0) for feature in features[:GENERAL])
         for place, feature in enumerate(features):
             if place == GENERAL:
                 rate = settings.own_rate

@@ -73,9 +73,9 @@ def explain(policy: Motherlode, arm: str) -> Explanation:
 
 def _weights(policy: Motherlode, kind: str, question: int) -> Iterable[tuple[str, float]]:
     """What each feature adds to the log-odds of a question."""
-    known, chances = policy.evidence.features, policy.beliefs.chances
+    chances = policy.beliefs.chances
     for place, feature in enumerate(features_of(kind)):
-        yield feature, chances.weight(known.get(feature), question, general=place < GENERAL)
+        yield feature, chances.weight(policy.evidence, feature, question, general=place < GENERAL)
 
 
 def _list_notes(policy: Motherlode, arm: str, kind: str) -> Iterable[str]:
@@ -126,7 +126,7 @@ def lessons(policy: Motherlode, most: int) -> Sequence[Lesson]:
 def _strongest(policy: Motherlode, question: int, about: str, most: int) -> Lesson:
     general = {feature for arm in policy.evidence.arms for feature in features_of(arm)[:GENERAL]}
     weights = [
-        (feature, policy.beliefs.chances.weight(policy.evidence.features.get(feature), question, general=True))
+        (feature, policy.beliefs.chances.weight(policy.evidence, feature, question, general=True))
         for feature in general
     ]
     weights.sort(key=lambda item: (-abs(item[1]), item[0]))

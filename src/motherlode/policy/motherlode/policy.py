@@ -14,9 +14,11 @@ from motherlode.policy.motherlode.beliefs import Beliefs
 from motherlode.policy.motherlode.evidence import ArmRecord, Evidence
 from motherlode.policy.motherlode.explaining import explain, lessons
 from motherlode.policy.motherlode.features import family_of
+from motherlode.policy.motherlode.hunches import hunches_for
 from motherlode.policy.motherlode.naming import TAB, Namer, is_inner_seed, is_redirected_to, kind_of
 from motherlode.policy.motherlode.settings import Settings
 from motherlode.policy.motherlode.worth import Plan, behind, discounted, follow_up, plan
+from motherlode.policy.targets import Target
 from motherlode.policy.waiting import Patient
 
 _LOOKS = 8
@@ -68,6 +70,10 @@ class Motherlode(Patient):
         nothing tells them apart."""
         self._lessons = 0
         self._count = 0
+
+    def aim(self, target: Target) -> None:
+        """Links that announce what is looked for get a hunch."""
+        self.beliefs.chances.hunches = hunches_for(target, self.settings.hunch)
 
     @property
     def evidence(self) -> Evidence:

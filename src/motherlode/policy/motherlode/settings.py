@@ -52,6 +52,8 @@ class Settings:
     answers_bias: float = 1.5
     find_bias: float = -1.0
     """Log-odds before anything is known."""
+    hunch: float = 1.0
+    """Log-odds, for links that announce what is looked for where most pages are nothing of the kind."""
     places: int = 2
     """Steps of the tag path in an arm's name."""
     asks_apart: bool = True
