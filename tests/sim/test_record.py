@@ -52,6 +52,21 @@ def test_what_a_trace_keeps(tmp_path: Path) -> None:
     assert TraceWeb(tmp_path / "trace", target_from("type:schema:Thing")).page("https://a.example/d").relevant
 
 
+def test_headers_say_in_a_trace_what_they_say_in_a_crawl(tmp_path: Path) -> None:
+    data = {"Content-Type": "text/turtle"}
+    responses = [
+        ("https://a.example/", 200, {**HTML, "Link": '</data>; rel="describedby"'}, b"<p>hello"),
+        ("https://a.example/data", 200, data, b"<#a> <#b> <#c> ."),
+        ("https://a.example/old", 200, {**HTML, "Refresh": "0; url=/data"}, b"<p>moved"),
+        ("https://a.example/shy", 200, {**HTML, "X-Robots-Tag": "noindex"}, FIND.encode()),
+    ]
+    made([write_warc(tmp_path / "a.warc.gz", responses)], tmp_path / "trace")
+    web = TraceWeb(tmp_path / "trace", target_from("any"))
+    for url in ("https://a.example/", "https://a.example/old"):
+        assert [link.url for link in web.page(url).links] == ["https://a.example/data"]
+    assert not web.page("https://a.example/shy").relevant
+
+
 def test_an_unchanged_source_is_not_read_again(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = made([small], tmp_path / "trace")
     monkeypatch.setattr(recording, "Responses", None)

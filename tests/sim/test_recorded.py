@@ -74,6 +74,16 @@ def test_home_pages_are_roots_or_the_shortest_pages(trace: Path) -> None:
     ]
 
 
+def test_a_scheme_makes_no_home_page_longer(tmp_path: Path) -> None:
+    responses: list[Response] = [
+        ("https://a.example/", 200, HTML, anchors("/b")),
+        ("http://a.example/b", 200, HTML, b"<p>hello"),
+    ]
+    source = write_warc(tmp_path / "w.warc.gz", responses)
+    record([source], tmp_path / "trace", workers=1, progress=lambda done, of: None)
+    assert TraceWeb(tmp_path / "trace", target_from("any")).home_pages() == ["https://a.example/"]
+
+
 def test_labels_follow_the_target(trace: Path) -> None:
     assert [url for url, yes in TraceWeb(trace, target_from("jsonld")).labels() if yes] == ["https://a.example/x"]
     assert [url for url, yes in TraceWeb(trace, target_from("rdf")).labels() if yes] == ["https://b.example/page"]

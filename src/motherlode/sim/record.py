@@ -15,7 +15,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 from motherlode.crawl.pool import ReaderPool, UnreadableError
-from motherlode.crawl.readings import Body, Instructions, Reading
+from motherlode.crawl.readings import Instructions, Reading
+from motherlode.crawl.visiting import body_of
 from motherlode.model import FailureKind, Page
 from motherlode.model.pages import Fetched
 from motherlode.sim.responses import Responses
@@ -110,7 +111,7 @@ async def _read(fetched: Fetched, readers: ReaderPool) -> Reading | None:
     if not isinstance(fetched, Page):
         return None
     try:
-        return await readers.read(Body(url=fetched.url, content_type=fetched.content_type, body=fetched.body))
+        return await readers.read(body_of(fetched))
     except UnreadableError:
         return None
 

@@ -123,7 +123,7 @@ class TraceWeb:
                 continue
             host = host_of(url)
             known = homes.get(host)
-            if known is None or (len(url), url) < (len(known), known):
+            if known is None or _shortness(url) < _shortness(known):
                 homes[host] = url
         return list(homes.values())
 
@@ -145,6 +145,12 @@ def latency_of(host: str) -> float:
 
 def _schemeless(url: str) -> str:
     return url.partition("://")[2]
+
+
+def _shortness(url: str) -> tuple[int, str]:
+    """Without the scheme: `https://h/` is shorter than `http://h/a`."""
+    rest = _schemeless(url)
+    return len(rest), rest
 
 
 def _leads_back(row: dict[str, Any]) -> bool:
