@@ -97,6 +97,18 @@ def test_what_waits_has_a_rank(folder: CrawlFolder) -> None:
     assert ranks[first] == (1, 0)
 
 
+def test_the_value_told_is_that_by_which_a_resumed_crawl_picks(tmp_path: Path) -> None:
+    """Also where a host is young, and all that waits of it says whether its home page was no more than a door."""
+    web = small_web(tmp_path / "web.warc.gz", items=4, plain=4)
+    job = {"policy": "motherlode", "scope": "host"}
+    folder, _ = crawled(tmp_path / "out", web, pages=1, **job)
+    told = [explain(folder, url) for url in in_state(folder, UrlState.WAITING)]
+    crawled(tmp_path / "out", web, pages=2, **job)
+    (before,) = (one for one in told if explain(folder, one.url).state != "waits")
+    assert before.explanation is not None
+    assert before.explanation.value == pytest.approx(explain(folder, before.url).value_at_pick)
+
+
 def test_the_first_in_rank_is_what_a_resumed_crawl_fetches_next(tmp_path: Path) -> None:
     web = small_web(tmp_path / "web.warc.gz")
     folder, _ = crawled(tmp_path / "out", web, pages=6, policy="bandit:best-score")

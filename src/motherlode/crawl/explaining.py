@@ -180,7 +180,7 @@ def _known(folder: CrawlFolder, ledger: DiskLedger, entry: Entry, state: UrlStat
     ranked = state is UrlState.WAITING and not entry.arm.startswith(REVISIT)
     rank = _rank(_policy(job, ledger), ledger, entry) if ranked else None
     if policy is not None:
-        _wake(policy, ledger, entry.arm)
+        _wake(policy, ledger, host_of(entry.url))
     told = Told(
         url=entry.url,
         state=WAITS if retry_at is not None else _STATES[state],
@@ -203,9 +203,9 @@ def _known(folder: CrawlFolder, ledger: DiskLedger, entry: Entry, state: UrlStat
 
 
 def _wake(policy: Policy, ledger: DiskLedger, wanted: str) -> None:
-    """Let the policy know what waits in an arm: its value now may go by that."""
-    for arm, _, count in ledger.waiting():
-        if arm == wanted and not arm.startswith(REVISIT):
+    """Let the policy know what waits of a host: the value of each of its arms now may go by all of that."""
+    for arm, host, count in ledger.waiting():
+        if host == wanted and not arm.startswith(REVISIT):
             policy.wake(arm, ledger.best(arm) or 0.0, count)
 
 

@@ -80,7 +80,17 @@ def test_what_lies_behind_an_arm_is_told(taught: tuple[Motherlode, str, str]) ->
     policy, good, _ = taught
     home = next(arm for arm in policy.evidence.arms if arm not in taught[1:])
     (note,) = (note for note in explain(policy, home).notes if readable(good) in note)
-    assert note.startswith("its pages led to 1.")
+    assert note.startswith("its pages led to 1.0 ")
+
+
+def test_pages_are_told_to_have_led_to_no_more_links_than_they_had(taught: tuple[Motherlode, str, str]) -> None:
+    policy, good, bad = taught
+    parent = Parent(url=HOME + "item/2.ttl", host="a.example", depth=1, relevant=True, arm=good)
+    for number in range(30):
+        policy.learn(told(good, relevant=True))
+        policy.rate([link(f"news/{number}-{place}.html", "nav a") for place in range(3)], parent)
+    (note,) = (note for note in explain(policy, good).notes if readable(bad) in note)
+    assert note.startswith("its pages led to 2.9 ") or note.startswith("its pages led to 3.0 ")
 
 
 def counted(lesson: Lesson) -> dict[str, float]:

@@ -21,6 +21,8 @@ _SAYS = (
 )
 _QUESTIONS = ((ANSWERS, "answers"), (IS_FIND, "is a find"))
 _MOST_LED_TO = 5
+_LEAST_TOLD = 0.05
+"""New links a page; fewer would be told as none."""
 _UNTRIED = ArmRecord()
 _LEAST_TABS = 5
 """In the name of an arm that this version made."""
@@ -60,7 +62,7 @@ def explain(policy: Motherlode, arm: str) -> Explanation:
         reasons=tuple(sorted((one for one in reasons if one.weight), key=lambda one: -abs(one.weight))),
         prior=policy.beliefs.expected(kind).chance,
         posterior=policy.chance(arm),
-        value=policy.value(arm),
+        value=policy.value_now(arm),
         record={
             "tries": (record or _UNTRIED).tries,
             "finds": (record or _UNTRIED).finds,
@@ -89,10 +91,9 @@ def _notes(policy: Motherlode, record: ArmRecord | None) -> Iterable[str]:
     if record is None:
         yield "no link of this arm was tried yet: its chance is what its features say"
         return
-    behind = sorted(record.led_to.items(), key=lambda item: -item[1])[:_MOST_LED_TO]
-    for arm, links in behind:
-        if links >= 0.1:
-            each = links / max(1, record.tries)
+    behind = sorted(record.links_a_page(cautious=0.0).items(), key=lambda item: -item[1])[:_MOST_LED_TO]
+    for arm, each in behind:
+        if each >= _LEAST_TOLD:
             yield f"its pages led to {each:.1f} new links each of: {readable(arm)} (chance {policy.chance(arm):.2f})"
 
 

@@ -63,6 +63,9 @@ class Motherlode(Patient):
         """Links of each awake arm, for hosts that were tried."""
         self._pending: dict[str, int] = {}
         """Links of each arm that were picked and have not come back."""
+        self._at_pick: dict[str, float] = {}
+        """What each of these arms was worth when it was last picked: with a link less, and one more to come, it is
+        worth something else."""
         self._plans: dict[str, Plan] = {}
         """As last computed, for arms of hosts that were tried."""
         self._strangers: dict[str, Stranger] = {}
@@ -103,7 +106,7 @@ class Motherlode(Patient):
             book.arm(kind).note(found)
             book.family(family).note(found)
         if kind in self._awake:
-            self._awake.put(kind, self.value(kind))
+            self._awake.put(kind, self.value_now(kind))
 
     # ── outcomes come back ───────────────────────────────────────────────────────────────────────────
 
@@ -118,7 +121,7 @@ class Motherlode(Patient):
         surprising = abs(feedback.reward - expected) > _SURPRISE or self.evidence.hosts[host].tries <= _YOUNG
         for name in self._namer.tell_apart(host) if surprising else (arm,):
             if name in self._awake:
-                self._awake.put(name, self.value(name))
+                self._awake.put(name, self.value_now(name))
 
     def _back(self, arm: str) -> None:
         pending = self._pending.get(arm, 0)
@@ -126,6 +129,7 @@ class Motherlode(Patient):
             self._pending[arm] = pending - 1
         elif pending:
             del self._pending[arm]
+            self._at_pick.pop(arm, None)
 
     # ── arms are picked ──────────────────────────────────────────────────────────────────────────────
 
@@ -136,7 +140,7 @@ class Motherlode(Patient):
         self._wakes(host, arm)
         if arm not in self._awake:
             self._namer.remember(host, arm)
-            self._awake.put(arm, self.value(arm))
+            self._awake.put(arm, self.value_now(arm))
 
     def rest(self, arm: str) -> None:
         self._rests(arm.partition(TAB)[0], arm, self._awake.value(arm))
@@ -146,9 +150,11 @@ class Motherlode(Patient):
     def pick(self) -> str | None:
         """The best arm, or none where a host that rests is worth waiting for."""
         best = self._best()
-        arm = self._taken(best, self._awake.value(best) or 0.0 if best is not None else 0.0)
+        worth = self._awake.value(best) or 0.0 if best is not None else 0.0
+        arm = self._taken(best, worth)
         if arm is not None:
             self._pending[arm] = self._pending.get(arm, 0) + 1
+            self._at_pick[arm] = worth
         return arm
 
     def _best(self) -> str | None:
@@ -157,7 +163,7 @@ class Motherlode(Patient):
         for _ in range(_LOOKS):
             if arm is None:
                 return None
-            value = self.value(arm)
+            value = self.value_now(arm)
             if abs(value - (self._awake.value(arm) or 0.0)) < _SAME:
                 break
             self._awake.put(arm, value)
@@ -214,6 +220,11 @@ class Motherlode(Patient):
         return self._stranger(arm, kind).plan
 
     def value(self, arm: str) -> float:
+        """What the arm was worth when it was last picked, until that has come back; otherwise what it is worth now."""
+        picked = self._at_pick.get(arm)
+        return self.value_now(arm) if picked is None else picked
+
+    def value_now(self, arm: str) -> float:
         """The rate of finds per request that the arm promises."""
         host, _, kind = arm.partition(TAB)
         if host in self.evidence.hosts or arm in self._pending:
