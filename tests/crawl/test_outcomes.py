@@ -17,6 +17,12 @@ def test_every_kind_of_failure_has_a_sentence() -> None:
     assert treatment(FailureKind.DNS).startswith("tried again once")
 
 
+def test_a_recorded_web_is_not_asked_twice() -> None:
+    assert not any(treatment(kind, recorded=True).startswith("tried again") for kind in TREATMENTS)
+    assert treatment(FailureKind.SERVER_ERROR, recorded=True).startswith("not tried again: in a recorded web")
+    assert treatment(FailureKind.NOT_FOUND, recorded=True) == treatment(FailureKind.NOT_FOUND)
+
+
 def test_visits_are_told_apart_from_those_that_only_mention_a_url(tmp_path: Path) -> None:
     ledger = DiskLedger(tmp_path / "frontier")
     for number, (url, parent) in enumerate([("http://a.example/", ""), ("http://a.example/x", "http://a.example/")]):

@@ -194,7 +194,7 @@ def _known(folder: CrawlFolder, ledger: DiskLedger, entry: Entry, state: UrlStat
         found=_found(ledger, entry),
         rank=rank,
         explanation=None if policy is None else _explained(policy, ledger, entry),
-        outcome=None if last is None else _outcome(last, visits, reason),
+        outcome=None if last is None else _outcome(last, visits, recorded=job.web is not None),
         redirects=chain(ledger, entry, last),
         retry_at=retry_at,
         checks=_checks(folder, job, ledger, entry, state, reason),
@@ -215,8 +215,8 @@ def _telling(visits: Sequence[Visit]) -> Visit | None:
     return next((visit for visit in reversed(visits) if visit.refresh != Look.UNCHANGED.value), last)
 
 
-def _outcome(visit: Visit, visits: Sequence[Visit], reason: str) -> Outcome:
-    outcome = msgspec.structs.replace(outcome_of(visit, visits, reason), refresh=visits[-1].refresh)
+def _outcome(visit: Visit, visits: Sequence[Visit], *, recorded: bool) -> Outcome:
+    outcome = msgspec.structs.replace(outcome_of(visit, visits, recorded=recorded), refresh=visits[-1].refresh)
     if visit.refresh != Look.GONE.value:
         return outcome
     moved = f"{outcome.treatment}; " if visit.failure is FailureKind.REDIRECT else ""

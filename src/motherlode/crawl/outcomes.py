@@ -57,7 +57,7 @@ def visits_of(ledger: DiskLedger, url: str) -> list[Visit]:
     return [visit for visit in found if visit.url == url]
 
 
-def outcome_of(visit: Visit, visits: Sequence[Visit], reason: str) -> Outcome:
+def outcome_of(visit: Visit, visits: Sequence[Visit], *, recorded: bool) -> Outcome:
     return Outcome(
         number=visit.number,
         at=visit.at,
@@ -65,7 +65,7 @@ def outcome_of(visit: Visit, visits: Sequence[Visit], reason: str) -> Outcome:
         status=visit.status,
         failure="" if visit.failure is None else visit.failure.value,
         detail=visit.detail,
-        treatment="" if visit.failure is None else treatment(visit.failure),
+        treatment="" if visit.failure is None else treatment(visit.failure, recorded=recorded),
         kind=visit.kind,
         media_type=visit.media_type,
         size=visit.size,
@@ -81,8 +81,8 @@ def outcome_of(visit: Visit, visits: Sequence[Visit], reason: str) -> Outcome:
     )
 
 
-def treatment(kind: FailureKind) -> str:
-    """What the frontier does about a failure, in words.
+def treatment(kind: FailureKind, *, recorded: bool = False) -> str:
+    """What the frontier does about a failure, in words; in a recorded web no answer changes.
 
     >>> treatment(FailureKind.NOT_FOUND), treatment(FailureKind.TIMEOUT)
     ('not tried again', 'tried again up to 2 times; the host rests; counts against the host')
@@ -90,6 +90,8 @@ def treatment(kind: FailureKind) -> str:
     found = TREATMENTS[kind]
     if kind is FailureKind.REDIRECT:
         return "its target is a URL of its own"
+    if recorded and found.retries:
+        return "not tried again: in a recorded web the answer would be the same"
     again = f"tried again up to {found.retries} times" if found.retries > 1 else "tried again once"
     parts = [again if found.retries else "not tried again"]
     parts += ["the host rests"] * found.host_rests + ["counts against the host"] * found.against_host
