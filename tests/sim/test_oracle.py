@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 
 from hypothesis import given, settings
@@ -23,7 +22,10 @@ def crawled(web: TableWeb, seeds: Sequence[str], pages: int, policy: str = "orac
 
 
 def brute_force(web: TableWeb, seeds: Sequence[str], pages: int) -> list[str]:
-    """Issue by issue: a relevant page when one is discovered, otherwise the shortest way; first found goes first."""
+    """Issue by issue: a relevant page when one is discovered, otherwise the shortest way; first found goes first.
+
+    Of several shortest ways, that at whose end there is most.
+    """
     known = list(dict.fromkeys(seeds))
     fetched: list[str] = []
     while len(fetched) < pages and len(fetched) < len(known):
@@ -38,20 +40,20 @@ def targets(page: SimPage) -> list[str]:
     return [page.location] if page.location else [link.url for link in page.links]
 
 
-def way(web: TableWeb, start: str, known: set[str]) -> float:
-    """0 for a relevant page, otherwise links to the nearest relevant page that is not known yet."""
+def way(web: TableWeb, start: str, known: set[str]) -> tuple[float, int]:
+    """0 for a relevant page, otherwise links to the nearest relevant page that is not known yet; then most of them."""
     if web.page(start).relevant:
-        return 0
-    queue, seen = deque([(start, 0)]), {start}
-    while queue:
-        url, steps = queue.popleft()
-        for target in targets(web.page(url)):
-            if web.page(target).relevant and target not in known:
-                return steps + 1
-            if target not in seen:
-                seen.add(target)
-                queue.append((target, steps + 1))
-    return float("inf")
+        return 0, 0
+    level, seen, steps = [start], {start}, 1
+    while level:
+        behind = {url: set(targets(web.page(url))) - known for url in level}
+        finds = max(sum(web.page(url).relevant for url in ends) for ends in behind.values())
+        if finds:
+            return steps, -finds
+        level = list(set().union(*behind.values()) - seen)
+        seen.update(level)
+        steps += 1
+    return float("inf"), 0
 
 
 def address(number: int) -> str:
@@ -98,6 +100,16 @@ def test_it_goes_a_long_way_for_a_find_and_past_a_near_dead_end() -> None:
     web = TableWeb(chain | dead)
     assert crawled(web, ["https://dead.example/0", address(0)], 10).relevant == 1
     assert crawled(web, ["https://dead.example/0", address(0)], 9).relevant == 0
+
+
+def test_of_two_lists_it_takes_the_longer_one() -> None:
+    home, short, long = "https://a.example/", "https://a.example/short", "https://a.example/long"
+    finds = [f"{long}/{number}" for number in range(8)]
+    table: dict[str, tuple[bool, Sequence[str]]] = {home: (False, [short, long]), long: (False, finds)}
+    web = TableWeb(
+        table | {short: (False, [f"{short}/1"]), f"{short}/1": (True, [])} | dict.fromkeys(finds, (True, []))
+    )
+    assert crawled(web, [home], 10).relevant == 8
 
 
 @settings(max_examples=100, deadline=None)

@@ -1,8 +1,12 @@
-"""The oracle: it knows every page's label and every link. An upper bound that no policy can reach without luck.
+"""The oracle: it knows every page's label and every link. A yardstick that no policy reaches without luck.
 
 It takes a relevant page when one is discovered; otherwise the discovered page from which the way to an undiscovered
-relevant page is shortest. Ways only grow longer as relevant pages are discovered, so a stored distance is a lower
-bound: it is checked by a search when its page comes to the top, and put back if it has grown.
+relevant page is shortest, and of several that are equally short the one at whose end most such pages are linked. Ways
+only grow longer, and lead to less, as relevant pages are discovered, so a stored way is a lower bound: it is checked by
+a search when its page comes to the top, and put back if it has grown.
+
+The best of all crawls is not known: to plan it is as hard as to plan the round trip of a salesman. One that goes further
+for more may be ahead where the nearest find is always a single one.
 """
 
 from __future__ import annotations
@@ -17,6 +21,12 @@ from motherlode.sim.webs import SimPage, SimulatedWeb
 from motherlode.www.urls import host_of
 
 _FAR = 1 << 30
+
+Way = tuple[int, int]
+"""Links to the nearest undiscovered relevant page, and, negative, how many of them the last page before it links to. The
+least is the best."""
+_FOUND: Way = (0, 0)
+_NOWHERE: Way = (_FAR, 0)
 """No relevant page can be reached."""
 
 
@@ -38,13 +48,14 @@ class LinkGraph:
         most = 2 * len(self.relevant)
         while self._unread:
             number, targets = self._unread.popleft()
-            self.out[number] = [found for url in targets if (found := self._number(web, url, most)) is not None]
+            found = dict.fromkeys(self._number(web, url, most) for url in targets)
+            self.out[number] = [end for end in found if end is not None]
         self.edges = sum(map(len, self.out))
         self._into: list[list[int]] = [[] for _ in self.out]
         for source, ends in enumerate(self.out):
             for target in ends:
                 self._into[target].append(source)
-        self.nearest = self.distances(bytearray(len(self.relevant)))
+        self.nearest = self.ways(bytearray(len(self.relevant)))
 
     def _add(self, url: str, page: SimPage) -> int:
         number = self.numbers[url] = len(self.relevant)
@@ -61,18 +72,27 @@ class LinkGraph:
             number = self._add(url, web.page(url))
         return number
 
-    def distances(self, discovered: bytearray) -> list[int]:
-        """Links from each page to the nearest relevant page that is undiscovered, by pages that are so, too."""
-        distance = [_FAR] * len(self.out)
-        queue = deque((page, 0) for page, yes in enumerate(self.relevant) if yes and not discovered[page])
-        while queue:
-            page, steps = queue.popleft()
-            for source in self._into[page]:
-                if distance[source] == _FAR:
-                    distance[source] = steps + 1
-                    if not discovered[source] and not self.relevant[source]:
-                        queue.append((source, steps + 1))
-        return distance
+    def ways(self, discovered: bytearray) -> list[Way]:
+        """From each page to the nearest relevant page that is undiscovered, by pages that are so, too."""
+        ways = [_NOWHERE] * len(self.out)
+        level = []
+        for page, ends in enumerate(self.out):
+            finds = sum(self.relevant[end] and not discovered[end] for end in ends)
+            if finds:
+                ways[page] = (1, -finds)
+                level.append(page)
+        while level:
+            longer: dict[int, Way] = {}
+            for page in level:
+                if not discovered[page] and not self.relevant[page]:
+                    steps, finds = ways[page]
+                    for source in self._into[page]:
+                        if ways[source] == _NOWHERE:
+                            longer[source] = min(longer.get(source, _NOWHERE), (steps + 1, finds))
+            for source, way in longer.items():
+                ways[source] = way
+            level = list(longer)
+        return ways
 
 
 def _targets(page: SimPage) -> list[str]:
@@ -88,14 +108,14 @@ class OraclePolicy(Patient):
     def __init__(self, graph: LinkGraph) -> None:
         super().__init__()
         self._graph = graph
-        self._distance = list(graph.nearest)
+        self._ways = list(graph.nearest)
         self._discovered = bytearray(len(graph.relevant))
-        self._heap: list[tuple[int, int, str]] = []
-        """Steps to the next find, order of discovery, URL."""
-        self._awake: dict[str, tuple[int, int]] = {}
+        self._heap: list[tuple[Way, int, str]] = []
+        """The way to the next find, order of discovery, URL."""
+        self._awake: dict[str, tuple[Way, int]] = {}
         self._order: dict[str, int] = {}
         self._searched = 0
-        """Steps of searches since all distances were computed anew."""
+        """Steps of searches since all ways were computed anew."""
 
     def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
         ratings = []
@@ -115,15 +135,15 @@ class OraclePolicy(Patient):
         if arm not in self._awake:
             heapq.heappush(self._heap, self._placed(arm, self._value(arm)))
 
-    def _value(self, arm: str) -> int:
-        """Steps to the next find as they were last computed: never more than they are now."""
+    def _value(self, arm: str) -> Way:
+        """The way to the next find as it was last computed: never longer than it is now."""
         number = self._graph.numbers.get(arm)
         if number is None:
-            return _FAR
-        return 0 if self._graph.relevant[number] else self._distance[number]
+            return _NOWHERE
+        return _FOUND if self._graph.relevant[number] else self._ways[number]
 
-    def _placed(self, arm: str, distance: int) -> tuple[int, int, str]:
-        place = self._awake[arm] = (distance, self._order[arm])
+    def _placed(self, arm: str, way: Way) -> tuple[Way, int, str]:
+        place = self._awake[arm] = (way, self._order[arm])
         return (*place, arm)
 
     def rest(self, arm: str) -> None:
@@ -136,44 +156,52 @@ class OraclePolicy(Patient):
 
     def _best(self) -> str | None:
         while self._heap:
-            distance, order, arm = self._heap[0]
-            if self._awake.get(arm) != (distance, order):
+            way, order, arm = self._heap[0]
+            if self._awake.get(arm) != (way, order):
                 heapq.heappop(self._heap)
                 continue
-            if distance in (0, _FAR):
+            if way in (_FOUND, _NOWHERE):
                 return arm
             if self._searched > self._graph.edges:  # searching one by one has cost as much as all at once
                 self._refresh()
                 continue
             number = self._graph.numbers[arm]
-            now = self._distance_now(number)
-            if now == distance:
+            now = self._way_now(number)
+            if now == way:
                 return arm
-            self._distance[number] = now
+            self._ways[number] = now
             heapq.heapreplace(self._heap, self._placed(arm, now))
         return None
 
     def _refresh(self) -> None:
         self._searched = 0
-        self._distance = self._graph.distances(self._discovered)
+        self._ways = self._graph.ways(self._discovered)
         self._heap = [self._placed(arm, self._value(arm)) for arm in self._awake]
         heapq.heapify(self._heap)
 
-    def _distance_now(self, page: int) -> int:
-        """Links to the nearest relevant page that is still undiscovered, past pages that are."""
-        out, relevant, discovered = self._graph.out, self._graph.relevant, self._discovered
+    def _way_now(self, page: int) -> Way:
+        """To the nearest relevant page that is still undiscovered, past pages that are."""
         seen = {page}
-        queue: deque[tuple[int, int]] = deque([(page, 0)])
-        while queue:
-            at, steps = queue.popleft()
-            self._searched += len(out[at])
-            for target in out[at]:
-                if target not in seen and not discovered[target]:
-                    if relevant[target]:
-                        return steps + 1
-                    seen.add(target)
-                    queue.append((target, steps + 1))
-        return _FAR
+        level, steps = [page], 1
+        while level:
+            most, further = 0, []
+            for at in level:
+                finds, others = self._behind(at)
+                most = max(most, finds)
+                further += [other for other in others if other not in seen]
+                seen.update(others)
+            if most:
+                return steps, -most
+            level, steps = further, steps + 1
+        return _NOWHERE
+
+    def _behind(self, page: int) -> tuple[int, list[int]]:
+        """Undiscovered pages that a page links to: how many are relevant, and the others."""
+        ends = self._graph.out[page]
+        self._searched += len(ends)
+        unknown = [end for end in ends if not self._discovered[end]]
+        others = [end for end in unknown if not self._graph.relevant[end]]
+        return len(unknown) - len(others), others
 
     def dump(self) -> bytes:
         return b""
@@ -182,6 +210,6 @@ class OraclePolicy(Patient):
         """Nothing was learned."""
 
 
-def _worth(distance: int) -> float:
+def _worth(way: Way) -> float:
     """Finds per request on the way to the nearest find."""
-    return 0.0 if distance == _FAR else 1.0 / (1.0 + distance)
+    return 0.0 if way == _NOWHERE else 1.0 / (1.0 + way[0])
