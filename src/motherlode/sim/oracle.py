@@ -5,8 +5,8 @@ relevant page is shortest, and of several that are equally short the one at whos
 only grow longer, and lead to less, as relevant pages are discovered, so a stored way is a lower bound: it is checked by
 a search when its page comes to the top, and put back if it has grown.
 
-The best of all crawls is not known: to plan it is as hard as to plan the round trip of a salesman. One that goes further
-for more may be ahead where the nearest find is always a single one.
+The best of all crawls is not known: to plan it is as hard as to plan the round trip of a salesman. One that goes
+further for more may be ahead where the nearest find is always a single one.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from motherlode.www.urls import host_of
 _FAR = 1 << 30
 
 Way = tuple[int, int]
-"""Links to the nearest undiscovered relevant page, and, negative, how many of them the last page before it links to. The
-least is the best."""
+"""Links to the nearest undiscovered relevant page, and, negative, how many of them the last page before it links to.
+The least is the best."""
 _FOUND: Way = (0, 0)
 _NOWHERE: Way = (_FAR, 0)
 """No relevant page can be reached."""
