@@ -28,7 +28,7 @@ def test_the_parts_of_a_name() -> None:
     link = anchor("https://a.example/news/2019/some-title.html?page=2", tag_path="html body ul.list li.item a")
     name = parsed(known_host().arm(link, PAGE))
     assert name.host == "a.example"
-    assert name.pattern == "news/#"
+    assert name.pattern == "news/#?some-title&page"
     assert (name.depth, name.extension) == ("2", ".html?")
     assert name.manner == "anchor@b.example"
     assert name.place == "li.item a"
@@ -46,6 +46,38 @@ def test_a_folder_with_a_slash_is_the_page_itself() -> None:
         anchor("https://a.example/blog/another-title/"), None
     )
     assert parsed(namer.arm(anchor("https://a.example/blog/one-title/"), None)).pattern == "blog/*"
+
+
+def arms_of(namer: Namer, *queries: str) -> list[str]:
+    return [namer.arm(anchor(f"https://a.example/{query}"), None) for query in queries]
+
+
+def test_pages_that_scripts_make_are_told_apart_by_script_and_parameters() -> None:
+    namer = known_host()
+    topic, same, forum, member = arms_of(
+        namer, "viewtopic.php?f=1&t=2", "viewtopic.php?f=3&t=4", "viewforum.php?f=1", "memberlist.php?u=2"
+    )
+    assert topic == same
+    assert len({topic, forum, member}) == 3
+    post, author, home = arms_of(namer, "?p=1", "?author=1", "")
+    assert len({post, author, home}) == 3
+
+
+def test_words_of_a_query_count_while_there_are_few() -> None:
+    namer = known_host()
+    item, same, printed = arms_of(namer, "i.php?view=item&id=1", "i.php?view=item&id=2", "i.php?view=print&id=1")
+    assert item == same != printed
+    titles = [f"i.php?title={a}{b}" for a in "abcde" for b in "abcde"]
+    assert len(set(arms_of(namer, *titles))) <= 8
+    assert len(set(arms_of(namer, *titles))) == 1
+
+
+def test_queries_without_end_leave_room_for_folders() -> None:
+    namer = known_host()
+    words = [f"{a}{b}" for a in "abcdefgh" for b in "abcdefgh"]
+    queries = [f"{script}.php?{name}=1&{name}x=2" for script in words[:20] for name in words]
+    assert len(set(arms_of(namer, *queries))) <= 34
+    assert parsed(namer.arm(anchor("https://a.example/news/x.html"), None)).pattern == "news"
 
 
 def test_hosts_are_not_told_apart_before_they_were_tried() -> None:

@@ -35,7 +35,7 @@ def features_of(name: str) -> Features:
     source, _, abroad = manner.partition("@")
     if abroad:
         source += "@"
-    folder = pattern.partition("/")[0]
+    folder = pattern.partition("?")[0].partition("/")[0]
     elements = " ".join(step.partition(".")[0] for step in place.split(" "))
     general = (
         "bias",

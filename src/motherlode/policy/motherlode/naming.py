@@ -23,13 +23,20 @@ HOME = "^"
 ANY = "*"
 _MOST_CACHED = 1 << 16
 _MOST_PATTERNS = 32
-"""Path patterns of one host; beyond them, paths are told apart by their depth alone."""
+"""Path patterns of one host; beyond them, paths are told apart by their depth alone, and queries not at all."""
 _MOST_ARMS = 256
 """Arms of one host; beyond them, by their extension alone."""
 _MOST_LISTS = 128
 """Arms of one host up to which lists become arms of their own."""
 _MOST_UNTRIED = 8
 """Waiting arms that are remembered of a host before it is tried."""
+_MOST_PARAMETERS = 4
+"""Of a query; what stands behind them is not looked at."""
+_MOST_NAMES = 16
+"""Parameters of one host whose values are looked at."""
+_MOST_VALUES = 7
+_MOST_SCRIPTS = 16
+"""Words that a parameter is given, and names of scripts: where a host has more, they are not told apart."""
 _LONGEST_EXTENSION = 7
 _LONGEST_PLACE = 40
 _DEEPEST = 4
@@ -53,7 +60,8 @@ class ArmName(NamedTuple):
 
     host: str
     pattern: str
-    """The first two folders, with numbers and long words generalised; `^` for the home page."""
+    """The first two folders, with numbers and long words generalised; `^` for the home page. Where there is a query,
+    then `?`, the name of the script, and the parameters."""
     depth: str
     extension: str
     """With its dot; `/` for a folder, and a `?` at the end where there is a query."""
@@ -116,13 +124,53 @@ def is_inner_seed(name: str) -> bool:
     return name.endswith(_BY_SEED) and parsed(name).pattern != HOME
 
 
+class Queries:
+    """Tells a host's addresses with a query apart: where scripts make all pages, they and their parameters are what
+    folders are elsewhere.
+
+    A value that is a word counts, too (`view=item`), as long as its parameter has few: `title` has as many as pages.
+    """
+
+    def __init__(self) -> None:
+        self._scripts: set[str] = set()
+        self._values: dict[str, set[str]] = {}
+        """By parameter."""
+        self._patterns: set[str] = set()
+
+    def pattern(self, script: str, query: str) -> str:
+        """
+        >>> Queries().pattern("index.php", "view=item&id=7")
+        '?index&view=item&id'
+        """
+        stem = generalised(script.partition(".")[0]) if script else ""
+        told = "?" + (stem if _is_one_of_few(stem, self._scripts, most=_MOST_SCRIPTS) else ANY)
+        parameters = query.split("&", _MOST_PARAMETERS)[:_MOST_PARAMETERS]
+        told = "&".join((told, *dict.fromkeys(self._parameter(*one.partition("=")) for one in parameters)))
+        return told if _is_one_of_few(told, self._patterns, most=_MOST_PATTERNS) else "?"
+
+    def _parameter(self, name: str, _: str, value: str) -> str:
+        name = generalised(name)
+        if not _WORD.fullmatch(value) or (name not in self._values and len(self._values) >= _MOST_NAMES):
+            return name
+        is_word = _is_one_of_few(value, self._values.setdefault(name, set()), most=_MOST_VALUES)
+        return f"{name}={value}" if is_word else name
+
+
+def _is_one_of_few(text: str, known: set[str], *, most: int) -> bool:
+    """Whether there are no more texts than so many, this one included; remembers it."""
+    if len(known) <= most:
+        known.add(text)
+    return len(known) <= most
+
+
 class Namer:
     """Gives links their arms. Remembers the patterns of hosts that were tried, so that their number stays bounded."""
 
     def __init__(self, *, places: int = 2) -> None:
         self._places = places
         """Steps of the tag path that count."""
-        self._paths: dict[tuple[str, str, str], str] = {}
+        self._paths: dict[tuple[str, str, str, str], str] = {}
+        self._queries: dict[str, Queries] = {}
         self._manners: dict[tuple[LinkSource, str, str, str], tuple[str, str]] = {}
         self._patterns: dict[str, set[str]] = {}
         self._untried: dict[str, tuple[str, ...]] = {}
@@ -135,10 +183,7 @@ class Namer:
         start = url.find("://") + 3
         slash = url.find("/", start)
         host, path = (url[start:slash], url[slash + 1 :]) if slash > 0 else (url[start:], "")
-        query = path.find("?")
-        mark = ""
-        if query >= 0:
-            path, mark = path[:query], "?"
+        path, mark, query = path.partition("?")
         folder, _, last = path.rpartition("/")
         extension = extension_of(last) + mark
         arms = self._arms.get(host)
@@ -146,9 +191,10 @@ class Namer:
             pattern = ANY if path else HOME
             abroad = f"@{parent.host}" if parent is not None and parent.host != host else ""
             return f"{host}\t{pattern}\t0\t{extension}\t{manner_of(link.source, link.rel, link.type)}{abroad}\t"
-        where = self._paths.get((host, folder, extension))
+        asked = self._queries.setdefault(host, Queries()).pattern(last, query) if mark else ""
+        where = self._paths.get((host, folder, extension, asked))
         if where is None:
-            where = self._where(host, folder, last, extension)
+            where = self._where(host, folder, last, extension, asked)
         how = (link.source, link.rel, link.type, link.tag_path)
         known = self._manners.get(how)
         if known is None:
@@ -191,7 +237,7 @@ class Namer:
             arms = self._arms[host] = dict.fromkeys(self._untried.pop(host, ()))
         return arms
 
-    def _where(self, host: str, folder: str, last: str, extension: str) -> str:
+    def _where(self, host: str, folder: str, last: str, extension: str, asked: str) -> str:
         """Pattern, depth and extension."""
         folders = folder.split("/") if folder else []
         depth = len(folders)
@@ -204,10 +250,10 @@ class Namer:
             if len(patterns) >= _MOST_PATTERNS:
                 pattern = "/".join(ANY for _ in general)
             patterns.add(pattern)
-        where = f"{pattern}\t{min(depth, _DEEPEST)}\t{extension}"
+        where = f"{pattern}{asked}\t{min(depth, _DEEPEST)}\t{extension}"
         if len(self._paths) >= _MOST_CACHED:
             self._paths.clear()
-        self._paths[host, folder, extension] = where
+        self._paths[host, folder, extension, asked] = where
         return where
 
     def _manners_of(self, how: tuple[LinkSource, str, str, str]) -> tuple[str, str]:
