@@ -91,6 +91,13 @@ def test_relevant_pages_per_hour(folder: Path) -> None:
         (["simulate", "synthetic:500", "--target", "ASK {{ ?s foo:x ?o }}"], "hint: did you mean foaf:?"),
         (["simulate", "synthetic:500", "--pages", "0"], "a budget of 0 requests is none"),
         (["simulate", "synthetic:500", "--pages", "5", "--share", "0.5"], "not both"),
+        (
+            ["simulate", "synthetic:500", "--share", "inf"],
+            "--share inf is no number that a crawl",
+        ),
+        (["simulate", "synthetic:500", "--share", "nan"], "--share nan is no number"),
+        (["simulate", "synthetic:500", "--delay", "inf"], "--delay inf is no number"),
+        (["simulate", "synthetic:500", "--latency", "inf"], "--latency inf is no number"),
         (["simulate", "synthetic:500", "--seeds", "nowhere.txt"], "the file of seeds nowhere.txt cannot be read"),
         (["simulate", "synthetic:500", "--seeds", "http://nowhere.example/"], "none of the 1 seeds is in this web"),
         (["simulate", "synthetic:500", "--seeds", "{folder}/no-seeds.txt"], "names no URL"),

@@ -86,6 +86,13 @@ def test_a_share_is_a_share_of_the_pages(question: Question) -> None:
     assert {row.result.fetched for row in found.rows} == {found.budget}
 
 
+def test_a_share_of_few_pages_is_one(question: Question) -> None:
+    few = replace(question, share=0.12)
+    assert [few.budget(pages) for pages in (1, 4, 25)] == [1, 1, 3]
+    with pytest.raises(ValueError, match="the web holds 0 pages"):
+        few.budget(0)
+
+
 def test_one_seed(question: Question) -> None:
     found = study(replace(question, seeds=("http://h0.example/1",), policies=("bfs",), repeat=1, pages=5, share=None))
     assert found.rows[0].result.fetched == 5
@@ -147,6 +154,13 @@ def test_a_graded_reward_brings_more_statements_and_a_model_more_finds(tmp_path:
     assert started.result.relevant > home.result.relevant
     with pytest.raises(ValueError, match="learned by the policy pld"):
         replace(plain, policies=("nb-online",), model=str(tmp_path / "a.model"))
+
+
+def test_a_model_for_another_target_is_told(tmp_path: Path) -> None:
+    question = Question(web="synthetic:300", policies=("pld",), pages=20, target="jsonld")
+    write_model(Model(policy="pld", target="any", state=taught(question)), tmp_path / "a.model")
+    found = study(replace(question, model=str(tmp_path / "a.model")), processes=1)
+    assert "was learned for the target any, this crawl looks for jsonld" in found.notes[0]
 
 
 def taught(question: Question) -> bytes:

@@ -55,10 +55,15 @@ def check_model(job: Job) -> str:
         check_fits(model, policy=job.policy, name=job.model)
     except ModelError as error:
         raise JobError(str(error)) from error
-    if model.target == job.target:
+    return may_mislead(model, target=job.target, name=job.model)
+
+
+def may_mislead(model: Model, *, target: str, name: str) -> str:
+    """A warning where a model was learned for another target, or ""."""
+    if model.target == target:
         return ""
     return (
-        f"{job.model} was learned for the target {model.target}, this crawl looks for {job.target}: "
+        f"{name} was learned for the target {model.target}, this crawl looks for {target}: "
         "what it knows about answers helps, what it knows about finds may mislead at first"
     )
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from motherlode.crawl import canonical_seeds
-from motherlode.crawl.models import read_model
+from motherlode.crawl.models import may_mislead, read_model
 from motherlode.model import FailureKind
 from motherlode.policy import DEFAULT_REWARD, policy_from, reward_from, target_from
 from motherlode.policy.models import Model, check_fits, family
@@ -77,6 +78,9 @@ class Question:
             self._check_model(read_model(Path(self.model)))
         if self.pages is not None and self.share is not None:
             raise ValueError("give the budget in pages or as a share, not both")
+        for name, number in (("share", self.share), ("delay", self.timing.delay), ("latency", self.timing.latency)):
+            if number is not None and not isfinite(number):
+                raise ValueError(f"--{name} {number} is no number that a crawl could come to the end of")
 
     def _check_model(self, model: Model) -> None:
         if not any(self.starts_from(name, model) for name in self.policies):
@@ -101,7 +105,8 @@ class Question:
         if self.pages is not None:
             budget = self.pages
         else:
-            budget = round((self.share if self.share is not None else DEFAULT_SHARE) * page_count)
+            share = DEFAULT_SHARE if self.share is None else self.share
+            budget = max(round(share * page_count), min(1, page_count) if share > 0 else 0)  # of few pages, one
         if budget < 1:
             raise ValueError(f"a budget of {budget} requests is none: the web holds {page_count:,} pages")
         return budget
@@ -198,7 +203,7 @@ def study(question: Question, *, processes: int | None = None, progress: Progres
         rows=tuple(_row(one, question, yardsticks, available) for one in done if one.trial.policy not in added),
         yardsticks=yardsticks,
         available=available,
-        notes=(*notes, *_notes(question, budget, web.page_count, available, done)),
+        notes=(*notes, *_of_model(question, model), *_notes(question, budget, web.page_count, available, done)),
     )
 
 
@@ -247,6 +252,11 @@ def _run(one: Standing) -> str:
     trial = one.trial
     how_far = f"{one.asked:,} of {trial.pages:,}" if one.asked else f"looks at the whole web, {one.seen:,} pages so far"
     return f"{trial.policy} (seed {trial.seed}) {how_far}"
+
+
+def _of_model(question: Question, model: Model | None) -> list[str]:
+    warning = "" if model is None else may_mislead(model, target=question.target, name=question.model)
+    return [warning] if warning else []
 
 
 def _notes(
