@@ -80,6 +80,14 @@ def test_queries_without_end_leave_room_for_folders() -> None:
     assert parsed(namer.arm(anchor("https://a.example/news/x.html"), None)).pattern == "news"
 
 
+def test_what_was_told_apart_stays_so_when_queries_have_no_end() -> None:
+    namer = known_host()
+    before = arms_of(namer, "viewtopic.php?t=1", "viewforum.php?f=1")
+    words = [f"{a}{b}" for a in "abcdefgh" for b in "abcdefgh"]
+    arms_of(namer, *(f"{word}.php?{word}=1" for word in words))
+    assert arms_of(namer, "viewtopic.php?t=2", "viewforum.php?f=2") == before
+
+
 def test_hosts_are_not_told_apart_before_they_were_tried() -> None:
     namer = Namer()
     arms = {namer.arm(anchor(f"https://a.example/{word}/x.html"), None) for word in ("one", "two", "three")}

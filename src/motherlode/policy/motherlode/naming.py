@@ -23,7 +23,7 @@ HOME = "^"
 ANY = "*"
 _MOST_CACHED = 1 << 16
 _MOST_PATTERNS = 32
-"""Path patterns of one host; beyond them, paths are told apart by their depth alone, and queries not at all."""
+"""Path patterns of one host; beyond them, paths are told apart by their depth alone, and other queries not at all."""
 _MOST_ARMS = 256
 """Arms of one host; beyond them, by their extension alone."""
 _MOST_LISTS = 128
@@ -35,8 +35,9 @@ _MOST_PARAMETERS = 4
 _MOST_NAMES = 16
 """Parameters of one host whose values are looked at."""
 _MOST_VALUES = 7
+"""Words that a parameter is given: where there are more, they are not told apart."""
 _MOST_SCRIPTS = 16
-"""Words that a parameter is given, and names of scripts: where a host has more, they are not told apart."""
+"""Of one host; others are told apart by their parameters alone."""
 _LONGEST_EXTENSION = 7
 _LONGEST_PLACE = 40
 _DEEPEST = 4
@@ -143,10 +144,13 @@ class Queries:
         '?index&view=item&id'
         """
         stem = generalised(script.partition(".")[0]) if script else ""
-        told = "?" + (stem if _is_one_of_few(stem, self._scripts, most=_MOST_SCRIPTS) else ANY)
-        parameters = query.split("&", _MOST_PARAMETERS)[:_MOST_PARAMETERS]
-        told = "&".join((told, *dict.fromkeys(self._parameter(*one.partition("=")) for one in parameters)))
-        return told if _is_one_of_few(told, self._patterns, most=_MOST_PATTERNS) else "?"
+        told = ["?" + (stem if _has_place(stem, self._scripts, most=_MOST_SCRIPTS) else ANY)]
+        for one in query.split("&", _MOST_PARAMETERS)[:_MOST_PARAMETERS]:
+            parameter = self._parameter(*one.partition("="))
+            if parameter not in told:
+                told.append(parameter)
+        pattern = "&".join(told)
+        return pattern if _has_place(pattern, self._patterns, most=_MOST_PATTERNS) else "?"
 
     def _parameter(self, name: str, _: str, value: str) -> str:
         name = generalised(name)
@@ -156,10 +160,21 @@ class Queries:
         return f"{name}={value}" if is_word else name
 
 
+def _has_place(text: str, known: set[str], *, most: int) -> bool:
+    """Whether a text is one of the first so many; remembers it, if it is."""
+    if text in known:
+        return True
+    if len(known) >= most:
+        return False
+    known.add(text)
+    return True
+
+
 def _is_one_of_few(text: str, known: set[str], *, most: int) -> bool:
     """Whether there are no more texts than so many, this one included; remembers it."""
-    if len(known) <= most:
-        known.add(text)
+    if len(known) > most:
+        return False
+    known.add(text)
     return len(known) <= most
 
 
@@ -191,7 +206,7 @@ class Namer:
             pattern = ANY if path else HOME
             abroad = f"@{parent.host}" if parent is not None and parent.host != host else ""
             return f"{host}\t{pattern}\t0\t{extension}\t{manner_of(link.source, link.rel, link.type)}{abroad}\t"
-        asked = self._queries.setdefault(host, Queries()).pattern(last, query) if mark else ""
+        asked = self._asked(host, last, query) if mark else ""
         where = self._paths.get((host, folder, extension, asked))
         if where is None:
             where = self._where(host, folder, last, extension, asked)
@@ -236,6 +251,12 @@ class Namer:
         if arms is None:
             arms = self._arms[host] = dict.fromkeys(self._untried.pop(host, ()))
         return arms
+
+    def _asked(self, host: str, script: str, query: str) -> str:
+        queries = self._queries.get(host)
+        if queries is None:
+            queries = self._queries[host] = Queries()
+        return queries.pattern(script, query)
 
     def _where(self, host: str, folder: str, last: str, extension: str, asked: str) -> str:
         """Pattern, depth and extension."""
