@@ -65,7 +65,9 @@ def test_an_older_version_is_said(tmp_path: Path) -> None:
         read_parts(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"version": 1}', '{"version": 1, "parts": [{"no": "part"}]}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", f'{{"version": {VERSION}}}', f'{{"version": {VERSION}, "parts": [{{"no": "part"}}]}}']
+)
 def test_a_broken_manifest_is_said(tmp_path: Path, text: str) -> None:
     (tmp_path / "trace.json").write_text(text)
     with pytest.raises(TraceError, match="is not the manifest of a trace"):

@@ -10,15 +10,14 @@ from motherlode.policy.names import (
     DEFAULT_POLICY,
     POLICIES,
     POLICY_TABLE,
-    make_choosy,
     nearest,
     policy_from,
     policy_usage,
     reads_known_links,
-    usual_choosiness,
 )
 from motherlode.policy.rewards import DEFAULT_REWARD, REWARDS, Given, Reward, reward_from, statement_hashes
 from motherlode.policy.targets import TARGETS, Target, ntriples, target_from
+from motherlode.policy.waiting import make_choosy, usual_choosiness
 
 __all__ = [
     "DEFAULT_POLICY",

@@ -24,8 +24,6 @@ ORACLE = "oracle"
 """Knows every label and every link, which only a simulation can tell it: it is made there, and not by this table."""
 GUIDE = "docs/policies.md"
 """Where each policy and what follows its colons is told."""
-_CHOOSY, _CHOOSY_WITHOUT_DELAY = 0.65, 0.85
-"""How choosy a policy that `Waits` is where requests are scarce, and time is not."""
 
 Arguments = tuple[str, ...]
 """What stands after the word, taken apart at the colons."""
@@ -346,21 +344,6 @@ def reads_known_links(name: str) -> bool:
     """
     line = POLICY_TABLE.get(name.partition(":")[0])
     return line is not None and line.reads_known_links
-
-
-def usual_choosiness(delay: float) -> float:
-    """How choosy a policy is if nobody says. Without a delay a host is back when it has answered: waiting costs little.
-
-    >>> usual_choosiness(1.0) < usual_choosiness(0.0)
-    True
-    """
-    return _CHOOSY if delay else _CHOOSY_WITHOUT_DELAY
-
-
-def make_choosy(policy: Policy, choosy: float) -> None:
-    """Let the policy wait for hosts that are worth it, if it is one that can."""
-    if hasattr(policy, "choosy"):
-        policy.choosy = choosy
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -7,7 +7,11 @@ has to offer, and rather asks for nothing than for something that is worth much 
 
 from __future__ import annotations
 
+from motherlode.model import Policy
 from motherlode.policy.arms import AwakeArms
+
+_CHOOSY, _CHOOSY_WITHOUT_DELAY = 0.65, 0.85
+"""How choosy a policy that `Waits` is where requests are scarce, and time is not."""
 
 
 class Patient:
@@ -60,3 +64,18 @@ class Patient:
                 return None
             self._picked = arm
         return arm
+
+
+def usual_choosiness(delay: float) -> float:
+    """How choosy a policy is if nobody says. Without a delay a host is back when it has answered: waiting costs little.
+
+    >>> usual_choosiness(1.0) < usual_choosiness(0.0)
+    True
+    """
+    return _CHOOSY if delay else _CHOOSY_WITHOUT_DELAY
+
+
+def make_choosy(policy: Policy, choosy: float) -> None:
+    """Let the policy wait for hosts that are worth it, if it is one that can."""
+    if hasattr(policy, "choosy"):
+        policy.choosy = choosy

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from motherlode.model import Link
 
-VERSION = 1
+VERSION = 2
 _MANIFEST = "trace.json"
 _ROWS = 2000
 """Pages that are kept in memory before they are written."""
