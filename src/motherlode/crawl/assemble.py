@@ -33,6 +33,7 @@ from motherlode.crawl.trapping import TrapWatch
 from motherlode.fetch import (
     AddressGuard,
     Archive,
+    ArchivedFetcher,
     HttpFetcher,
     HttpLimits,
     HttpOptions,
@@ -144,17 +145,19 @@ def assemble(
     revisits = Revisits(ledger, frontier, refreshing) if refreshing is not None else None
     if refresh is not None and revisits is not None:
         refresh(revisits, frontier)
+    archive = Archive(folder.warc) if job.warc else None
+    supplier = fetcher if archive is None else ArchivedFetcher(fetcher, archive)
     sinks = open_sinks(job.sink_settings(), folder.path, environment=os.environ)
     parts = Parts(
         ledger=ledger,
         frontier=frontier,
         policy=policy,
         fetcher=fetcher,
-        errands=_errands(job, frontier, fetcher, resolve, journal),
+        errands=_errands(job, frontier, supplier, resolve, journal),
         journal=journal,
         troubles=_troubles(lost, journal, recorded),
         readers=_readers(job, scope),
-        archive=Archive(folder.warc) if job.warc else None,
+        archive=archive,
         sitemaps=bool(job.sitemaps),
         usual_sitemaps=job.sitemaps == "usual",
         prober=None if job.probe == "never" else Prober(Probing(job.probe)),

@@ -207,7 +207,8 @@ class Crawl:
             try:
                 page = body_of(fetched)
                 reading = await self._parts.readers.read(page)
-                supplies = await self._parts.errands.supplies(fetched, reading)
+                with self._places.asking(time.monotonic()):  # whoever has what it needs may be slow as well
+                    supplies = await self._parts.errands.supplies(fetched, reading)
                 if supplies is not None:
                     reading = await self._parts.readers.read(msgspec.structs.replace(page, supplies=supplies))
                 await self._parts.writer.put(page_record(ticket, fetched, reading))

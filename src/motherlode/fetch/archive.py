@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
 
-from motherlode.model import Fetched, Page
+from motherlode.model import Fetched, Fetcher, Page, Request
 
 _UNDONE = frozenset({"content-encoding", "transfer-encoding", "content-length", "connection", "keep-alive"})
 """Headers that speak of the transfer and not of the body as it is kept."""
@@ -134,3 +134,20 @@ class Archive:
         self._thread.shutdown(wait=True)
         if self._file is not None:
             self._file.close()
+
+
+class ArchivedFetcher:
+    """A fetcher whose answers are kept; not those to what was posted, since a record names nothing but a URL."""
+
+    def __init__(self, inner: Fetcher, archive: Archive) -> None:
+        self._inner = inner
+        self._archive = archive
+
+    async def fetch(self, request: Request) -> Fetched:
+        fetched = await self._inner.fetch(request)
+        if request.posting is None:
+            await self._archive.add(fetched)
+        return fetched
+
+    async def close(self) -> None:
+        await self._inner.close()
