@@ -25,6 +25,8 @@ from motherlode.www.urls import host_of
 
 _MOST_REFUSALS = 1000
 """URLs that one call of `next` refuses before it gives its caller a rest."""
+_UNEVEN = 1.0
+"""Seconds by which a clock may go back without being set back."""
 _ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.DNS, FailureKind.TLS, FailureKind.TIMEOUT})
 """Failures after which a host's address is asked for again. Where a host has left, others show their certificates."""
 
@@ -92,6 +94,9 @@ class Frontier:
 
     def next(self, now: float) -> Ticket | None:
         """Leave for one request, or None where nothing may be fetched now."""
+        if now < self._intake.now - _UNEVEN:
+            self._turn_back(now)
+        self._intake.now = now
         if self._reopened:
             self._reopened = False
             self._clocks.rest_once(now)
@@ -119,6 +124,14 @@ class Frontier:
                 return None
         self._unfinished_at = now
         return None
+
+    def _turn_back(self, now: float) -> None:
+        """The clock of the machine was set back: its hosts would wait until it has come to where it was."""
+        seconds = self._intake.now - now
+        self._clocks.turn_back(seconds)
+        self._intake.turn_back(seconds)
+        self._awaited_since -= seconds
+        self._dirty.update(self._hosts)
 
     def _next_held(self, now: float) -> Ticket | None:
         while (held := self._permits.next_held(now)) is not None:
