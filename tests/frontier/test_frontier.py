@@ -487,6 +487,17 @@ def test_a_host_that_is_used_up_or_rests_for_long_is_not_waited_for(host: str) -
     assert {fetch(frontier, 0.0), fetch(frontier, 0.0)} == {f"{A}/1", f"{B}/1"}
 
 
+@pytest.mark.parametrize("kind", [FailureKind.SERVER_ERROR, FailureKind.FORBIDDEN, FailureKind.NOT_FOUND])
+def test_a_host_that_names_a_time_is_left_alone_until_then_whatever_else_it_says(kind: FailureKind) -> None:
+    frontier = frontier_on()
+    offer(frontier, f"{A}/1", f"{A}/2")
+    first = take(frontier, 0.0)
+    frontier.answered(first, 0.0)
+    frontier.failed(first, kind, 0.0, retry_after=600.0)
+    assert frontier.next(599.0) is None
+    assert take(frontier, 600.0).url in (f"{A}/1", f"{A}/2")
+
+
 @pytest.mark.parametrize("reopened", ["", "reopened"])
 def test_a_clock_that_is_set_back_makes_nobody_wait(reopened: str, ledger: Ledger) -> None:
     """An hour back: rests, retries and rules last as long as they were to."""

@@ -66,7 +66,7 @@ class Introductions:
             return None
         if failure.kind in _UNREACHABLE:
             return self._settler.failure(ticket, failure, now)
-        if lies_elsewhere and failure.kind in SLOW_DOWN:
+        if failure.kind in SLOW_DOWN:
             self._frontier.slow_down(ticket, now, retry_after=failure.retry_after)
         self._frontier.defer(ticket, now, retry_after=failure.retry_after)
         return None

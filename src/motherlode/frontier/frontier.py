@@ -230,7 +230,7 @@ class Frontier:
         if self._politeness.retries:
             host.record.failures += 1
             unit = self._politeness.retry_wait
-            wait = retry_wait(retry_after, 0.0) or unit * 2 ** min(host.record.failures, 20)
+            wait = retry_wait(retry_after, unit * 2 ** min(host.record.failures, 20))
             self._put_off(host, now + max(wait, unit * long_rest(host.record.failures)))
         else:
             host.record.failures = HOST_GIVEN_UP_AFTER
@@ -292,7 +292,8 @@ class Frontier:
             self._pace.slow_down(host.record)
         if kind in _ADDRESS_IN_DOUBT:
             self._clocks.move(self._hosts[host_of(ticket.url)], "")  # another host where its rules lie elsewhere
-        rest = max(wait if treatment.host_rests else 0.0, unit * long_rest(host.record.failures))
+        rests = treatment.host_rests or bool(retry_after)  # whatever is wrong, the server says how long it wants peace
+        rest = max(wait if rests else 0.0, unit * long_rest(host.record.failures))
         if rest and self._politeness.retries:
             self._put_off(host, now + rest)
         self._clocks.settle(host)
