@@ -15,7 +15,7 @@ from motherlode.fetch.intake import Intake
 from motherlode.fetch.origins import Origin, split
 from motherlode.fetch.robots import MAX_SIZE
 from motherlode.fetch.sending import Sender, is_head
-from motherlode.fetch.trouble import NO_CONNECTION, TOO_LATE, Trouble, described, refused
+from motherlode.fetch.trouble import NO_CONNECTION, TOO_LATE, Trouble, described, refused, resolving
 from motherlode.fetch.wire import Question
 from motherlode.model import Failure, FailureKind, Fetched, Request, RequestKind
 
@@ -99,7 +99,7 @@ class HttpFetcher:
                 return await self._resolver.renew(origin.host)
         except OSError as error:
             trouble = _unresolved(error)
-        if trouble.kind is FailureKind.DNS and self._proxy is not None:
+        if trouble.kind is not FailureKind.GUARD and self._proxy is not None:
             return origin.host  # the proxy may know it: the name is its own clock
         return Failure(url=url, kind=trouble.kind, detail=trouble.detail)
 
@@ -164,4 +164,6 @@ def _unresolved(error: OSError) -> Trouble:
     """Why a host has no address."""
     if isinstance(error, GuardRefusedError):
         return refused(error)
-    return Trouble(FailureKind.DNS, "no answer in time" if isinstance(error, TimeoutError) else described(error))
+    if isinstance(error, TimeoutError):
+        return Trouble(FailureKind.NO_DNS, "no answer in time")
+    return resolving(error)

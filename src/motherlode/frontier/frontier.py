@@ -27,7 +27,9 @@ _MOST_REFUSALS = 1000
 """URLs that one call of `next` refuses before it gives its caller a rest."""
 _UNEVEN = 1.0
 """Seconds by which a clock may go back without being set back."""
-_ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.DNS, FailureKind.TLS, FailureKind.TIMEOUT})
+_ADDRESS_IN_DOUBT = frozenset(
+    {FailureKind.CONNECT, FailureKind.DNS, FailureKind.NO_DNS, FailureKind.TLS, FailureKind.TIMEOUT}
+)
 """Failures after which a host's address is asked for again. Where a host has left, others show their certificates."""
 
 
