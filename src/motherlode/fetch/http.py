@@ -6,11 +6,10 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 
 from motherlode.fetch.connecting import Place, Proxy
 from motherlode.fetch.connections import Connections
-from motherlode.fetch.guard import AddressGuard, GuardedResolver, GuardRefusedError
+from motherlode.fetch.guard import AddressGuard, GuardedResolver, GuardRefusedError, one_spelling
 from motherlode.fetch.intake import Intake
 from motherlode.fetch.origins import Origin, split
 from motherlode.fetch.robots import MAX_SIZE
@@ -86,17 +85,17 @@ class HttpFetcher:
                 wire_bytes=intake.wire_bytes,
                 elsewhere=trouble.elsewhere,
             )
-        address = intake.peer if self._proxy is None else ""  # it would be that of the proxy
+        address = one_spelling(intake.peer) if self._proxy is None else ""  # it would be that of the proxy
         return intake.result(began=began, elapsed=elapsed, address=address)
 
     async def resolve(self, url: str) -> str | Failure:
         """The address that the next request for the URL's host goes to; looked up anew."""
         origin, _ = split(url)
         if origin.is_address:
-            return str(ip_address(origin.host))
+            return one_spelling(origin.host)
         try:
             async with asyncio.timeout(self._limits.connect):
-                return await self._resolver.renew(origin.host)
+                return one_spelling(await self._resolver.renew(origin.host))
         except OSError as error:
             trouble = _unresolved(error)
         if trouble.kind is not FailureKind.GUARD and self._proxy is not None:
