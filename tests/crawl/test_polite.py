@@ -21,7 +21,8 @@ from motherlode.policy import policy_from
 NAMES = {"a.example": "127.0.0.2", "b.example": "127.0.0.3", "c.example": "127.0.0.2"}
 X = "http://a.example/x"
 Answer = tuple[int, str]
-"""A status, and a text or, with a 3xx, the place of what was asked for; with a 429, the seconds to wait."""
+"""A status, and a text or, with a 3xx, the place of what was asked for; with some, the seconds to wait."""
+_WAITS = (429, 502)
 
 
 class Site:
@@ -36,7 +37,7 @@ class Site:
         asked = f"{request.host}{request.path}"
         self.log.append((asked, asyncio.get_running_loop().time()))
         status, text = self._answers.get(asked, (404, ""))
-        headers = {"Location": text} if status // 100 == 3 else {"Retry-After": text} if status == 429 else {}
+        headers = {"Location": text} if status // 100 == 3 else {"Retry-After": text} if status in _WAITS else {}
         return web.Response(status=status, text=text, headers=headers)
 
     def asked(self) -> list[str]:
@@ -127,10 +128,11 @@ async def test_hosts_and_addresses_have_clocks(other: str, least: float) -> None
     assert waits[0] == "a.example"
 
 
-async def test_a_host_that_says_it_is_asked_too_much_rests() -> None:
-    site = Site({"a.example/x": (429, "1"), "b.example/x": (200, "")})
+@pytest.mark.parametrize(("status", "kind"), [(429, FailureKind.TOO_MANY), (502, FailureKind.SERVER_ERROR)])
+async def test_a_host_that_says_it_is_asked_too_much_rests(status: int, kind: FailureKind) -> None:
+    site = Site({"a.example/x": (status, "1"), "b.example/x": (200, "")})
     (first, other, _), waits = await ask(site, X, "http://b.example/x", "http://a.example/y", retry_wait=0.01)
-    assert failure(first).kind is FailureKind.TOO_MANY
+    assert failure(first).kind is kind
     assert isinstance(other, Page)
     assert waits == ["a.example"]
     times = dict(site.log)

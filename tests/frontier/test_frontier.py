@@ -498,6 +498,16 @@ def test_a_host_that_names_a_time_is_left_alone_until_then_whatever_else_it_says
     assert take(frontier, 600.0).url in (f"{A}/1", f"{A}/2")
 
 
+def test_a_time_that_is_named_to_a_head_counts_for_the_page_behind_it() -> None:
+    frontier = frontier_on()
+    offer(frontier, f"{A}/1")
+    head = take(frontier, 0.0)
+    frontier.answered(head, 0.0)
+    frontier.probed(head, 0.0, retry_after=600.0)
+    assert frontier.next(599.0) is None
+    assert take(frontier, 600.0).url == f"{A}/1"
+
+
 @pytest.mark.parametrize("reopened", ["", "reopened"])
 def test_a_clock_that_is_set_back_makes_nobody_wait(reopened: str, ledger: Ledger) -> None:
     """An hour back: rests, retries and rules last as long as they were to."""

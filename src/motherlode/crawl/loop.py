@@ -237,7 +237,8 @@ class Crawl:
             return
         self.totals.requests += 1
         self._frontier.count(ticket.host, relevant=False, quads=0, received=0)  # the host's budget pays for it
-        self._frontier.probed(ticket, ended_at(answer))
+        retry_after = answer.retry_after if isinstance(answer, Failure) else None
+        self._frontier.probed(ticket, ended_at(answer), retry_after=retry_after)
         self._places.open -= 1
         self._pages_running -= 1
         self._turns.put_nowait(None)

@@ -107,7 +107,7 @@ class PoliteFetcher:
         fetched = await self._fetcher.fetch(request)
         now = ended_at(fetched)
         self._frontier.answered(leave, now, elapsed=fetched.elapsed, address=fetched.address)
-        if isinstance(fetched, Failure) and fetched.kind in SLOW_DOWN:
+        if isinstance(fetched, Failure) and (fetched.kind in SLOW_DOWN or fetched.retry_after):
             self._frontier.slow_down(leave, now, retry_after=fetched.retry_after)
         if _goes_elsewhere(fetched):
             self._frontier.elsewhere(leave, now)

@@ -250,9 +250,11 @@ class Frontier:
         self._unsettled -= 1
         self._ledger.finish(ticket.entry, UrlState.DONE, "")
 
-    def probed(self, ticket: Ticket, now: float) -> None:
+    def probed(self, ticket: Ticket, now: float, *, retry_after: float | None = None) -> None:
         """The ticket was used for a HEAD, and its page is worth a request of its own: the next one to its host."""
         host = self._hosts[ticket.host]
+        if retry_after and self._politeness.retries:
+            self._put_off(host, now + retry_wait(retry_after, 0.0))
         if host.held is None and not host.asking:
             self._permits.hold(host, ticket.entry)
         else:  # another page is first in line: this one waits in its arm again
