@@ -27,7 +27,7 @@ from motherlode.crawl.estimating import DryWatch, Estimator
 from motherlode.crawl.introducing import Introductions
 from motherlode.crawl.parts import Budget, Parts
 from motherlode.crawl.places import Places
-from motherlode.crawl.polite import ended_at
+from motherlode.crawl.polite import answered_in, ended_at
 from motherlode.crawl.pool import UnreadableError
 from motherlode.crawl.readings import Reading
 from motherlode.crawl.refreshing import Outcome, is_revisit
@@ -196,7 +196,7 @@ class Crawl:
         request = Request(url=ticket.url, kind=ticket.kind) if revisits is None else revisits.request(ticket)
         with self._places.asking(time.monotonic(), usual=self._frontier.response_time(ticket)):
             fetched = await self._parts.fetcher.fetch(request)
-        self._frontier.answered(ticket, ended_at(fetched), elapsed=fetched.elapsed, address=fetched.address)
+        self._frontier.answered(ticket, ended_at(fetched), elapsed=answered_in(fetched), address=fetched.address)
         self._turns.put_nowait(None)  # its host may be free for another request
         if self._parts.archive is not None and fetched.status != HTTPStatus.NOT_MODIFIED:
             await self._parts.archive.add(fetched)
@@ -229,7 +229,7 @@ class Crawl:
             raise ValueError("nothing was said about probing")
         with self._places.asking(time.monotonic(), usual=self._frontier.response_time(ticket)):
             answer = await self._parts.fetcher.fetch(Request(url=ticket.url, kind=RequestKind.PROBE))
-        self._frontier.answered(ticket, ended_at(answer), elapsed=answer.elapsed, address=answer.address)
+        self._frontier.answered(ticket, ended_at(answer), elapsed=answered_in(answer), address=answer.address)
         self.totals.heads += 1
         verdict = self._parts.prober.verdict(ticket.url, answer)
         if verdict is not None:

@@ -33,6 +33,11 @@ def ended_at(fetched: Fetched) -> float:
     return fetched.fetched_at + fetched.elapsed if fetched.recalled else time.time()
 
 
+def answered_in(fetched: Fetched) -> float:
+    """Seconds that the answer took; 0 where nobody was met at one of several addresses, which tells of no other."""
+    return 0.0 if _goes_elsewhere(fetched) else fetched.elapsed
+
+
 class PoliteFetcher:
     """Gives a page or a failure, when the clocks allow. What the rules forbid is a failure that names their file."""
 
@@ -106,7 +111,7 @@ class PoliteFetcher:
     async def _ask(self, leave: Ticket, request: Request) -> Fetched:
         fetched = await self._fetcher.fetch(request)
         now = ended_at(fetched)
-        self._frontier.answered(leave, now, elapsed=fetched.elapsed, address=fetched.address)
+        self._frontier.answered(leave, now, elapsed=answered_in(fetched), address=fetched.address)
         if isinstance(fetched, Failure) and (fetched.kind in SLOW_DOWN or fetched.retry_after):
             self._frontier.slow_down(leave, now, retry_after=fetched.retry_after)
         if _goes_elsewhere(fetched):
