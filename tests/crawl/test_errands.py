@@ -215,3 +215,23 @@ async def test_a_page_that_waits_for_its_context_takes_no_place(tmp_path: Path) 
         job = _job(root, contexts="fetch", concurrency=1, words=False, policy="bfs")
         await _crawl(replace(job, seeds=(f"{root}/more", f"{root}/plain")), tmp_path / "out")
     assert site.asked.index("GET /plain") < site.asked.index("GET /context.jsonld")
+
+
+class _LeftAlone(Site):
+    """A host that wants to be asked once an hour."""
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if request.path == "/robots.txt" and request.host.startswith("contexts."):
+            return web.Response(text="User-agent: *\nCrawl-delay: 3600")
+        if request.path == "/more":
+            block = json.dumps({"@context": "http://contexts.example/context.jsonld", "name": "Ann"})
+            return web.Response(text=f'<script type="application/ld+json">{block}</script>', content_type="text/html")
+        return await super().answer(request)
+
+
+async def test_a_crawl_does_not_wait_for_a_context_whose_host_wants_to_be_left_alone(tmp_path: Path) -> None:
+    async with serving(_LeftAlone()) as root:
+        job = _job(root, contexts="fetch", hosts={"contexts.example": root.removeprefix("http://")}, words=False)
+        async with asyncio.timeout(30):
+            (visit,) = await _crawl(replace(job, seeds=(f"{root}/more",)), tmp_path / "out")
+    assert any("context" in problem.message for problem in visit.problems)

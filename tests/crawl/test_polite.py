@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -171,4 +172,4 @@ async def test_a_context_is_not_waited_for_where_its_host_wants_to_be_left_alone
         }
     )
     async with asyncio.timeout(20), politely(site, delay=0.0, retry_wait=30.0, waits=[]) as polite:
-        assert await polite.context("http://a.example/c") == context
+        assert await polite.context("http://a.example/c", wait_until=time.time() + 60) == context

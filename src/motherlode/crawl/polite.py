@@ -24,8 +24,6 @@ TellWait = Callable[[str, float], None]
 JSON_LD = "application/ld+json"
 _MOST_CONTEXT_BYTES = 1 << 20
 _MOST_HOPS = 6
-_CONTEXT_PATIENCE = 60.0
-"""Seconds that a page waits for the clocks of its contexts' hosts, all in all for each: a Crawl-delay may be a day."""
 
 
 def ended_at(fetched: Fetched) -> float:
@@ -83,10 +81,9 @@ class PoliteFetcher:
             if failure is not None:
                 return replace(failure, url=url)
 
-    async def context(self, url: str) -> bytes | None:
+    async def context(self, url: str, *, wait_until: float = inf) -> bytes | None:
         """A JSON-LD context, redirects and alternates followed; None where it cannot be had, or not soon."""
         address = canonical(url)
-        wait_until = time.time() + _CONTEXT_PATIENCE
         for _ in range(_MOST_HOPS):
             if address is None:
                 return None
