@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -82,6 +84,17 @@ async def test_a_context_is_fetched_once_where_the_user_wants_it(tmp_path: Path)
     )
     assert {row["n"].value for row in names} == {"Ann", "Bo"}  # type: ignore[union-attr, index]
     assert site.asked.count("GET /context.jsonld") == 1
+
+
+async def test_a_recorded_crawl_has_its_contexts(tmp_path: Path) -> None:
+    async with serving(Site()) as root:
+        await _crawl(_job(root, contexts="fetch", warc=True), tmp_path / "out")
+    (recorded,) = (tmp_path / "out" / "warc").iterdir()
+    await _crawl(_job(root, contexts="fetch", web=str(recorded)), tmp_path / "again")
+    names = QuadStore(tmp_path / "again" / "store", read_only=True).query(
+        "SELECT ?n { ?s <http://vocab.example/name> ?n }"
+    )
+    assert {row["n"].value for row in names} == {"Ann", "Bo"}  # type: ignore[union-attr, index]
 
 
 async def test_by_default_nothing_is_loaded_and_the_problem_is_on_record(tmp_path: Path) -> None:
@@ -179,3 +192,46 @@ async def test_rules_that_lie_elsewhere_are_asked_for_there_before_an_errand(
     assert "GET contexts.example/robots.txt" in site.asked
     assert "GET rules.example/all.txt" in site.asked
     assert ("GET /context.jsonld" in site.asked) == bool(names)
+
+
+class _SlowContexts(Site):
+    """A page whose context does not come, and one that needs none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_read = asyncio.Event()
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if request.path == "/context.jsonld":
+            await asyncio.wait_for(self.is_read.wait(), 20)
+        if request.path == "/plain":
+            self.is_read.set()
+        return await super().answer(request)
+
+
+async def test_a_page_that_waits_for_its_context_takes_no_place(tmp_path: Path) -> None:
+    site = _SlowContexts()
+    async with serving(site) as root:
+        job = _job(root, contexts="fetch", concurrency=1, words=False, policy="bfs")
+        await _crawl(replace(job, seeds=(f"{root}/more", f"{root}/plain")), tmp_path / "out")
+    assert site.asked.index("GET /plain") < site.asked.index("GET /context.jsonld")
+
+
+class _LeftAlone(Site):
+    """A host that wants to be asked once an hour."""
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if request.path == "/robots.txt" and request.host.startswith("contexts."):
+            return web.Response(text="User-agent: *\nCrawl-delay: 3600")
+        if request.path == "/more":
+            block = json.dumps({"@context": "http://contexts.example/context.jsonld", "name": "Ann"})
+            return web.Response(text=f'<script type="application/ld+json">{block}</script>', content_type="text/html")
+        return await super().answer(request)
+
+
+async def test_a_crawl_does_not_wait_for_a_context_whose_host_wants_to_be_left_alone(tmp_path: Path) -> None:
+    async with serving(_LeftAlone()) as root:
+        job = _job(root, contexts="fetch", hosts={"contexts.example": root.removeprefix("http://")}, words=False)
+        async with asyncio.timeout(30):
+            (visit,) = await _crawl(replace(job, seeds=(f"{root}/more",)), tmp_path / "out")
+    assert any("context" in problem.message for problem in visit.problems)

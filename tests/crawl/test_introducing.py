@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
+
 import pytest
 
 from motherlode.crawl.introducing import Introductions
@@ -22,7 +25,7 @@ def asked() -> tuple[Frontier, Introductions, Ticket]:
         policy=policy,
         scope=lambda url: "",
         read_rules=RobotsRules,
-        politeness=Politeness(delay=1.0),
+        politeness=Politeness(delay=1.0, adaptive=True),
     )
     settler = Settler(frontier, policy)
     settler.seeds([HOME])
@@ -120,3 +123,13 @@ def test_a_host_at_an_address_that_nobody_may_ask_is_a_failure() -> None:
     _, introductions, ticket = asked()
     found = introductions.settle(ticket, failure(FailureKind.GUARD))
     assert found is not None and found.kind is FailureKind.GUARD
+
+
+@pytest.mark.parametrize("kind", [FailureKind.TOO_MANY, FailureKind.UNAVAILABLE])
+def test_a_host_that_says_with_its_rules_that_it_is_asked_too_much_is_asked_less(kind: FailureKind) -> None:
+    frontier, introductions, ticket = asked()
+    now = time.time()
+    assert introductions.settle(ticket, replace(failure(kind), retry_after=1.0)) is None
+    (record,) = frontier.host_records()
+    assert record.slowdown > 0
+    assert record.ready_at >= now + 30, "a second is what it asks for, and less than it gets"

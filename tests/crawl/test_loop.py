@@ -15,7 +15,10 @@ from tests.support import write_warc
 
 from motherlode.crawl import CrawlFolder, Job, read_stats, read_visits
 from motherlode.crawl.assemble import assemble
-from motherlode.frontier import Entry, Ledger
+from motherlode.fetch.connecting import Connector, Place
+from motherlode.fetch.trouble import Trouble
+from motherlode.fetch.wire import Wire
+from motherlode.frontier import DiskLedger, Entry, Ledger
 from motherlode.index import PROVENANCE, QuadStore
 from motherlode.model import FailureKind, Link, Parent, Visit
 from motherlode.model.terms import page_iri
@@ -191,3 +194,31 @@ async def test_an_address_where_nobody_is_costs_no_page_where_the_host_has_other
         (visit,) = await _run(folder, job, None)
     folder.unlock()
     assert (visit.failure, visit.url) == (None, seeds[0])
+
+
+async def test_an_address_that_is_silent_for_long_slows_no_other_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = ChangingWeb(pages={"/": Document("home")})
+    connect = Connector._directly
+
+    async def slowly(connector: Connector, place: Place) -> Wire | Trouble:
+        if place.address == "127.0.0.99":
+            await asyncio.sleep(1.5)
+        return await connect(connector, place)
+
+    async def several(host: str, port: int, **_: object) -> list[object]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (at, port)) for at in ("127.0.0.99", "127.0.0.1")]
+
+    monkeypatch.setattr(Connector, "_directly", slowly)
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", several, raising=False)
+    async with serving(site):
+        folder = CrawlFolder(tmp_path / "crawl")
+        seeds = (f"http://several.example:{site.root.rpartition(':')[2]}/",)
+        job = Job(seeds=seeds, delay=0.01, workers=1, words=False, pages=1, allow=("127.0.0.0/8",))
+        await _run(folder, job, None)
+    folder.unlock()
+    ledger = DiskLedger(folder.frontier, read_only=True)
+    (record,) = ledger.hosts()
+    ledger.close()
+    assert record.response < 0.5

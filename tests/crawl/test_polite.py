@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import socket
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -18,7 +22,8 @@ from motherlode.policy import policy_from
 NAMES = {"a.example": "127.0.0.2", "b.example": "127.0.0.3", "c.example": "127.0.0.2"}
 X = "http://a.example/x"
 Answer = tuple[int, str]
-"""A status, and a text or, with a 3xx, the place of what was asked for; with a 429, the seconds to wait."""
+"""A status, and a text or, with a 3xx, the place of what was asked for; with some, the seconds to wait."""
+_WAITS = (429, 502)
 
 
 class Site:
@@ -33,16 +38,15 @@ class Site:
         asked = f"{request.host}{request.path}"
         self.log.append((asked, asyncio.get_running_loop().time()))
         status, text = self._answers.get(asked, (404, ""))
-        headers = {"Location": text} if status // 100 == 3 else {"Retry-After": text} if status == 429 else {}
+        headers = {"Location": text} if status // 100 == 3 else {"Retry-After": text} if status in _WAITS else {}
         return web.Response(status=status, text=text, headers=headers)
 
     def asked(self) -> list[str]:
         return [asked for asked, _ in self.log]
 
 
-async def ask(site: Site, *urls: str, delay: float = 0.0, retry_wait: float = 30.0) -> tuple[list[Fetched], list[str]]:
-    """The answers to requests one after the other, and the hosts that were waited for."""
-    waits: list[str] = []
+@asynccontextmanager
+async def politely(site: Site, *, delay: float, retry_wait: float, waits: list[str]) -> AsyncIterator[PoliteFetcher]:
     async with serving(site, sorted(set(NAMES.values()))):
         table = {name: (address, site.port) for name, address in NAMES.items()}
         http = HttpFetcher(HttpOptions(user_agent="Motherlode/test", allow=("127.0.0.0/8",), hosts=table))
@@ -55,9 +59,16 @@ async def ask(site: Site, *urls: str, delay: float = 0.0, retry_wait: float = 30
         )
         polite = PoliteFetcher(frontier, http, resolve=http.resolve, tell_wait=lambda host, seconds: waits.append(host))
         try:
-            return [await polite.fetch(Request(url=url)) for url in urls], waits
+            yield polite
         finally:
             await polite.close()
+
+
+async def ask(site: Site, *urls: str, delay: float = 0.0, retry_wait: float = 30.0) -> tuple[list[Fetched], list[str]]:
+    """The answers to requests one after the other, and the hosts that were waited for."""
+    waits: list[str] = []
+    async with politely(site, delay=delay, retry_wait=retry_wait, waits=waits) as polite:
+        return [await polite.fetch(Request(url=url)) for url in urls], waits
 
 
 def failure(fetched: Fetched) -> Failure:
@@ -118,10 +129,11 @@ async def test_hosts_and_addresses_have_clocks(other: str, least: float) -> None
     assert waits[0] == "a.example"
 
 
-async def test_a_host_that_says_it_is_asked_too_much_rests() -> None:
-    site = Site({"a.example/x": (429, "1"), "b.example/x": (200, "")})
+@pytest.mark.parametrize(("status", "kind"), [(429, FailureKind.TOO_MANY), (502, FailureKind.SERVER_ERROR)])
+async def test_a_host_that_says_it_is_asked_too_much_rests(status: int, kind: FailureKind) -> None:
+    site = Site({"a.example/x": (status, "1"), "b.example/x": (200, "")})
     (first, other, _), waits = await ask(site, X, "http://b.example/x", "http://a.example/y", retry_wait=0.01)
-    assert failure(first).kind is FailureKind.TOO_MANY
+    assert failure(first).kind is kind
     assert isinstance(other, Page)
     assert waits == ["a.example"]
     times = dict(site.log)
@@ -134,3 +146,30 @@ async def test_a_host_that_nobody_finds_is_told_as_such() -> None:
     assert failure(lost).url == "http://127.0.0.9:9/x"
     (private,), _ = await ask(Site({}), "http://10.0.0.1/x")
     assert failure(private).kind is FailureKind.GUARD
+
+
+async def test_where_nobody_is_met_at_an_address_the_next_one_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def two_addresses(host: str, port: int, **_: Any) -> list[Any]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (address, port)) for address in ("127.0.0.9", "127.0.0.2")]
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", two_addresses, raising=False)
+    site = Site({})
+    async with politely(site, delay=0.0, retry_wait=30.0, waits=[]) as polite:
+        found = await polite.fetch(Request(url=f"http://two.example:{site.port}/x"))
+    assert failure(found).kind is FailureKind.NOT_FOUND
+    assert site.asked() == [f"two.example:{site.port}/robots.txt", f"two.example:{site.port}/x"]
+
+
+@pytest.mark.parametrize(("delay", "context"), [(1, b"{}"), (3600, None)])
+async def test_a_context_is_not_waited_for_where_its_host_wants_to_be_left_alone(
+    delay: int, context: bytes | None
+) -> None:
+    site = Site(
+        {
+            "a.example/robots.txt": (200, f"User-agent: *\nCrawl-delay: {delay}"),
+            "a.example/c": (302, "http://b.example/c"),
+            "b.example/c": (200, "{}"),
+        }
+    )
+    async with asyncio.timeout(20), politely(site, delay=0.0, retry_wait=30.0, waits=[]) as polite:
+        assert await polite.context("http://a.example/c", wait_until=time.time() + 60) == context

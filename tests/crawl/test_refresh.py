@@ -168,6 +168,26 @@ async def test_what_is_of_no_use_now_or_asks_not_to_be_kept_loses_its_quads(tmp_
         assert stats(out)["changed"] == 1, "it still asks for that, and there is nothing left to take out"
 
 
+async def test_what_may_be_kept_again_or_has_another_type_is_read_though_it_is_the_same(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "out"
+    async with serving(_site()) as site:
+        site.pages["/tag"].headers["X-Robots-Tag"] = "noindex"
+        site.pages["/plain"] = Document(text='{"http://schema.org/name": "json"}', content_type="application/json")
+        await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
+        before = _names(out)
+        assert not before & {"tag", "json"}
+        del site.pages["/tag"].headers["X-Robots-Tag"]
+        site.pages["/plain"].content_type = "application/ld+json"
+        await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
+        assert _names(out) == before | {"tag", "json"}
+        assert stats(out)["changed"] == 2
+        await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
+        assert stats(out)["changed"] == 2
+        assert site.last("/tag").status == 304
+
+
 async def test_a_page_that_only_has_trouble_stays(tmp_path: Path) -> None:
     out = tmp_path / "out"
     async with serving(_site()) as site:

@@ -246,3 +246,21 @@ def test_a_refresh_that_is_killed_in_its_first_second_has_begun(tmp_path: Path) 
     crawl.revisits.begin(DAY, due_only=False)
     crawl.ledger.close()
     assert Crawl(DiskLedger(tmp_path)).frontier.revisits_left == 2
+
+
+@pytest.mark.parametrize("outcome", [Outcome.CHANGED, Outcome.UNCHANGED])
+def test_validators_that_are_too_long_are_not_kept_after_a_second_look_either(outcome: Outcome) -> None:
+    crawl = Crawl()
+    crawl.visited(A)
+    crawl.revisits.begin(DAY, due_only=False)
+    crawl.looked(
+        outcome, DAY, headers={"etag": '"' + 300 * "e" + '"', "last-modified": "Sat, 01 Nov 2025 10:00:00 GMT"}
+    )
+    assert (crawl.memory().etag, crawl.memory().last_modified) == ("", "Sat, 01 Nov 2025 10:00:00 GMT")
+
+
+def test_a_page_whose_header_asked_for_something_is_asked_for_whole() -> None:
+    crawl = Crawl()
+    crawl.visited(A, etag='"1"', directives="noindex")
+    crawl.revisits.begin(DAY, due_only=False)
+    assert crawl.revisits.request(crawl.next(DAY)).etag == ""

@@ -200,3 +200,17 @@ def test_type_and_first_bytes_agree_that_it_is_useless(content_type: str, head: 
 )
 def test_whatever_may_hold_facts_or_links_is_kept(content_type: str, head: bytes) -> None:
     assert not is_useless(content_type, head)
+
+
+@pytest.mark.parametrize(
+    ("headers", "kind"),
+    [
+        ({}, FailureKind.FORBIDDEN),
+        ({"retry-after": "0"}, FailureKind.FORBIDDEN),
+        ({"retry-after": "60"}, FailureKind.TOO_MANY),
+    ],
+)
+def test_what_is_forbidden_for_a_while_is_a_limit_of_requests(headers: dict[str, str], kind: FailureKind) -> None:
+    failure = failure_from_status("http://ex.org/", 403, headers)
+    assert failure is not None
+    assert failure.kind is kind

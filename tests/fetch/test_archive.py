@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import resource
 from dataclasses import replace
 from pathlib import Path
 
@@ -85,6 +86,27 @@ async def test_each_run_begins_a_file_and_large_files_are_followed_by_others(tmp
     assert len(await _archive(tmp_path)) == 1
     assert len(await _archive(tmp_path)) == 2
     assert len(await _archive(tmp_path, most_bytes=10)) == 4
+
+
+async def test_no_run_writes_to_a_file_of_another_although_files_were_moved_away(tmp_path: Path) -> None:
+    for _ in range(3):
+        await _archive(tmp_path)
+    (tmp_path / "crawl-00001.warc.gz").unlink()
+    (tmp_path / "crawl-00003.warc.gz").write_bytes(b"cut by a kill")
+    assert [path.name for path in await _archive(tmp_path)] == [f"crawl-0000{number}.warc.gz" for number in (2, 3, 4)]
+    assert (tmp_path / "crawl-00003.warc.gz").read_bytes() == b"cut by a kill"
+
+
+def test_a_record_that_is_not_written_to_its_end_is_an_error(tmp_path: Path) -> None:
+    file = WarcFile(tmp_path / "a.warc.gz")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(OSError, match="is the disk full"):
+            file.add(PAGE.url, at=1.0, status=200, headers=PAGE.headers, body=PAGE.body)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        file.close()
 
 
 def test_a_file_that_was_cut_gives_all_but_its_last_record(tmp_path: Path) -> None:

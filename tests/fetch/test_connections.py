@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import resource
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
@@ -285,3 +286,12 @@ async def test_a_posting_is_not_sent_twice() -> None:
             assert isinstance(await fetcher.fetch(request), Page)
         assert (server.connections, len(server.heads)) == (2, 2)
         await fetcher.close()
+
+
+async def test_those_that_rest_leave_descriptors_to_others(pool: Connections, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (12, 12))
+    async with LastingServer(echo) as server:
+        names = [f"http://{number}.example:{server.port}/" for number in range(6)]
+        for name in (*names, *reversed(names)):
+            await asked(pool, name)
+        assert server.connections == 6 + 2, "a third of the descriptors are theirs"

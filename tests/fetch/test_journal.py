@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from motherlode.model import Failure, FailureKind, Fetched, Page, Posting, Reque
 
 URL = "http://a.example/1"
 PAGE = Page(url=URL, status=200, headers={"content-type": "text/html"}, body=b"<p>" * 1000, fetched_at=5.0, elapsed=0.5)
+FRESH = replace(PAGE, fetched_at=time.time())
 BUSY = Failure(url=URL, kind=FailureKind.UNAVAILABLE, status=503, retry_after=2.0, detail="é")
 
 
@@ -208,7 +210,7 @@ def test_errands_are_recalled_as_often_as_asked_for_and_by_what_was_sent(tmp_pat
         return Request(url=URL, kind=RequestKind.ERRAND, posting=posting)
 
     journal = Journal(tmp_path, state=None)
-    journal.add(asking(b"one"), PAGE)
+    journal.add(asking(b"one"), FRESH)
     journal.add(asking(b"two"), BUSY)
     journal.committed()
     again = Journal(tmp_path, state=journal.state())
@@ -221,7 +223,7 @@ def test_errands_are_recalled_as_often_as_asked_for_and_by_what_was_sent(tmp_pat
 def test_errands_take_a_bounded_place(tmp_path: Path) -> None:
     journal = Journal(tmp_path, state=None, ring_bytes=10_000)
     for number in range(50):
-        journal.add(page(f"{URL}/{number}", RequestKind.ERRAND), PAGE)
+        journal.add(page(f"{URL}/{number}", RequestKind.ERRAND), FRESH)
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 3 * 10_000
     again = Journal(tmp_path, state=None)
     assert again.recall(page(f"{URL}/49", RequestKind.ERRAND)) is not None
@@ -230,12 +232,12 @@ def test_errands_take_a_bounded_place(tmp_path: Path) -> None:
 
 def test_errands_go_on_behind_a_record_that_was_cut(tmp_path: Path) -> None:
     journal = Journal(tmp_path, state=None)
-    journal.add(page(URL, RequestKind.ERRAND), PAGE)
-    journal.add(page(URL + "2", RequestKind.ERRAND), PAGE)
+    journal.add(page(URL, RequestKind.ERRAND), FRESH)
+    journal.add(page(URL + "2", RequestKind.ERRAND), FRESH)
     path = next(tmp_path.glob("errands-*"))
     os.truncate(path, path.stat().st_size - 7)
     again = Journal(tmp_path, state=None)
-    again.add(page(URL + "3", RequestKind.ERRAND), PAGE)
+    again.add(page(URL + "3", RequestKind.ERRAND), FRESH)
     last = Journal(tmp_path, state=None)
     assert [last.recall(page(URL + end, RequestKind.ERRAND)) is not None for end in ("", "2", "3")] == [
         True,
@@ -243,6 +245,14 @@ def test_errands_go_on_behind_a_record_that_was_cut(tmp_path: Path) -> None:
         True,
     ]
     assert not last.problems
+
+
+def test_errands_are_made_again_after_a_day(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, state=None)
+    journal.add(page(URL, RequestKind.ERRAND), replace(PAGE, fetched_at=time.time() - 90_000))
+    assert Journal(tmp_path, state=None).recall(page(URL, RequestKind.ERRAND)) is None
+    journal.add(page(URL, RequestKind.ERRAND), FRESH)
+    assert Journal(tmp_path, state=None).recall(page(URL, RequestKind.ERRAND)) is not None
 
 
 def test_a_full_disk_is_an_error_for_good(tmp_path: Path) -> None:

@@ -85,6 +85,15 @@ async def test_addresses_written_as_such_and_names_of_the_table_need_no_dns(use:
     assert names.asked == 0
 
 
+async def test_an_address_has_one_name_however_it_is_written(use: Any) -> None:
+    """Else its clock could be passed by at twice the pace."""
+    await use(["::ffff:93.184.215.14"])
+    fetcher = HttpFetcher(HttpOptions(user_agent="test"))
+    for url in ("http://93.184.215.14/", "http://[::ffff:93.184.215.14]/", "http://a.example/"):
+        assert await fetcher.resolve(url) == "93.184.215.14"
+    await fetcher.close()
+
+
 async def test_a_connection_to_an_address_that_the_host_has_left_is_not_used_again(use: Any) -> None:
     async def hello(path: str, before: int, writer: asyncio.StreamWriter) -> None:
         writer.write(answer(b"hello"))

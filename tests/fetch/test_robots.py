@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
 import pytest
@@ -99,6 +100,23 @@ def test_robots_txt_itself_is_always_allowed() -> None:
 
 def test_a_page_is_its_own_rules() -> None:
     assert robots_body(Page(url="http://ex.org/robots.txt", status=200, body=RULES)) == RULES
+
+
+@pytest.mark.parametrize(
+    ("body", "kept"),
+    [
+        (gzip.compress(RULES), RULES),
+        (gzip.compress(RULES)[:-12], RULES[: len(RULES) // 2]),
+        (b"\x1f\x8bno gzip", b"\x1f\x8bno gzip"),
+        (gzip.compress(b"#\n" * MAX_SIZE), b"#\n" * (MAX_SIZE // 4)),
+    ],
+    ids=["whole", "cut", "other", "bomb"],
+)
+def test_a_file_that_lies_packed_on_its_server_has_rules(body: bytes, kept: bytes) -> None:
+    found = robots_body(Page(url="http://ex.org/robots.txt", status=200, body=body))
+    assert found is not None
+    assert found.startswith(kept)
+    assert len(found) <= MAX_SIZE
 
 
 @pytest.mark.parametrize("kind", FailureKind, ids=lambda kind: kind.value)

@@ -20,6 +20,7 @@ from motherlode.model import FailureKind
         (ConnectionRefusedError(errno.ECONNREFUSED, "refused"), FailureKind.CONNECT),
         (ConnectionResetError(), FailureKind.CONNECT),
         (socket.gaierror(socket.EAI_NONAME, "unknown"), FailureKind.DNS),
+        (socket.gaierror(socket.EAI_AGAIN, "try again"), FailureKind.NO_DNS),
         (ssl.SSLError(1, "wrong version"), FailureKind.TLS),
         (ssl.SSLCertVerificationError(1, "expired"), FailureKind.TLS),
     ],

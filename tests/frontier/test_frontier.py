@@ -485,3 +485,52 @@ def test_a_host_that_is_used_up_or_rests_for_long_is_not_waited_for(host: str) -
     frontier = frontier_on(policy=Choosy(host), delay=60.0)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     assert {fetch(frontier, 0.0), fetch(frontier, 0.0)} == {f"{A}/1", f"{B}/1"}
+
+
+@pytest.mark.parametrize("kind", [FailureKind.SERVER_ERROR, FailureKind.FORBIDDEN, FailureKind.NOT_FOUND])
+def test_a_host_that_names_a_time_is_left_alone_until_then_whatever_else_it_says(kind: FailureKind) -> None:
+    frontier = frontier_on()
+    offer(frontier, f"{A}/1", f"{A}/2")
+    first = take(frontier, 0.0)
+    frontier.answered(first, 0.0)
+    frontier.failed(first, kind, 0.0, retry_after=600.0)
+    assert frontier.next(599.0) is None
+    assert take(frontier, 600.0).url in (f"{A}/1", f"{A}/2")
+
+
+def test_a_time_that_is_named_to_a_head_counts_for_the_page_behind_it() -> None:
+    frontier = frontier_on()
+    offer(frontier, f"{A}/1")
+    head = take(frontier, 0.0)
+    frontier.answered(head, 0.0)
+    frontier.probed(head, 0.0, retry_after=600.0)
+    assert frontier.next(599.0) is None
+    assert take(frontier, 600.0).url == f"{A}/1"
+
+
+@pytest.mark.parametrize("reopened", ["", "reopened"])
+def test_a_clock_that_is_set_back_makes_nobody_wait(reopened: str, ledger: Ledger) -> None:
+    """An hour back: rests, retries and rules last as long as they were to."""
+    frontier = frontier_on(ledger, robots=True)
+    offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
+    rules = take(frontier, 10_000.0)
+    frontier.answered(rules, 10_000.0)
+    frontier.introduce(rules, b"", 10_000.0)
+    page = take(frontier, 10_001.0)
+    frontier.answered(page, 10_001.0)
+    assert frontier.failed(page, FailureKind.SERVER_ERROR, 10_001.0, retry_after=None)
+    frontier.commit()
+    if reopened:
+        frontier = frontier_on(ledger, robots=True)
+    back = 10_001.0 - 3600
+    assert frontier.next(back) is None, "the host still rests"
+    second = take(frontier, back + 1.1)
+    assert second.url == f"{A}/2", "the rules are still known"
+    frontier.answered(second, back + 1.1)
+    frontier.done(second)
+    third = take(frontier, back + 2.2)
+    frontier.answered(third, back + 2.2)
+    frontier.done(third)
+    assert frontier.next(back + 19) is None
+    assert take(frontier, back + 20.1).url == f"{A}/1", "its retry is due"
+    frontier.commit()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from motherlode.frontier import Politeness
 from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, HOST_RESTS_AFTER, TREATMENTS, long_rest
 from motherlode.model import FailureKind
 
@@ -28,6 +29,12 @@ def test_what_will_not_change_is_not_tried_again(kind: FailureKind) -> None:
 def test_a_host_in_trouble_rests(kind: FailureKind) -> None:
     assert TREATMENTS[kind].host_rests
     assert TREATMENTS[kind].retries > 0
+
+
+def test_a_name_server_that_is_silent_for_some_minutes_costs_nothing() -> None:
+    """All hosts that are new are looked up within seconds: each would lose the page by which it is known."""
+    row = TREATMENTS[FailureKind.NO_DNS]
+    assert sum(row.wait * 2**attempt for attempt in range(row.retries)) * Politeness().retry_wait >= 200
 
 
 def test_being_asked_to_slow_down_does_not_count_against_a_host() -> None:

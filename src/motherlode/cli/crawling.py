@@ -349,6 +349,7 @@ def _explain_emptiness(stats: CrawlStats) -> None:
 
 _HINTS = {
     "dns": "is this machine on a network, and are the host names right?",
+    "dns-unavailable": "is this machine on a network, and are the host names right?",
     "connect": "is this machine on a network, and do the servers answer?",
     "timeout": "is this machine on a network, and do the servers answer?",
     "address-guard": "the addresses are private: --allow RANGE lets you name ranges of your own",

@@ -25,6 +25,7 @@ from motherlode.crawl.neighbours import Join, Neighbours
 from motherlode.crawl.opening import open_ledger, open_store, requeue_lost
 from motherlode.crawl.owning import own_hosts
 from motherlode.crawl.parts import Budget, Parts
+from motherlode.crawl.places import MOST_REQUESTS
 from motherlode.crawl.polite import Resolve
 from motherlode.crawl.readings import Instructions
 from motherlode.crawl.refreshing import BEGUN as REFRESH_BEGUN
@@ -33,6 +34,7 @@ from motherlode.crawl.trapping import TrapWatch
 from motherlode.fetch import (
     AddressGuard,
     Archive,
+    ArchivedFetcher,
     HttpFetcher,
     HttpLimits,
     HttpOptions,
@@ -44,6 +46,8 @@ from motherlode.fetch import (
     RobotsRules,
     check_recorded,
 )
+from motherlode.fetch.connections import RESTING_MOST
+from motherlode.fetch.descriptors import make_room
 from motherlode.frontier import DiskLedger, Frontier, HostBudget, Politeness
 from motherlode.index import CrawlStore, RunRecord, Writer
 from motherlode.index.sinks import open_sinks
@@ -128,7 +132,7 @@ def assemble(
     recorded = _recorded(job)
     store, ledger = open_store(folder), open_ledger(folder)  # first, since they may be damaged
     lost = _begin(store, ledger, job, folder)
-    http = HttpFetcher(_http_options(job)) if recorded is None else None
+    http = _http(job) if recorded is None else None
     journal = Journal(folder.journal, state=ledger.note("journal")) if recorded is None else None
     fetcher = _fetcher(recorded, http, journal)
     resolve = http.resolve if http is not None else None
@@ -144,17 +148,19 @@ def assemble(
     revisits = Revisits(ledger, frontier, refreshing) if refreshing is not None else None
     if refresh is not None and revisits is not None:
         refresh(revisits, frontier)
+    archive = Archive(folder.warc) if job.warc else None
+    supplier = fetcher if archive is None else ArchivedFetcher(fetcher, archive)
     sinks = open_sinks(job.sink_settings(), folder.path, environment=os.environ)
     parts = Parts(
         ledger=ledger,
         frontier=frontier,
         policy=policy,
         fetcher=fetcher,
-        errands=_errands(job, frontier, fetcher, resolve, journal),
+        errands=_errands(job, frontier, supplier, resolve, journal),
         journal=journal,
         troubles=_troubles(lost, journal, recorded),
         readers=_readers(job, scope),
-        archive=Archive(folder.warc) if job.warc else None,
+        archive=archive,
         sitemaps=bool(job.sitemaps),
         usual_sitemaps=job.sitemaps == "usual",
         prober=None if job.probe == "never" else Prober(Probing(job.probe)),
@@ -306,6 +312,11 @@ def _recorded(job: Job) -> RecordedWeb | None:
         return RecordedWeb(Path(job.web), limit=job.max_body, useful=wanted_types(job.transform_options()))
     except ValueError as error:
         raise JobError(str(error)) from error
+
+
+def _http(job: Job) -> HttpFetcher:
+    make_room(connections=MOST_REQUESTS * job.concurrency, resting=RESTING_MOST)
+    return HttpFetcher(_http_options(job))
 
 
 def _http_options(job: Job) -> HttpOptions:

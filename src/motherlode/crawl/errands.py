@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 
@@ -16,6 +17,8 @@ from motherlode.transform.options import Service
 from motherlode.www.media import essence, fits
 
 _CACHED = 1000
+_PATIENCE = 120.0
+"""Seconds that a page waits for the clocks of the hosts of its contexts, all in all: a Crawl-delay may be a day."""
 
 
 class Errands:
@@ -39,19 +42,20 @@ class Errands:
     async def supplies(self, page: Page, reading: Reading) -> Supplies | None:
         """All that the page needs and can have; None where reading it again would change nothing."""
         contexts: dict[str, bytes] = {}
-        if self._fetch_contexts:
+        if self._fetch_contexts and reading.wanted:
+            wait_until = time.time() + _PATIENCE
             for url in reading.wanted[:MOST_CONTEXTS]:
-                found = await self._context(url)
+                found = await self._context(url, wait_until)
                 if found is not None:
                     contexts[url] = found
         service = self._service(page)
         answer = await self._ask(service, page) if service is not None else None
         return Supplies(contexts=contexts, service=answer) if contexts or answer is not None else None
 
-    async def _context(self, url: str) -> bytes | None:
+    async def _context(self, url: str, wait_until: float) -> bytes | None:
         """A context by its URL, fetched once and kept; None where it could not be had, for a while."""
         if url not in self._contexts:
-            self._contexts[url] = asyncio.create_task(self._polite.context(url))
+            self._contexts[url] = asyncio.create_task(self._polite.context(url, wait_until=wait_until))
             if len(self._contexts) > _CACHED:
                 self._contexts.popitem(last=False)
         return await asyncio.shield(self._contexts[url])

@@ -10,7 +10,10 @@ from motherlode.model import Failure, FailureKind, Page, RequestKind
 from motherlode.www.urls import host_of, origin_of
 
 _UNREACHABLE = frozenset(
-    {FailureKind.DNS, FailureKind.CONNECT, FailureKind.TLS, FailureKind.TIMEOUT, FailureKind.GUARD, FailureKind.SCHEME}
+    {
+        *(FailureKind.DNS, FailureKind.NO_DNS, FailureKind.CONNECT, FailureKind.TLS, FailureKind.TIMEOUT),
+        *(FailureKind.GUARD, FailureKind.SCHEME),
+    }
 )
 """Failures of a robots.txt that are failures of the host: the page behind it fails the same way."""
 _NEVER = frozenset({FailureKind.GUARD, FailureKind.SCHEME})
@@ -66,7 +69,7 @@ class Introductions:
             return None
         if failure.kind in _UNREACHABLE:
             return self._settler.failure(ticket, failure, now)
-        if lies_elsewhere and failure.kind in SLOW_DOWN:
+        if failure.kind in SLOW_DOWN:
             self._frontier.slow_down(ticket, now, retry_after=failure.retry_after)
         self._frontier.defer(ticket, now, retry_after=failure.retry_after)
         return None

@@ -27,7 +27,7 @@ from motherlode.crawl.estimating import DryWatch, Estimator
 from motherlode.crawl.introducing import Introductions
 from motherlode.crawl.parts import Budget, Parts
 from motherlode.crawl.places import Places
-from motherlode.crawl.polite import ended_at
+from motherlode.crawl.polite import answered_in, ended_at
 from motherlode.crawl.pool import UnreadableError
 from motherlode.crawl.readings import Reading
 from motherlode.crawl.refreshing import Outcome, is_revisit
@@ -196,7 +196,7 @@ class Crawl:
         request = Request(url=ticket.url, kind=ticket.kind) if revisits is None else revisits.request(ticket)
         with self._places.asking(time.monotonic(), usual=self._frontier.response_time(ticket)):
             fetched = await self._parts.fetcher.fetch(request)
-        self._frontier.answered(ticket, ended_at(fetched), elapsed=fetched.elapsed, address=fetched.address)
+        self._frontier.answered(ticket, ended_at(fetched), elapsed=answered_in(fetched), address=fetched.address)
         self._turns.put_nowait(None)  # its host may be free for another request
         if self._parts.archive is not None and fetched.status != HTTPStatus.NOT_MODIFIED:
             await self._parts.archive.add(fetched)
@@ -207,7 +207,8 @@ class Crawl:
             try:
                 page = body_of(fetched)
                 reading = await self._parts.readers.read(page)
-                supplies = await self._parts.errands.supplies(fetched, reading)
+                with self._places.asking(time.monotonic()):  # whoever has what it needs may be slow as well
+                    supplies = await self._parts.errands.supplies(fetched, reading)
                 if supplies is not None:
                     reading = await self._parts.readers.read(msgspec.structs.replace(page, supplies=supplies))
                 await self._parts.writer.put(page_record(ticket, fetched, reading))
@@ -228,7 +229,7 @@ class Crawl:
             raise ValueError("nothing was said about probing")
         with self._places.asking(time.monotonic(), usual=self._frontier.response_time(ticket)):
             answer = await self._parts.fetcher.fetch(Request(url=ticket.url, kind=RequestKind.PROBE))
-        self._frontier.answered(ticket, ended_at(answer), elapsed=answer.elapsed, address=answer.address)
+        self._frontier.answered(ticket, ended_at(answer), elapsed=answered_in(answer), address=answer.address)
         self.totals.heads += 1
         verdict = self._parts.prober.verdict(ticket.url, answer)
         if verdict is not None:
@@ -236,7 +237,8 @@ class Crawl:
             return
         self.totals.requests += 1
         self._frontier.count(ticket.host, relevant=False, quads=0, received=0)  # the host's budget pays for it
-        self._frontier.probed(ticket, ended_at(answer))
+        retry_after = answer.retry_after if isinstance(answer, Failure) else None
+        self._frontier.probed(ticket, ended_at(answer), retry_after=retry_after)
         self._places.open -= 1
         self._pages_running -= 1
         self._turns.put_nowait(None)

@@ -21,6 +21,8 @@ from math import inf
 
 SLOW_SECONDS = 0.5
 _SLOW_FOR_EACH = 3
+MOST_REQUESTS = 1 + _SLOW_FOR_EACH
+"""Requests that may be under way for each place."""
 
 
 class Places:

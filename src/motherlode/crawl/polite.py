@@ -7,6 +7,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from math import inf
 
 from motherlode.extract import header_links
 from motherlode.fetch import Journal, robots_body
@@ -30,6 +31,11 @@ def ended_at(fetched: Fetched) -> float:
     return fetched.fetched_at + fetched.elapsed if fetched.recalled else time.time()
 
 
+def answered_in(fetched: Fetched) -> float:
+    """Seconds that the answer took; 0 where nobody was met at one of several addresses, which tells of no other."""
+    return 0.0 if _goes_elsewhere(fetched) else fetched.elapsed
+
+
 class PoliteFetcher:
     """Gives a page or a failure, when the clocks allow. What the rules forbid is a failure that names their file."""
 
@@ -48,10 +54,11 @@ class PoliteFetcher:
         self._tell_wait = tell_wait
         self._journal = journal
 
-    async def fetch(self, request: Request) -> Fetched:
+    async def fetch(self, request: Request, *, wait_until: float = inf) -> Fetched:
         """The answer for a canonical URL. Redirects are answers, so that each target is asked for anew.
 
-        What is posted goes where the user said, so that only the clocks count for it.
+        What is posted goes where the user said, so that only the clocks count for it. Where they allow no request
+        before `wait_until`, there is none.
         """
         url = request.url
         while True:
@@ -60,23 +67,28 @@ class PoliteFetcher:
                 detail = f"{origin_of(url)}/robots.txt disallows it"
                 return Failure(url=url, kind=FailureKind.ROBOTS, detail=detail)
             if isinstance(leave, float):
+                if leave > wait_until:
+                    return Failure(url=url, kind=FailureKind.TIMEOUT, detail="its host may not be asked so soon")
                 await self._wait(host_of(url), leave)
                 continue
             if leave.kind is RequestKind.ERRAND:
-                return await self._ask(leave, request)
+                fetched = await self._ask(leave, request)
+                if _goes_elsewhere(fetched):
+                    continue
+                return fetched
             learn = self._learn_address if leave.kind is RequestKind.RESOLVE else self._learn_rules
             failure = await learn(leave)
             if failure is not None:
                 return replace(failure, url=url)
 
-    async def context(self, url: str) -> bytes | None:
-        """A JSON-LD context, redirects and alternates followed; None where it cannot be had."""
+    async def context(self, url: str, *, wait_until: float = inf) -> bytes | None:
+        """A JSON-LD context, redirects and alternates followed; None where it cannot be had, or not soon."""
         address = canonical(url)
         for _ in range(_MOST_HOPS):
             if address is None:
                 return None
             request = Request(url=address, kind=RequestKind.ERRAND, accept=JSON_LD)
-            fetched = await self.fetch(request)
+            fetched = await self.fetch(request, wait_until=wait_until)
             if isinstance(fetched, Failure):
                 address = fetched.location if fetched.kind is FailureKind.REDIRECT else None
                 continue
@@ -96,9 +108,11 @@ class PoliteFetcher:
     async def _ask(self, leave: Ticket, request: Request) -> Fetched:
         fetched = await self._fetcher.fetch(request)
         now = ended_at(fetched)
-        self._frontier.answered(leave, now, elapsed=fetched.elapsed, address=fetched.address)
-        if isinstance(fetched, Failure) and fetched.kind in SLOW_DOWN:
+        self._frontier.answered(leave, now, elapsed=answered_in(fetched), address=fetched.address)
+        if isinstance(fetched, Failure) and (fetched.kind in SLOW_DOWN or fetched.retry_after):
             self._frontier.slow_down(leave, now, retry_after=fetched.retry_after)
+        if _goes_elsewhere(fetched):
+            self._frontier.elsewhere(leave, now)
         return fetched
 
     async def _learn_address(self, leave: Ticket) -> Failure | None:
@@ -115,6 +129,8 @@ class PoliteFetcher:
         fetched = await self._ask(leave, Request(url=leave.url, kind=RequestKind.ROBOTS))
         if self._journal is not None:
             self._journal.settled(RequestKind.ROBOTS, leave.url)
+        if _goes_elsewhere(fetched):
+            return None
         if isinstance(fetched, Failure) and fetched.kind is FailureKind.REDIRECT:
             if not self._frontier.reroute(leave, fetched.location):
                 self._frontier.introduce(leave, b"", ended_at(fetched))  # RFC 9309, 2.3.1.2
@@ -129,6 +145,11 @@ class PoliteFetcher:
         detail = f"{leave.url} cannot be read now, so that nothing of its host is allowed now"
         status = f" (the server answered {fetched.status})" if fetched.status else ""
         return Failure(url=leave.url, kind=FailureKind.ROBOTS, detail=f"{detail}{status}; try again later")
+
+
+def _goes_elsewhere(fetched: Fetched) -> bool:
+    """Nobody was met, and the host has another address, at which the same is to be asked."""
+    return isinstance(fetched, Failure) and fetched.elsewhere
 
 
 def _alternate(page: Page) -> str | None:

@@ -51,6 +51,8 @@ _ODDS = math.log(2)
 """A page is due when it has changed as likely as not."""
 _MARK = "refresh-mark"
 """Note: the number of the last visit that the pages' records know."""
+_MAX_VALIDATOR = 200
+"""Characters of an ETag or a Last-Modified; honest ones are far shorter, and longer ones are not kept."""
 FAILED_REFRESH = "failed"
 """Said of a visit to a known page that brought nothing: the page stays as it was."""
 BEGUN = "refresh"
@@ -87,6 +89,10 @@ class PageMemory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=
     score: float = 0.0
     counts: dict[str, int] = {}
     """Statements by syntax."""
+    media_type: str = ""
+    """As its header said; empty in records of earlier versions."""
+    directives: str = ""
+    """What its header asked of crawlers."""
 
     @property
     def rate(self) -> float:
@@ -143,6 +149,8 @@ def memory_of(visit: Visit, *, arm: str, score: float) -> PageMemory:
         arm=arm,
         score=score,
         counts=dict(visit.counts),
+        media_type=visit.media_type,
+        directives=visit.directives,
     )
     return msgspec.structs.replace(fresh, due_at=visit.at + _ODDS / fresh.rate)
 
@@ -212,21 +220,24 @@ class Revisits:
         return self._policy.only_known and self._frontier.revisits_left <= 0
 
     def request(self, ticket: Ticket) -> Request:
-        """The request for a ticket: conditional where the page is known and the server gave validators."""
+        """The request for a ticket: conditional where the page is known and the server gave validators.
+
+        Not where a header asked something of crawlers: a 304 does not tell whether it still does.
+        """
         memory = self.memory(ticket.url) if is_revisit(ticket) else None
-        if memory is None or memory.gone:
+        if memory is None or memory.gone or memory.directives:
             return Request(url=ticket.url, kind=ticket.kind)
         etag, modified = _sendable(memory.etag), _sendable(memory.last_modified)
         return Request(url=ticket.url, kind=ticket.kind, etag=etag, last_modified=modified)
 
     def judged(self, ticket: Ticket, fetched: Fetched) -> Fetched:
-        """The answer, or that nothing has changed where the content is the same as before."""
+        """The answer, or that nothing has changed where the content is the same as before, and is meant as before."""
         if not isinstance(fetched, Page) or not is_revisit(ticket):
             return fetched
         memory = self.memory(ticket.url)
         if memory is None or memory.gone or memory.content_hash != content_hash(fetched.body):
             return fetched
-        if memory.quads and _asks_not_to_be_kept(fetched):
+        if memory.directives != header_requests(fetched) or not _is_same_type(memory.media_type, fetched.content_type):
             return fetched
         return Failure(
             url=fetched.url,
@@ -259,11 +270,12 @@ class Revisits:
     def settle(self, outcome: Outcome, visit: Visit, headers: Callable[[str], str]) -> Visit:
         """Remember what was found; the visit with what the account needs to know of the page as it was."""
         before = self.memory(visit.url) or PageMemory(url=visit.url, visited_at=visit.at)
-        after = before.looked_at(visit.at, changed=outcome is not Outcome.UNCHANGED)
+        is_same = outcome is Outcome.UNCHANGED
+        after = before.looked_at(visit.at, changed=not is_same)
         after = msgspec.structs.replace(
             after,
-            etag=headers("etag") or (before.etag if outcome is Outcome.UNCHANGED else ""),
-            last_modified=headers("last-modified") or (before.last_modified if outcome is Outcome.UNCHANGED else ""),
+            etag=validator(headers("etag")) or (before.etag if is_same else ""),
+            last_modified=validator(headers("last-modified")) or (before.last_modified if is_same else ""),
         )
         if outcome is Outcome.GONE:
             after = msgspec.structs.replace(after, gone=True, content_hash="", relevant=False, quads=0, counts={})
@@ -275,6 +287,8 @@ class Revisits:
                 relevant=visit.relevant,
                 quads=visit.quads,
                 counts=dict(visit.counts),
+                media_type=visit.media_type,
+                directives=visit.directives,
             )
         self._put(after)
         return replace(
@@ -284,7 +298,7 @@ class Revisits:
             quads=after.quads,
             relevant_before=before.relevant,
             quads_before=before.quads,
-            counts_before={} if outcome is Outcome.UNCHANGED else before.counts,
+            counts_before={} if is_same else before.counts,
         )
 
 
@@ -301,19 +315,37 @@ def is_revisit(ticket: Ticket) -> bool:
     return ticket.kind is RequestKind.PAGE and ticket.entry.arm.startswith(REVISIT)
 
 
-def _sendable(validator: str) -> str:
+def _sendable(value: str) -> str:
     """A validator as the server gave it, or "" where a header could not hold it."""
-    return validator if validator.isascii() and validator.isprintable() else ""
+    return value if value.isascii() and value.isprintable() else ""
 
 
-def _asks_not_to_be_kept(page: Page) -> bool:
-    """Whether a header says so; where the page itself does, its content is another."""
+def header_requests(page: Page) -> str:
+    """What a header asks of crawlers; where the page itself asks for something else, its content is another."""
     asked = page.headers.get("x-robots-tag")
     if asked is None:
-        return False
+        return ""
     from motherlode.extract import header_directives  # few pages have that header, and this process reads none
 
-    return "noindex" in header_directives(asked)
+    return " ".join(sorted(header_directives(asked)))
+
+
+def _is_same_type(known: str, content_type: str) -> bool:
+    """Whether a body is to be read as before.
+
+    >>> _is_same_type("text/html; charset=UTF-8", 'text/html;charset="utf-8"'), _is_same_type("text/plain", "text/n3")
+    (True, False)
+    """
+    return not known or _bare(known) == _bare(content_type)
+
+
+def _bare(content_type: str) -> str:
+    return "".join(content_type.lower().replace('"', "").split())
+
+
+def validator(value: str) -> str:
+    """What a conditional request says later; a part of it would not be well-formed, and never match."""
+    return value if len(value) <= _MAX_VALIDATOR else ""
 
 
 def content_hash(body: bytes) -> str:

@@ -26,6 +26,7 @@ EXPLANATIONS: dict[FailureKind, str] = {
     FailureKind.UNAVAILABLE: "The server cannot answer for now (503, 509, 529).",
     FailureKind.SERVER_ERROR: "The server failed, or asks for another try (any other 5xx, 408, 421, 425).",
     FailureKind.DNS: "The host's name has no address.",
+    FailureKind.NO_DNS: "No name server could say whether the host's name has an address.",
     FailureKind.CONNECT: "No connection could be made.",
     FailureKind.TLS: "No secure connection could be made: a wrong certificate, or no common protocol.",
     FailureKind.TIMEOUT: "The answer took too long.",

@@ -6,15 +6,11 @@ import time
 from typing import Any
 
 from motherlode.crawl.readings import READ_HEADERS, Body, Reading, syntaxes
-from motherlode.crawl.refreshing import FAILED_REFRESH, is_revisit
+from motherlode.crawl.refreshing import FAILED_REFRESH, header_requests, is_revisit, validator
 from motherlode.frontier import Ticket
 from motherlode.index import PageRecord
 from motherlode.model import Failure, FailureKind, Fetched, Page, Problem, Visit
 from motherlode.www.urls import host_of
-
-_MAX_VALIDATOR = 200
-"""Characters of an ETag or a Last-Modified; honest ones are far shorter, and longer ones are not kept."""
-
 
 _NEVER_SENT = frozenset({FailureKind.GUARD, FailureKind.SCHEME})
 
@@ -58,12 +54,6 @@ def redirect_record(ticket: Ticket, failure: Failure) -> PageRecord:
     )
 
 
-def _validator(page: Page, name: str) -> str:
-    """What a conditional request says later; a part of it would not be well-formed, and never match."""
-    value = page.headers.get(name, "")
-    return value if len(value) <= _MAX_VALIDATOR else ""
-
-
 def page_visit(
     ticket: Ticket, page: Page, reading: Reading, *, number: int, new_links: int, copy_of: str, reward: float
 ) -> Visit:
@@ -80,8 +70,9 @@ def page_visit(
         new_links=new_links,
         problems=(*reading.problems, _cut(page)) if page.truncated else reading.problems,
         content_hash=reading.content_hash,
-        etag=_validator(page, "etag"),
-        last_modified=_validator(page, "last-modified"),
+        etag=validator(page.headers.get("etag", "")),
+        last_modified=validator(page.headers.get("last-modified", "")),
+        directives=header_requests(page),
         detail=f"the same content as {copy_of}" if copy_of else "",
     )
 

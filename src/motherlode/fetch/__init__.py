@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from motherlode.on_demand import names_from
 
 if TYPE_CHECKING:
-    from motherlode.fetch.archive import Archive
+    from motherlode.fetch.archive import Archive, ArchivedFetcher
     from motherlode.fetch.guard import AddressGuard
     from motherlode.fetch.http import HttpFetcher, HttpLimits, HttpOptions
     from motherlode.fetch.journal import Journal, JournalledFetcher
@@ -31,6 +31,7 @@ __all__ = [
     "PRODUCT_TOKEN",
     "AddressGuard",
     "Archive",
+    "ArchivedFetcher",
     "HttpFetcher",
     "HttpLimits",
     "HttpOptions",
@@ -46,7 +47,7 @@ __all__ = [
 
 __getattr__ = names_from(
     __name__,
-    archive=["Archive"],
+    archive=["Archive", "ArchivedFetcher"],
     guard=["AddressGuard"],
     http=["HttpFetcher", "HttpLimits", "HttpOptions"],
     journal=["Journal", "JournalledFetcher"],

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
+from http import HTTPStatus
 
 from motherlode.model import ContentKind, Failure, FailureKind
 from motherlode.www.media import by_media_type, essence, fits
@@ -49,14 +50,27 @@ def failure_from_status(url: str, status: int, headers: Mapping[str, str]) -> Fa
         return None
     if status in _REDIRECTS:
         return _redirect(url, status, headers)
+    wait = retry_after(headers.get("retry-after", ""), date=headers.get("date", ""))
     return Failure(
         url=url,
-        kind=_BY_STATUS.get(status) or _BY_HUNDRED.get(status // 100, FailureKind.SERVER_ERROR),
+        kind=_kind_of(status, wait),
         detail=f"the server answered {status}",
         status=status,
-        retry_after=retry_after(headers.get("retry-after", ""), date=headers.get("date", "")),
+        retry_after=wait,
         headers=headers,
     )
+
+
+def _kind_of(status: int, wait: float | None) -> FailureKind:
+    """What a status means that is neither a page nor a redirect. What is forbidden only for a while is no rule but a
+    limit of requests, which large sites tell in this way, too.
+
+    >>> _kind_of(403, None).value, _kind_of(403, 60.0).value
+    ('forbidden', 'too-many-requests')
+    """
+    if status == HTTPStatus.FORBIDDEN and wait:
+        return FailureKind.TOO_MANY
+    return _BY_STATUS.get(status) or _BY_HUNDRED.get(status // 100, FailureKind.SERVER_ERROR)
 
 
 def _redirect(url: str, status: int, headers: Mapping[str, str]) -> Failure:

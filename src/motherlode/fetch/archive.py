@@ -6,6 +6,7 @@ import asyncio
 import base64
 import gzip
 import hashlib
+import re
 import time
 import uuid
 from collections.abc import Mapping
@@ -14,10 +15,11 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
 
-from motherlode.model import Fetched, Page
+from motherlode.model import Fetched, Fetcher, Page, Request
 
 _UNDONE = frozenset({"content-encoding", "transfer-encoding", "content-length", "connection", "keep-alive"})
 """Headers that speak of the transfer and not of the body as it is kept."""
+_NAME = re.compile(r"crawl-([0-9]+)\.warc\.gz")
 _BODILESS = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 
 
@@ -71,6 +73,7 @@ class WarcFile:
     """Appends records to a file. Every record is written with one call, so a kill leaves at most the last one cut."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._file = path.open("ab", buffering=0)
 
     def add(
@@ -84,7 +87,8 @@ class WarcFile:
         truncated: str = "",
     ) -> None:
         record = response_record(url, at=at, status=status, headers=headers, body=body, truncated=truncated)
-        self._file.write(record)
+        if self._file.write(record) != len(record):
+            raise OSError(f"{self._path} could not be written: is the disk full?")
 
     def close(self) -> None:
         self._file.close()
@@ -97,7 +101,10 @@ class Archive:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._most = most_bytes
-        self._number = len(list(folder.glob("*.warc.gz")))
+        self._number = max(
+            (int(name[1]) for path in folder.iterdir() if (name := _NAME.fullmatch(path.name))), default=0
+        )
+        """Of the last file; others may have been moved away."""
         self._file: WarcFile | None = None
         self._written = 0
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="warc")
@@ -134,3 +141,20 @@ class Archive:
         self._thread.shutdown(wait=True)
         if self._file is not None:
             self._file.close()
+
+
+class ArchivedFetcher:
+    """A fetcher whose answers are kept; not those to what was posted, since a record names nothing but a URL."""
+
+    def __init__(self, inner: Fetcher, archive: Archive) -> None:
+        self._inner = inner
+        self._archive = archive
+
+    async def fetch(self, request: Request) -> Fetched:
+        fetched = await self._inner.fetch(request)
+        if request.posting is None:
+            await self._archive.add(fetched)
+        return fetched
+
+    async def close(self) -> None:
+        await self._inner.close()

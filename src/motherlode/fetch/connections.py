@@ -6,6 +6,7 @@ import asyncio
 from contextlib import suppress
 
 from motherlode.fetch.connecting import Connector, Place, Proxy
+from motherlode.fetch.descriptors import most_resting
 from motherlode.fetch.guard import AddressGuard
 from motherlode.fetch.trouble import Trouble
 from motherlode.fetch.wire import Question, Wire
@@ -14,7 +15,7 @@ from motherlode.model import FailureKind
 REST_SECONDS = 15.0
 """How long a connection waits for its next question."""
 RESTING_MOST = 1024
-"""Connections that wait. Those that have waited longest are closed, so that there are descriptors left for others."""
+"""Connections that wait, where the system gives enough descriptors. Those that have waited longest are closed."""
 _SWEEP_SECONDS = 1.0
 _FAREWELL_SECONDS = 2.0
 
@@ -84,8 +85,8 @@ class Connections:
         loop = asyncio.get_running_loop()
         self._idle.setdefault(place, []).append(wire)
         self._resting[wire] = place, loop.time()
-        if len(self._resting) > RESTING_MOST:
-            next(iter(self._resting)).abort()
+        if len(self._resting) > most_resting(RESTING_MOST):
+            self._close(next(iter(self._resting)))
         if self._sweeper is None:
             self._sweeper = loop.call_later(_SWEEP_SECONDS, self._sweep)
 
@@ -97,9 +98,13 @@ class Connections:
             wire, (_, since) = next(iter(self._resting.items()))
             if since > before:
                 break
-            self._forget(wire)
-            wire.abort()
+            self._close(wire)
         self._sweeper = loop.call_later(_SWEEP_SECONDS, self._sweep) if self._resting else None
+
+    def _close(self, wire: Wire) -> None:
+        """It has rested long enough."""
+        self._forget(wire)
+        wire.abort()
 
     def _forget(self, wire: Wire) -> None:
         """It does not rest any more."""

@@ -56,6 +56,18 @@ class AddressGuard:
         return ""
 
 
+def one_spelling(address: str) -> str:
+    """The name under which an address has its clock: an IPv4 address is the same where IPv6 only writes it otherwise.
+
+    >>> one_spelling("::ffff:7f00:1"), one_spelling("2001:DB8::0:1"), one_spelling("127.0.0.1"), one_spelling("")
+    ('127.0.0.1', '2001:db8::1', '127.0.0.1', '')
+    """
+    if ":" not in address:
+        return address
+    parsed = ip_address(address)
+    return str(getattr(parsed, "ipv4_mapped", None) or parsed)
+
+
 def _embedded(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
     """The IPv4 address that an IPv6 one carries (mapped, 6to4, Teredo, NAT64), or the address itself."""
     if isinstance(address, IPv4Address):

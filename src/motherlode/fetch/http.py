@@ -6,16 +6,15 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 
 from motherlode.fetch.connecting import Place, Proxy
 from motherlode.fetch.connections import Connections
-from motherlode.fetch.guard import AddressGuard, GuardedResolver, GuardRefusedError
+from motherlode.fetch.guard import AddressGuard, GuardedResolver, GuardRefusedError, one_spelling
 from motherlode.fetch.intake import Intake
 from motherlode.fetch.origins import Origin, split
 from motherlode.fetch.robots import MAX_SIZE
 from motherlode.fetch.sending import Sender, is_head
-from motherlode.fetch.trouble import NO_CONNECTION, TOO_LATE, Trouble, described, refused
+from motherlode.fetch.trouble import NO_CONNECTION, TOO_LATE, Trouble, described, refused, resolving
 from motherlode.fetch.wire import Question
 from motherlode.model import Failure, FailureKind, Fetched, Request, RequestKind
 
@@ -86,20 +85,20 @@ class HttpFetcher:
                 wire_bytes=intake.wire_bytes,
                 elsewhere=trouble.elsewhere,
             )
-        address = intake.peer if self._proxy is None else ""  # it would be that of the proxy
+        address = one_spelling(intake.peer) if self._proxy is None else ""  # it would be that of the proxy
         return intake.result(began=began, elapsed=elapsed, address=address)
 
     async def resolve(self, url: str) -> str | Failure:
         """The address that the next request for the URL's host goes to; looked up anew."""
         origin, _ = split(url)
         if origin.is_address:
-            return str(ip_address(origin.host))
+            return one_spelling(origin.host)
         try:
             async with asyncio.timeout(self._limits.connect):
-                return await self._resolver.renew(origin.host)
+                return one_spelling(await self._resolver.renew(origin.host))
         except OSError as error:
             trouble = _unresolved(error)
-        if trouble.kind is FailureKind.DNS and self._proxy is not None:
+        if trouble.kind is not FailureKind.GUARD and self._proxy is not None:
             return origin.host  # the proxy may know it: the name is its own clock
         return Failure(url=url, kind=trouble.kind, detail=trouble.detail)
 
@@ -164,4 +163,6 @@ def _unresolved(error: OSError) -> Trouble:
     """Why a host has no address."""
     if isinstance(error, GuardRefusedError):
         return refused(error)
-    return Trouble(FailureKind.DNS, "no answer in time" if isinstance(error, TimeoutError) else described(error))
+    if isinstance(error, TimeoutError):
+        return Trouble(FailureKind.NO_DNS, "no answer in time")
+    return resolving(error)

@@ -8,7 +8,7 @@ met again. An answer from the journal is no request; it is marked as `recalled`,
 
 Files are short: every commit begins a new one and removes those of which nothing is open, so on disk there is what one
 or two seconds brought. Errands (contexts, services) and HEADs have no commit of their own. They are kept apart, in a
-ring of two files, and recalled as often as they are asked for.
+ring of two files, and recalled as often as they are asked for, for a day.
 
 One record is one `writev`: magic, lengths, checksum, head, body. A kill can cut the last record of a file, which is
 recognised and left out. Nothing is synced: a process that dies loses nothing, a machine that dies may lose the last
@@ -20,6 +20,7 @@ from __future__ import annotations
 import asyncio
 import os
 import struct
+import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -38,6 +39,8 @@ _RING_BYTES = 32 << 20
 """Of errands in one file; there are two."""
 _LARGE = 1 << 20
 """Bytes of a body that takes milliseconds to write."""
+_ERRANDS_LAST = 86_400.0
+"""Seconds after which a context is asked for again: a crawl may be resumed, or looked at again, much later."""
 _ANSWERS, _ERRANDS = "answers", "errands"
 _SETTLED = (RequestKind.PAGE, RequestKind.ROBOTS)
 """Kinds of requests whose answers a commit settles; the others go to the ring."""
@@ -209,8 +212,7 @@ class Journal:
         """The answer that an earlier run got to this request, if it could not make anything of it."""
         key = key_of(request)
         if request.kind not in _SETTLED:
-            place = self._errands.get(key)
-            return None if place is None else _fetched(place)
+            return self._recall_errand(key)
         places = self._recalled.get(key)
         if not places:
             return None
@@ -223,6 +225,11 @@ class Journal:
         else:
             self._handed.setdefault(key, deque()).append(place.number)
         return found
+
+    def _recall_errand(self, key: str) -> Fetched | None:
+        place = self._errands.get(key)
+        found = None if place is None else _fetched(place)
+        return found if found is not None and time.time() - found.fetched_at < _ERRANDS_LAST else None
 
     def add(self, request: Request, fetched: Fetched) -> None:
         """Keep an answer that has just come."""

@@ -27,7 +27,8 @@ class Probing(Enum):
 _BELIEVED = frozenset(
     {
         *(FailureKind.USELESS, FailureKind.REDIRECT, FailureKind.TOO_MANY, FailureKind.UNAVAILABLE),
-        *(FailureKind.DNS, FailureKind.CONNECT, FailureKind.TLS, FailureKind.TIMEOUT, FailureKind.GUARD),
+        *(FailureKind.DNS, FailureKind.NO_DNS, FailureKind.CONNECT, FailureKind.TLS, FailureKind.TIMEOUT),
+        FailureKind.GUARD,
     }
 )
 """Failures of a HEAD that spare the GET."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 from motherlode.fetch.robots_lines import read
 from motherlode.fetch.robots_match import Matcher, path_of
 from motherlode.model import Failure, FailureKind, Page
@@ -15,6 +17,7 @@ _MEANS_ALLOWED = frozenset(
 )
 """Unavailable, in the standard's words; redirects that lead nowhere too (2.3.1.2)."""
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_GZIP_MARK = b"\x1f\x8b"
 _OWN_PATH = "/robots.txt"
 
 
@@ -35,6 +38,16 @@ class RobotsRules:
     def allows(self, url: str) -> bool:
         path = path_of(url)
         return self._matcher.allows(path) or path == _OWN_PATH
+
+
+def _unpacked(body: bytes) -> bytes:
+    """A file that lies packed on its server, which does not say so: its rules are meant all the same."""
+    if not body.startswith(_GZIP_MARK):
+        return body
+    try:
+        return zlib.decompressobj(wbits=zlib.MAX_WBITS | 16).decompress(body, MAX_SIZE + 1)
+    except zlib.error:
+        return body
 
 
 def _cut(body: bytes) -> bytes:
@@ -61,6 +74,6 @@ def robots_body(fetched: Page | Failure) -> bytes | None:
     frontier to follow, which knows the clocks.
     """
     if isinstance(fetched, Page):
-        return _cut(fetched.body)
+        return _cut(_unpacked(fetched.body))
     is_refused = 400 <= (fetched.status or 0) < 500 and fetched.kind is not FailureKind.TOO_MANY
     return b"" if is_refused or fetched.kind in _MEANS_ALLOWED else None

@@ -34,8 +34,14 @@ def connecting(error: OSError) -> Trouble:
     if isinstance(error, ssl.SSLError):
         return Trouble(FailureKind.TLS, described(error))
     if isinstance(error, socket.gaierror):
-        return Trouble(FailureKind.DNS, described(error))
+        return resolving(error)
     return Trouble(FailureKind.CONNECT, described(error))
+
+
+def resolving(error: OSError) -> Trouble:
+    """What an error means that came while a name was looked up."""
+    is_passing = isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN
+    return Trouble(FailureKind.NO_DNS if is_passing else FailureKind.DNS, described(error))
 
 
 def described(error: BaseException) -> str:

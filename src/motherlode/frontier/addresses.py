@@ -63,6 +63,11 @@ class Addresses:
         for address in self._all.values():
             address.ready_at = max(address.ready_at, until)
 
+    def turn_back(self, seconds: float) -> None:
+        self.not_before -= seconds
+        for address in self._all.values():
+            address.ready_at -= seconds
+
     def full(self, address: Address) -> bool:
         if not address.held:
             self.wanted[address.name] = None

@@ -128,6 +128,15 @@ class Clocks:
                 resting.append((record.ready_at, name))
         self.times = WakingTimes(resting)
 
+    def turn_back(self, seconds: float) -> None:
+        """The clock of the machine has gone back: what was to wait waits as long as it was to, and no longer."""
+        self._not_before -= seconds
+        for host in self.hosts.values():
+            host.record.turn_back(seconds)
+        self._addresses.turn_back(seconds)
+        for times in (self.times, self.cleared, self._address_times):
+            times.turn_back(seconds)
+
     def ripen(self, now: float) -> bool:
         """Wake hosts whose time has come, at most so many at once; whether there were any."""
         most = self._politeness.wake_at_once

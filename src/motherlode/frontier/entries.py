@@ -109,6 +109,12 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     secure_robots_at: float = 0.0
     """The rules for https, and when they were read: each scheme has its own (RFC 9309, 2.3)."""
 
+    def turn_back(self, seconds: float) -> None:
+        """The clock by which all times here were taken has gone back by so much."""
+        self.ready_at -= seconds
+        self.robots_at -= seconds
+        self.secure_robots_at -= seconds
+
     def rules_for(self, url: str) -> tuple[bytes | None, float]:
         """The rules that hold for a URL of this host, and when they were read."""
         if is_secure(url):

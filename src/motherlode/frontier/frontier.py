@@ -25,7 +25,11 @@ from motherlode.www.urls import host_of
 
 _MOST_REFUSALS = 1000
 """URLs that one call of `next` refuses before it gives its caller a rest."""
-_ADDRESS_IN_DOUBT = frozenset({FailureKind.CONNECT, FailureKind.DNS, FailureKind.TLS, FailureKind.TIMEOUT})
+_UNEVEN = 1.0
+"""Seconds by which a clock may go back without being set back."""
+_ADDRESS_IN_DOUBT = frozenset(
+    {FailureKind.CONNECT, FailureKind.DNS, FailureKind.NO_DNS, FailureKind.TLS, FailureKind.TIMEOUT}
+)
 """Failures after which a host's address is asked for again. Where a host has left, others show their certificates."""
 
 
@@ -92,6 +96,9 @@ class Frontier:
 
     def next(self, now: float) -> Ticket | None:
         """Leave for one request, or None where nothing may be fetched now."""
+        if now < self._intake.now - _UNEVEN:
+            self._turn_back(now)
+        self._intake.now = now
         if self._reopened:
             self._reopened = False
             self._clocks.rest_once(now)
@@ -119,6 +126,14 @@ class Frontier:
                 return None
         self._unfinished_at = now
         return None
+
+    def _turn_back(self, now: float) -> None:
+        """The clock of the machine was set back: its hosts would wait until it has come to where it was."""
+        seconds = self._intake.now - now
+        self._clocks.turn_back(seconds)
+        self._intake.turn_back(seconds)
+        self._awaited_since -= seconds
+        self._dirty.update(self._hosts)
 
     def _next_held(self, now: float) -> Ticket | None:
         while (held := self._permits.next_held(now)) is not None:
@@ -217,7 +232,7 @@ class Frontier:
         if self._politeness.retries:
             host.record.failures += 1
             unit = self._politeness.retry_wait
-            wait = retry_wait(retry_after, 0.0) or unit * 2 ** min(host.record.failures, 20)
+            wait = retry_wait(retry_after, unit * 2 ** min(host.record.failures, 20))
             self._put_off(host, now + max(wait, unit * long_rest(host.record.failures)))
         else:
             host.record.failures = HOST_GIVEN_UP_AFTER
@@ -235,9 +250,11 @@ class Frontier:
         self._unsettled -= 1
         self._ledger.finish(ticket.entry, UrlState.DONE, "")
 
-    def probed(self, ticket: Ticket, now: float) -> None:
+    def probed(self, ticket: Ticket, now: float, *, retry_after: float | None = None) -> None:
         """The ticket was used for a HEAD, and its page is worth a request of its own: the next one to its host."""
         host = self._hosts[ticket.host]
+        if retry_after and self._politeness.retries:
+            self._put_off(host, now + retry_wait(retry_after, 0.0))
         if host.held is None and not host.asking:
             self._permits.hold(host, ticket.entry)
         else:  # another page is first in line: this one waits in its arm again
@@ -279,7 +296,8 @@ class Frontier:
             self._pace.slow_down(host.record)
         if kind in _ADDRESS_IN_DOUBT:
             self._clocks.move(self._hosts[host_of(ticket.url)], "")  # another host where its rules lie elsewhere
-        rest = max(wait if treatment.host_rests else 0.0, unit * long_rest(host.record.failures))
+        rests = treatment.host_rests or bool(retry_after)  # whatever is wrong, the server says how long it wants peace
+        rest = max(wait if rests else 0.0, unit * long_rest(host.record.failures))
         if rest and self._politeness.retries:
             self._put_off(host, now + rest)
         self._clocks.settle(host)

@@ -63,6 +63,9 @@ class WakingTimes:
     def next_time(self) -> float | None:
         return self._heap[0][0] if self._heap else None
 
+    def turn_back(self, seconds: float) -> None:
+        self._heap = [(ready_at - seconds, host) for ready_at, host in self._heap]  # in the same order
+
 
 class Sleepers:
     """Hosts with something waiting that no run has come to yet, in the order in which they were found.

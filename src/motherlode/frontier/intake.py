@@ -43,6 +43,8 @@ class Intake:
         """None where all hosts are ours."""
         self._later: list[tuple[float, int, Entry]] = []
         self._sequence = 0
+        self.now = 0.0
+        """The last moment that the frontier knows of, in this run or the one before it."""
         self.refused: Counter[str] = Counter()
         self.known_urls = 0
         self.waiting = 0
@@ -56,6 +58,7 @@ class Intake:
             state: dict[str, Any] = msgspec.msgpack.decode(account)
             self.known_urls, self._sequence = state["known_urls"], state["sequence"]
             self.refused.update(state["refused"])
+            self.now = state.get("now", 0.0)
         self._ledger.recover()
         self._later = [(until, entry.sequence, entry) for until, entry in self._ledger.postponed()]
         self.revisits_left = sum(entry.arm.startswith(REVISIT) for _, _, entry in self._later)
@@ -71,7 +74,12 @@ class Intake:
         return account is not None
 
     def save(self) -> None:
-        state = {"known_urls": self.known_urls, "sequence": self._sequence, "refused": dict(self.refused)}
+        state = {
+            "known_urls": self.known_urls,
+            "sequence": self._sequence,
+            "refused": dict(self.refused),
+            "now": self.now,
+        }
         self._ledger.put_note(_ACCOUNT, msgspec.msgpack.encode(state))
 
     def offer(self, links: Sequence[Link], *, parent: Parent | None, found_on: Entry | None) -> int:
@@ -132,6 +140,12 @@ class Intake:
         """What was to wait for a while waits in its arm again, once the time has come."""
         while self._later and self._later[0][0] <= now:
             self.enqueue(heapq.heappop(self._later)[2])
+
+    def turn_back(self, seconds: float) -> None:
+        """As in `Clocks`."""
+        self._later = [(when - seconds, sequence, entry) for when, sequence, entry in self._later]
+        for when, _, entry in self._later:
+            self._ledger.postpone(entry, when)
 
     def take(self, arm: str) -> tuple[Host, Entry]:
         """The arm's best URL, which waits no longer, and its host."""

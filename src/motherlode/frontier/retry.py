@@ -33,6 +33,7 @@ TREATMENTS: dict[FailureKind, Treatment] = {
     FailureKind.UNAVAILABLE: Treatment(retries=4, wait=2, host_rests=True),
     FailureKind.SERVER_ERROR: Treatment(retries=2, wait=2),
     FailureKind.DNS: Treatment(retries=1, wait=0.2, host_rests=True, against_host=True),
+    FailureKind.NO_DNS: Treatment(retries=4, wait=1, host_rests=True, against_host=True),
     FailureKind.CONNECT: Treatment(retries=2, wait=4, host_rests=True, against_host=True),
     FailureKind.TLS: Treatment(retries=1, wait=4, host_rests=True, against_host=True),
     FailureKind.TIMEOUT: Treatment(retries=2, wait=4, host_rests=True, against_host=True),

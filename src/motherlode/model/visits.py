@@ -49,6 +49,8 @@ class Visit:
     etag: str = ""
     last_modified: str = ""
     """With the etag: what a later request may ask the server to compare."""
+    directives: str = ""
+    """What its header asked of crawlers: noindex, nofollow, or both."""
     refresh: str = ""
     """For a page that was known: found unchanged, changed or gone, or that the look failed; empty for a first visit."""
     relevant_before: bool = False
