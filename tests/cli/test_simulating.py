@@ -85,7 +85,7 @@ def test_relevant_pages_per_hour(folder: Path) -> None:
         (["simulate", "no-such-file"], "no-such-file does not exist: give a trace, a WARC file or synthetic:PAGES"),
         (["simulate", "{folder}"], "holds no trace: make one with `motherlode record"),
         (["simulate", "{folder}/empty.warc.gz"], "no HTTP response could be read in"),
-        (["simulate", "{folder}/old"], "is a trace of version 0, but 1 is needed: make it again"),
+        (["simulate", "{folder}/old"], "is a trace of version 0, but 2 is needed: make it again"),
         (["simulate", "synthetic:500", "--policy", "bsf"], "unknown policy 'bsf' (did you mean bfs?)"),
         (["simulate", "synthetic:500", "--target", "anny"], "unknown target 'anny' (did you mean any?)"),
         (["simulate", "synthetic:500", "--target", "ASK {{ ?s foo:x ?o }}"], "hint: did you mean foaf:?"),

@@ -53,6 +53,35 @@ def test_who_keeps_what_there_is_is_not_disturbed() -> None:
             pass
 
 
+def test_who_stops_by_the_clock_hears_no_alarm_for_the_same_moment() -> None:
+    with TimeLimit(0.02):
+        deadline = Deadline(0.02)
+        signal.setitimer(signal.ITIMER_REAL, 0)  # as on a busy machine, where it comes late
+        time.sleep(0.05)
+        with pytest.raises(OutOfTime):
+            deadline.check()
+        signal.raise_signal(signal.SIGALRM)
+
+
+def test_who_was_told_and_has_not_run_since_is_not_told_again() -> None:
+    with TimeLimit(0.02):
+        with pytest.raises(OutOfTime):
+            while True:
+                pass
+        signal.raise_signal(signal.SIGALRM)
+        time_is_up()
+
+
+def test_a_shorter_deadline_leaves_the_limit_around_it_alone() -> None:
+    with pytest.raises(OutOfTime), TimeLimit(0.5):
+        deadline = Deadline(0.02)
+        with pytest.raises(OutOfTime):
+            while True:
+                deadline.check()
+        while True:
+            pass
+
+
 def test_the_limit_around_it_holds_for_who_keeps_what_there_is() -> None:
     with pytest.raises(OutOfTime), TimeLimit(0.3), TimeLimit(0.02):
         try:

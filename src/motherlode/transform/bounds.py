@@ -16,6 +16,8 @@ from types import FrameType
 
 _REPEAT_SECONDS = 0.25
 """The alarm rings again: the first may be lost where Python cannot raise, in a finaliser for one."""
+_HARDLY = 0.1
+"""Seconds: of work, in which nobody can have caught a ring; and before a limit, in which it counts as reached."""
 _REST_SECONDS = 60.0
 """For who keeps what there is once the time is up."""
 
@@ -32,7 +34,10 @@ class Deadline:
 
     def check(self) -> None:
         """Raises OutOfTime once the moment has passed; for loops that may run where no alarm can be set."""
-        if time.monotonic() > self._at:
+        now = time.monotonic()
+        if now > self._at:
+            if _is_main_thread():
+                _ALARM.forestall(now)
             raise OutOfTime
 
 
@@ -49,6 +54,9 @@ class _Alarm:
         """When each limit that is in force ends, the outermost first; none later than the one around it."""
         self._rings = math.inf
         """When the timer will ring next, at the latest."""
+        self._rang_at = -math.inf
+        """When it rang last for the limit in force, in seconds of work: on a busy machine a process may stand still for
+        longer than the alarm takes to ring again, and whoever catches the first ring must not be met by the second."""
         self._is_taken = False
         self._before: Callable[[int, FrameType | None], object] | int = signal.SIG_DFL
         """Whose handler must come back, with the time that its own timer had, and when that was."""
@@ -59,6 +67,7 @@ class _Alarm:
         if self.due and self.due[-1] < ends:
             ends = self.due[-1]
         self.due.append(ends)
+        self._rang_at = -math.inf
         if ends < self._rings:
             self._set(ends)
 
@@ -70,7 +79,15 @@ class _Alarm:
             self._set(self.due[-1])
         else:
             self._rings = now + _REPEAT_SECONDS
-            raise OutOfTime
+            worked = time.process_time()
+            if worked - self._rang_at >= _HARDLY:
+                self._rang_at = worked
+                raise OutOfTime
+
+    def forestall(self, now: float) -> None:
+        """Somebody stops by the clock: the alarm for the same moment, which may be on its way, must not come, too."""
+        if self.due and now >= self.due[-1] - _HARDLY:
+            self.rest()
 
     def _set(self, moment: float) -> None:
         self._rings = moment
