@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import platform
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "results"
 
 
 def record(name: str, markdown: str) -> Path:
-    """Writes bench/results/NAME.md."""
+    """Writes bench/results/NAME.md, with the day and the machine at its end."""
     FOLDER.mkdir(exist_ok=True)
     path = FOLDER / f"{name}.md"
-    path.write_text(markdown.rstrip() + "\n")
+    path.write_text(f"{markdown.rstrip()}\n\n*Measured on {today()}, {machine()}.*\n")
     return path
 
 
@@ -27,3 +30,22 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = [f"| {' | '.join(head)} |", "|---|" + "--:|" * (len(head) - 1)]
     lines.extend(f"| {' | '.join(str(cell) for cell in row)} |" for row in rows)
     return "\n".join(lines)
+
+
+def today() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d}"
+
+
+def machine() -> str:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    model = next(
+        (
+            line.partition(":")[2].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if "model name" in line
+        ),
+        platform.machine(),
+    )
+    return (
+        f"{os.cpu_count()} cores ({model}), {memory:.0f} GiB, {platform.system()}, Python {platform.python_version()}"
+    )

@@ -5,13 +5,12 @@ python bench/run.py [NAME...]    only these; the sections of the others are kept
 
 from __future__ import annotations
 
-import os
-import platform
 import subprocess
 import sys
 import time
-from datetime import UTC, datetime
 from pathlib import Path
+
+from results import machine, today
 
 FOLDER = Path(__file__).parent
 ORDER = ("extract", "simulate", "frontier", "select", "index", "crawl", "cluster", "merge")
@@ -40,24 +39,11 @@ def main(names: list[str]) -> int:
 
 def write() -> None:
     sections = [path.read_text() for name in ORDER if (path := FOLDER / "results" / f"{name}.md").exists()]
-    head = f"# Benchmarks\n\nWritten by `make bench` on {datetime.now(UTC):%Y-%m-%d}, {machine()}.\n"
+    head = (
+        f"# Benchmarks\n\nWritten by `make bench` on {today()}, {machine()}. Each section says when it was measured.\n"
+    )
     note = "Both sides of every ratio ran in one run. Trust ratios; the machine is shared.\n"
     (FOLDER / "RESULTS.md").write_text("\n".join([head, note, *sections]))
-
-
-def machine() -> str:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    model = next(
-        (
-            line.partition(":")[2].strip()
-            for line in Path("/proc/cpuinfo").read_text().splitlines()
-            if "model name" in line
-        ),
-        platform.machine(),
-    )
-    return (
-        f"{os.cpu_count()} cores ({model}), {memory:.0f} GiB, {platform.system()}, Python {platform.python_version()}"
-    )
 
 
 if __name__ == "__main__":
