@@ -197,3 +197,12 @@ def test_links_are_described_again_for_policies_that_ask_for_it(policy: str, is_
 def test_links_of_a_recorded_web_are_judged_when_they_are_spelled_as_it_does() -> None:
     job = Job(seeds=(HOME,), web="sites.warc.gz")
     assert _instructions(job, ScopeRule("host")).scope.is_everything
+
+
+def test_the_policy_of_a_crawl_knows_what_is_looked_for(tmp_path: Path) -> None:
+    ledger = DiskLedger(tmp_path)
+    aimed, other = (_learner(Job(seeds=(HOME,), target=target), ledger) for target in ("rdf", "any"))
+    assert isinstance(aimed, Motherlode) and isinstance(other, Motherlode)
+    assert "ext .ttl" in aimed.beliefs.chances.hunches
+    assert not other.beliefs.chances.hunches
+    ledger.close()

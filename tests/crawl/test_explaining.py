@@ -11,9 +11,10 @@ import pytest
 from tests.crawl.small_web import HOME, crawled, small_web
 
 from motherlode.crawl import CrawlFolder, JobError
-from motherlode.crawl.explaining import explain
+from motherlode.crawl.explaining import _policy, explain
 from motherlode.crawl.filters import add_filter
 from motherlode.frontier import DiskLedger, UrlState
+from motherlode.policy.motherlode import Motherlode
 
 
 @pytest.fixture(scope="module")
@@ -234,3 +235,13 @@ def test_a_page_that_has_not_changed_is_still_what_it_was(tmp_path: Path) -> Non
 
 def test_an_address_of_e_mail_is_no_host(whole: CrawlFolder) -> None:
     assert "cannot be fetched at all" in explain(whole, "mailto:me@a.example").because
+
+
+@pytest.mark.parametrize(("target", "hunch"), [("rdf", 1.0), ("any", 0.0)])
+def test_what_links_announce_is_told_by_the_target_of_the_crawl(tmp_path: Path, target: str, hunch: float) -> None:
+    folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), pages=3, target=target)
+    ledger = DiskLedger(folder.frontier, read_only=True)
+    policy = _policy(folder.job(), ledger)
+    ledger.close()
+    assert isinstance(policy, Motherlode)
+    assert policy.beliefs.chances.hunches.get("ext .ttl", 0.0) == hunch

@@ -6,6 +6,8 @@ from multiprocessing import active_children
 
 import pytest
 
+from motherlode.model import Policy
+from motherlode.policy import Target, policy_from
 from motherlode.sim import matrix
 from motherlode.sim.matrix import Standing, Trial, WebSpec, open_web, run_trial, run_trials
 from motherlode.sim.run import Timing
@@ -89,3 +91,16 @@ def test_another_seed_is_another_synthetic_web() -> None:
 def test_an_unknown_policy_is_said(policy: str) -> None:
     with pytest.raises(ValueError, match="unknown policy"):
         run_trial(WebSpec(web="synthetic:500"), trials(policy)[0])
+
+
+def test_the_policy_of_a_trial_knows_what_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Target | None] = []
+
+    def watched(name: str, seed: int, *, target: Target | None = None) -> Policy:
+        told.append(target)
+        return policy_from(name, seed, target=target)
+
+    monkeypatch.setattr(matrix, "policy_from", watched)
+    (trial,) = trials("motherlode")
+    run_trial(WebSpec(web="synthetic:500", target="rdf"), trial)
+    assert [target.spec for target in told if target is not None] == ["rdf"]
