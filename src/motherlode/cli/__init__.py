@@ -21,6 +21,7 @@ COMMANDS = {
     "stats": "looking",
     "explain": "explaining",
     "model": "modelling",
+    "index": "indexing",
     "query": "looking",
     "search": "searching",
     "serve": "serving",

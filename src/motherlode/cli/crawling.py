@@ -113,6 +113,13 @@ def crawl(
         str | None, typer.Option(metavar="URL", help="Where site owners reach you; part of the User-Agent.")
     ] = None,
     warc: Annotated[bool, typer.Option("--warc", help="Keep all answers as WARC files in DIR/warc.")] = False,
+    index: Annotated[
+        str | None,
+        typer.Option(
+            metavar="now|later",
+            help="When to index quads and words: later is faster, and leaves it to the first query. [default: now]",
+        ),
+    ] = None,
     shards: Annotated[
         int | None, typer.Option(metavar="N", help="Share the hosts between N crawls, on Ray: see docs/cluster.md.")
     ] = None,
@@ -165,6 +172,7 @@ def crawl(
         "contact": contact,
         "seed": seed,
         "warc": True if warc else None,
+        "index": index,
         "shards": shards,
         "ray": ray,
     }
@@ -188,6 +196,7 @@ def crawl(
         job = Job(**values)
         if dry_below is not None and job.dry_after is None:
             raise JobError("--dry-below says how few finds are too few: use it with --stop-when-dry N")
+        _check_shown(job, serve)
         check(job)
         warning = check_model(job)
         check_shards(job)
@@ -207,8 +216,14 @@ def _shown(folder: CrawlFolder, port: int | None) -> AbstractContextManager[obje
     return nullcontext() if port is None else Beside(folder.path, port)
 
 
+def _check_shown(job: Job, port: int | None) -> None:
+    if port is not None and job.index == "later":
+        raise JobError('--serve shows what is indexed, and with index = "later" that is nothing: leave one of them out')
+
+
 def _refresh(folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, serve: int | None, quiet: bool) -> RefreshEnd:
     job, before = refresh_job(folder, flags), read_stats(folder).totals
+    _check_shown(job, serve)
     folder.lock()
     with _shown(folder, serve):
         stopped = run(job, folder, quiet=quiet, refresh=beginning(due_only=due, quiet=quiet))

@@ -13,6 +13,7 @@ from typing import Annotated, BinaryIO
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from motherlode.cli.indexing import up_to_date
 from motherlode.cli.output import FAILED, counted, say, stop, terminal
 from motherlode.crawl import CrawlFolder, JobError
 from motherlode.index import QuadStore
@@ -71,6 +72,7 @@ def export(
     if form is ExportFormat.WARC:
         _export_warc(place, output)
         return
+    up_to_date(place)
     store = _open(place)
     try:
         if form is ExportFormat.PARQUET:
@@ -188,6 +190,7 @@ def changes(
     """
     place = _place(folder)
     moment = _moment(since) if since else None
+    up_to_date(place)
     count = 0
     for change in read_changes(changes_path(place.store), moment):
         sys.stdout.writelines(change.lines)

@@ -16,6 +16,7 @@ from typing import Annotated
 import pyoxigraph as ox
 import typer
 
+from motherlode.cli.indexing import up_to_date
 from motherlode.cli.output import FAILED, counted, print_json, print_summary, print_table, say, stop
 from motherlode.crawl import CrawlFolder, JobError
 from motherlode.index.queries import Answerer, QueryError, Question, leave_the_network
@@ -78,6 +79,7 @@ def query(
         place.require()
     except JobError as error:
         stop(str(error))
+    up_to_date(place)
     if os.path.isfile(sparql):  # noqa: PTH113 - Path.is_file raises for long names
         stop(f"{sparql} is a file: to ask what stands in it, write motherlode query {folder} - < {sparql}")
     text = sys.stdin.read() if sparql == "-" else sparql

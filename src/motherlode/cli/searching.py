@@ -10,6 +10,7 @@ import typer
 from rich.padding import Padding
 from rich.text import Text
 
+from motherlode.cli.indexing import up_to_date
 from motherlode.cli.output import FAILED, harmless, print_json, say, stop, unfolded
 from motherlode.crawl import CrawlFolder, JobError
 from motherlode.index.damage import DamagedError
@@ -53,6 +54,7 @@ def search(
     place = CrawlFolder(folder)
     try:
         place.require()
+        up_to_date(place)
         if rebuild:
             _rebuild(place)
         asked_for = " ".join(words or ())

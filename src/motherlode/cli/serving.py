@@ -14,6 +14,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from motherlode.cli.indexing import up_to_date
 from motherlode.cli.output import FAILED, say, stop
 from motherlode.crawl import CrawlFolder, JobError
 
@@ -48,6 +49,7 @@ def serve(
         limits = Limits(seconds=timeout, bytes=parse_size(size), workers=workers)
     except JobError as error:
         stop(str(error))
+    up_to_date(place)
 
     async def run() -> None:
         until = asyncio.Event()

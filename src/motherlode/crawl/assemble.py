@@ -130,7 +130,8 @@ def assemble(
     check(job)
     seeds = canonical_seeds(job.seeds)
     recorded = _recorded(job)
-    store, ledger = open_store(folder), open_ledger(folder)  # first, since they may be damaged
+    store = open_store(folder, later=job.index == "later")
+    ledger = open_ledger(folder)  # both first, since they may be damaged
     lost = _begin(store, ledger, job, folder)
     http = _http(job) if recorded is None else None
     journal = Journal(folder.journal, state=ledger.note("journal")) if recorded is None else None

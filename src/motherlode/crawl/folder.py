@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class CrawlFolder:
-    """`job.toml` what was asked for, `frontier/` what is known, `store/` the quads, `report.html` what came of it."""
+    """`job.toml` what was asked for, `frontier/` what is known, `store/` the quads, `report.html` what came of it.
+
+    `quads/` is there where the store is to be made later.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -22,6 +25,7 @@ class CrawlFolder:
         self.frontier = path / "frontier"
         self.store = path / "store"
         self.words = path / "words"
+        self.quads = path / "quads"
         self.report = path / "report.html"
         self.warc = path / "warc"
         self.filters = path / "filters.json"

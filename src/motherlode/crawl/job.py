@@ -103,6 +103,9 @@ class Job:
     """Address ranges that may be fetched from although they are not public, as in 127.0.0.0/8."""
     contact: str = ""
     """A URL or e-mail address for site owners; it goes into the User-Agent."""
+    index: str = "now"
+    """"now" fills the store and the index of words while the crawl runs; "later" appends quads to files, which is
+    faster, and the first command that asks makes both of them: see docs/index.md."""
     words: bool = True
     """Keep an index of words for `motherlode search`."""
     seed: int = 0
@@ -165,6 +168,10 @@ class Job:
             raise JobError(f"contact is a part of a line of HTTP, and can have no line breaks; got {self.contact!r}")
         if self.own_hosts and not self.contact:
             raise JobError("own_hosts needs contact: who leaves a robots.txt aside says who that is")
+        if self.index not in ("now", "later"):
+            raise JobError(f'index must be "now" or "later"; got {self.index!r}')
+        if self.index == "later" and self.shards > 1:
+            raise JobError('index = "later" is for crawls without shards: the stores of shards are merged at their end')
         if self.contexts not in ("bundled", "fetch"):
             raise JobError(f'contexts must be "bundled" or "fetch"; got {self.contexts!r}')
 

@@ -42,8 +42,12 @@ def is_full_disk(error: BaseException) -> bool:
     return getattr(error, "errno", None) == errno.ENOSPC or "no space left" in said or "disk full" in said
 
 
-def open_store(folder: CrawlFolder) -> CrawlStore:
-    """The store, in a process of its own where that can have a core of its own."""
+def open_store(folder: CrawlFolder, *, later: bool = False) -> CrawlStore:
+    """The store, in a process of its own where that can have a core of its own; or the log that it is made of later."""
+    if later:
+        from motherlode.index.quadlog import QuadLog
+
+        return QuadLog(folder.quads)
     try:
         if len(os.sched_getaffinity(0)) > 1:
             from motherlode.index.apart import StoreApart

@@ -51,7 +51,7 @@ class StoreHere:
         self._quads = _opened(path)
         self._store: Store = self._quads
         self.has, self.begin = self._quads.has, self._quads.begin
-        self.finish, self.backup = self._quads.finish, self._quads.backup
+        self.finish, self.backup, self.note = self._quads.finish, self._quads.backup, self._quads.note
 
     def index_words(self, path: Path) -> None:
         from motherlode.index.words import (

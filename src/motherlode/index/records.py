@@ -28,7 +28,8 @@ _GENERATED, _GENERATED_BY, _STARTED, _ENDED, _AGENT = (
     for name in ("generatedAtTime", "wasGeneratedBy", "startedAtTime", "endedAtTime", "wasAssociatedWith")
 )
 _FORMAT = f"<{PREFIXES['dcterms']}format>"
-_PAGE = f"<{_ML}Page>"
+PAGE = f"<{_ML}Page>"
+"""The type of all pages; the first thing that the provenance says of one."""
 _STATUS, _KIND, _SYNTAX, _HASH = (f"<{_ML}{name}>" for name in ("status", "kind", "syntax", "contentHash"))
 _REFERRER, _REDIRECTS, _GRAPH, _SIZE = (f"<{_ML}{name}>" for name in ("referrer", "redirectsTo", "graph", "size"))
 _SAYS, _VERSION, _TARGET, _POLICY = (f"<{_ML}{name}>" for name in ("says", "version", "target", "policy"))
@@ -57,6 +58,8 @@ class PageRecord:
     referrer: str = ""
     redirects_to: str = ""
     """For a redirect, which has no statements of its own."""
+    provenance: bytes = b""
+    """The lines of its provenance, where they have been made already (`index.quadlog`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,10 +116,15 @@ def page_lines(url: str, facts: Facts) -> tuple[bytes, int, tuple[str, ...]]:
 def provenance_lines(record: PageRecord, run: str = "") -> str:
     """What the provenance graph says of a page, as N-Quads; `run` is the term of the run that fetched it."""
     page = page_iri(record.url)
-    pairs = [(RDF_TYPE, _PAGE), (_GENERATED, moment(record.fetched_at)), *_optional(record)]
+    pairs = [(RDF_TYPE, PAGE), (_GENERATED, moment(record.fetched_at)), *_optional(record)]
     if run:
         pairs.append((_GENERATED_BY, run))
     return "".join(f"{page} {predicate} {value} <{PROVENANCE}> .\n" for predicate, value in pairs)
+
+
+def provenance_of(record: PageRecord, run: str) -> bytes:
+    """The lines of a page's provenance as they are stored."""
+    return record.provenance or provenance_lines(record, run).encode("utf-8", "replace")
 
 
 def _optional(record: PageRecord) -> Iterable[tuple[str, str]]:

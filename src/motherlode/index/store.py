@@ -18,7 +18,7 @@ import pyoxigraph as ox
 from motherlode.index.changes import ChangeLog, changes_path, copy_changes
 from motherlode.index.damage import DamagedError, is_damage, store_advice
 from motherlode.index.keys import KEY, key_function
-from motherlode.index.records import PROVENANCE, PageRecord, RunRecord, ending_lines, provenance_lines, run_lines
+from motherlode.index.records import PROVENANCE, PageRecord, RunRecord, ending_lines, provenance_of, run_lines
 from motherlode.index.snapshot import Snapshot
 from motherlode.model import Term
 from motherlode.model.ordering import asked_in_order
@@ -69,12 +69,16 @@ class QuadStore:
     def begin(self, run: RunRecord) -> None:
         """Pages from here on were fetched by this run."""
         self._run = run
-        self._add(run_lines(run).encode(), quads=0)
+        self.note(run_lines(run).encode())
+
+    def note(self, lines: bytes) -> None:
+        """Quads about the crawl itself."""
+        self._add(lines, quads=0)
 
     def finish(self, ended_at: float) -> None:
         """The run has come to its end."""
         if self._run is not None:
-            self._add(ending_lines(self._run, ended_at).encode(), quads=0)
+            self.note(ending_lines(self._run, ended_at).encode())
             self.flush()
 
     def write(self, records: Sequence[PageRecord]) -> None:
@@ -84,7 +88,7 @@ class QuadStore:
         fresh: list[bytes] = []
         quads = 0
         for page, record in {page_iri(record.url): record for record in records}.items():
-            about = provenance_lines(record, run).encode("utf-8", "replace")
+            about = provenance_of(record, run)
             # whatever a page brought, it brought provenance: one look-up tells whether it has ever been here
             known = list(self._store.quads_for_pattern(_node(page), None, None, _PROVENANCE))
             if known:
