@@ -5,7 +5,7 @@
 The pages are drawn from ../shared/corpus and served by nginx on 24 loopback addresses. The seeds are 24 lists, one an
 address, that link to all its pages; both crawlers follow the links that lead to these pages, so both have to look for
 links on every page. There is no delay, and 64 requests at a time. The peer appends lines of N-Quads to a file. So do we
-in the row that is compared with it (`--index later`), beside a durable frontier and provenance; in the other rows we fill
+in the row that is compared with it (`--index later`), beside a durable frontier and provenance; in the others we fill
 a store that can be asked, and an index of words, on the way.
 
 nginx has one core, and most rows give the crawlers the other, to themselves. In one row we have both cores, with the

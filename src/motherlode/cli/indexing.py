@@ -21,7 +21,8 @@ def index(
 ) -> None:
     """Index the quads that a crawl left for later.
 
-    A crawl does so with --index later. Every command that asks the store does the same first, so this is for whoever wants to choose the time.
+    A crawl does so with --index later. Every command that asks the store indexes first, so this is for whoever wants
+    to choose the time.
 
     \b
     Examples:

@@ -267,11 +267,11 @@ class Crawl:
             wait = min(wait, max(0.0, ripe - time.time()))
         if self._broken is not None:
             raise self._broken  # a part of ours broke: let it be seen
+        alarm = asyncio.get_running_loop().call_later(wait + 0.001, self.nudge)  # a third of the cost of a time limit
         try:
-            async with asyncio.timeout(wait + 0.001):
-                return await self._turns.get()
-        except TimeoutError:
-            return None
+            return await self._turns.get()
+        finally:
+            alarm.cancel()
 
     # ── turns end ────────────────────────────────────────────────────────────────────────────────────
 
@@ -300,13 +300,14 @@ class Crawl:
             visit = await self._settle_failure(ticket, fetched)
         else:
             raise ValueError(f"{ticket.url} was fetched but not read")
-        return self._account(replace(visit, value=self._forget_answer(ticket)))
+        self._forget_answer(ticket)
+        return self._account(visit)
 
-    def _forget_answer(self, ticket: Ticket) -> float | None:
-        """A turn is over: the journal need not keep its answer. Returns what its arm was worth at the pick."""
+    def _forget_answer(self, ticket: Ticket) -> None:
+        """A turn is over: the journal need not keep its answer."""
         if self._parts.journal is not None:
             self._parts.journal.settled(ticket.kind, ticket.url)
-        return self._values.pop(ticket.url, None)
+        self._values.pop(ticket.url, None)
 
     async def _settle_revisit(self, turn: _Turn, outcome: Outcome) -> Visit:
         """A known page was looked at again, and is as it was, another, or gone."""
@@ -356,8 +357,16 @@ class Crawl:
             self._frontier.refused["nofollow"] += reading.not_followed
         if reading.out_of_scope:
             self._frontier.refused[OUT_OF_SCOPE] += reading.out_of_scope
-        number = self.totals.fetched + 1
-        return page_visit(ticket, page, reading, number=number, new_links=new, copy_of=copy_of, reward=reward)
+        return page_visit(
+            ticket,
+            page,
+            reading,
+            number=self.totals.fetched + 1,
+            value=self._values.get(ticket.url),
+            new_links=new,
+            copy_of=copy_of,
+            reward=reward,
+        )
 
     async def _settle_failure(self, ticket: Ticket, failure: Failure) -> Visit:
         if failure.kind is FailureKind.REDIRECT and ticket.entry.hops < MAX_REDIRECTS:
@@ -365,7 +374,7 @@ class Crawl:
         return self._failed(ticket, self._settler.failure(ticket, failure, ended_at(failure)))
 
     def _failed(self, ticket: Ticket, failure: Failure) -> Visit:
-        return failed_visit(ticket, failure, number=self.totals.fetched + 1)
+        return failed_visit(ticket, failure, number=self.totals.fetched + 1, value=self._values.get(ticket.url))
 
     def _account(self, visit: Visit) -> Visit:
         self.totals.add(visit)

@@ -37,6 +37,13 @@ class _Worker:
 
     process: asyncio.subprocess.Process
     sent: deque[_Job] = field(default_factory=deque)
+    is_late: bool = False
+    """It outlasted the time of a page, and was ended for it."""
+
+    def end_late(self) -> None:
+        self.is_late = True
+        with contextlib.suppress(ProcessLookupError):
+            self.process.kill()
 
 
 class ReaderPool:
@@ -87,12 +94,12 @@ class ReaderPool:
             self._running.append(worker)
             try:
                 await self._feed(worker, again)
-            except (TimeoutError, ConnectionError, EOFError, asyncio.IncompleteReadError) as error:
+            except (ConnectionError, EOFError, asyncio.IncompleteReadError):
                 self.replaced += 1
                 again = worker.sent
                 if again:
                     culprit = again.popleft()
-                    why = "took too long" if isinstance(error, TimeoutError) else "broke its reader"
+                    why = "took too long" if worker.is_late else "broke its reader"
                     if not culprit.answer.done():
                         culprit.answer.set_exception(UnreadableError(f"the page {why}"))
             finally:
@@ -134,6 +141,7 @@ class ReaderPool:
         self._processes.discard(process)
 
     async def _feed(self, worker: _Worker, again: deque[_Job]) -> None:
+        call_later = asyncio.get_running_loop().call_later
         while True:
             while len(worker.sent) < _AHEAD:
                 if again:
@@ -144,8 +152,11 @@ class ReaderPool:
                     job = await self._jobs.get()
                 worker.sent.append(job)
                 await self._send(worker.process, job.page)
-            async with asyncio.timeout(self._seconds):
+            alarm = call_later(self._seconds, worker.end_late)  # a third of the cost of a time limit, page after page
+            try:
                 answer = await self._receive(worker.process)
+            finally:
+                alarm.cancel()
             job = worker.sent.popleft()
             if job.answer.done():
                 continue
@@ -158,8 +169,8 @@ class ReaderPool:
     async def _send(process: asyncio.subprocess.Process, data: bytes) -> None:
         if process.stdin is None:
             raise ConnectionError("the worker has no stdin")
-        process.stdin.write(len(data).to_bytes(4, "big"))
-        process.stdin.write(data)
+        # in one piece: four bytes alone would wake the worker, which had to go back to sleep for the rest
+        process.stdin.write(b"".join((len(data).to_bytes(4, "big"), data)))
         await process.stdin.drain()
 
     @staticmethod

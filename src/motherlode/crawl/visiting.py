@@ -55,11 +55,20 @@ def redirect_record(ticket: Ticket, failure: Failure) -> PageRecord:
 
 
 def page_visit(
-    ticket: Ticket, page: Page, reading: Reading, *, number: int, new_links: int, copy_of: str, reward: float
+    ticket: Ticket,
+    page: Page,
+    reading: Reading,
+    *,
+    number: int,
+    value: float | None = None,
+    new_links: int,
+    copy_of: str,
+    reward: float,
 ) -> Visit:
-    """`copy_of` is the address at which the same content was met before, or ""."""
+    """`value` is what the arm was worth at the pick, `copy_of` the address where the same content was met, or ""."""
     return Visit(
         **_asked(ticket, page, number),
+        value=value,
         kind=reading.kind,
         media_type=page.content_type,
         relevant=reading.relevant,
@@ -81,9 +90,10 @@ def _cut(page: Page) -> Problem:
     return Problem(syntax=None, message=f"the body was cut after {len(page.body)} bytes; see max_body")
 
 
-def failed_visit(ticket: Ticket, failure: Failure, *, number: int) -> Visit:
+def failed_visit(ticket: Ticket, failure: Failure, *, number: int, value: float | None = None) -> Visit:
     return Visit(
         **_asked(ticket, failure, number),
+        value=value,
         failure=failure.kind,
         detail=failure.detail,
         location=failure.location,

@@ -26,9 +26,9 @@ _LEADS_TO_FILES = re.compile(r"(?:download|install|content|(?<!pro)files?|styles
 """Ends a predicate whose objects are files."""
 _LONG = 2000
 """Characters of a path that may make an address too long."""
-_MOST_KNOWN = 16384
+_MOST_KNOWN = 65536
 _LONGEST_KNOWN = 250
-"""References that are remembered, and their characters: some megabytes at most."""
+"""References that are remembered, and their characters: some ten megabytes, for sites that come by turns."""
 _SPACES = " \t\n\f\r"
 _ANY_HOST = "http://host.invalid"
 """Stands for the host where it does not matter which."""

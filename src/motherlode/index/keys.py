@@ -71,7 +71,9 @@ def syntax_keys(facts: Facts) -> tuple[str, ...]:
     for extraction in speaking:
         own = keys.setdefault(extraction.syntax.value, {})
         for subject, predicate, object_, _ in extraction.statements:
-            own[_digest(f"{_stored(subject)} {predicate} {_stored(object_)}")] = None
+            if subject.startswith("<<"):
+                subject = _stored(subject)
+            own[_digest(f"{subject} {predicate} {_stored(object_)}")] = None
     return tuple(f"{name} {' '.join(part)}" for name, own in keys.items() for part in _parts(list(own)))
 
 
@@ -81,8 +83,11 @@ def _parts(keys: list[str]) -> list[list[str]]:
 
 def _stored(term: str) -> str:
     """A term as the store will spell it: numbers and dates in their canonical form, escapes as it writes them."""
-    is_name = term[0] != '"' and not term.startswith("<<")
-    return term if is_name or _AS_IT_IS.fullmatch(term) else _through_a_store(term)
+    if term[0] != '"':
+        return _through_a_store(term) if term.startswith("<<") else term
+    if term[-1] == '"' and term.isascii() and term.isprintable() and "\\" not in term:
+        return term  # as most are, and an expression would take its time for each character
+    return term if _AS_IT_IS.fullmatch(term) else _through_a_store(term)
 
 
 @lru_cache(maxsize=4096)
