@@ -35,9 +35,12 @@ def crawl(tmp_path: Path) -> Path:
 
 def test_index_makes_the_store_once(crawl: Path) -> None:
     assert not (crawl / "store").exists()
+    assert "not indexed" in motherlode("stats", crawl).stdout
+    assert json.loads(motherlode("stats", crawl, "--json").stdout)["unindexed_bytes"] > 0
     assert "1 page indexed" in motherlode("index", crawl).stderr
     assert "0 pages indexed" in motherlode("index", crawl).stderr
     assert motherlode("index", crawl, "--quiet").stderr == ""
+    assert "indexed" not in motherlode("stats", crawl).stdout
 
 
 def test_a_query_indexes_first_and_its_answer_stands_alone_on_stdout(crawl: Path) -> None:

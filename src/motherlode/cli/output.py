@@ -147,6 +147,7 @@ def print_summary(stats: CrawlStats) -> None:
         *([("left to find", left_to_find(stats))] if stats.left is not None else []),
         ("received", size(totals.bytes)),
         ("on disk", size(stats.disk)),
+        *([("not indexed", _unindexed(stats))] if stats.unindexed_bytes else []),
         ("redirects", f"{totals.redirects:,}"),
         *([("heads", f"{totals.heads:,}")] if totals.heads else []),
         *([("refreshed", _refreshed(totals))] if totals.refreshed else []),
@@ -179,6 +180,10 @@ def left_to_find(stats: CrawlStats) -> str:
     return (
         f"about {left.finds:,.0f} ({left.low:,.0f} to {left.high:,.0f}) among {left.urls:,} waiting URLs; {unseen}{dry}"
     )
+
+
+def _unindexed(stats: CrawlStats) -> str:
+    return f"{size(stats.unindexed_bytes)} of quads: `motherlode index` sorts them, or the first query"
 
 
 def _refreshed(totals: Totals) -> str:

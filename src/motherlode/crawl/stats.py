@@ -16,6 +16,7 @@ from motherlode.crawl.folder import CrawlFolder
 from motherlode.crawl.totals import Totals, sum_of
 from motherlode.frontier import REVISIT, DiskLedger, HostRecord
 from motherlode.index import store_bytes
+from motherlode.index.quadlog import Unread
 from motherlode.model import Visit
 
 _NUMBER = re.compile(r"\b\d[\d,]*\b")
@@ -32,6 +33,8 @@ class CrawlStats:
     disk: int
     store_bytes: int = 0
     """Of `disk`, what the quads take."""
+    unindexed_bytes: int = 0
+    """Of files of quads that no store has yet."""
     sinks: tuple[dict[str, Any], ...] = ()
     """Where quads go beside the store, with what still waits for an endpoint and what it refused."""
     left: Estimate | None = None
@@ -57,6 +60,7 @@ class CrawlStats:
             "refused": dict(sorted(self.refused.items())),
             "disk": self.disk,
             "store_bytes": self.store_bytes,
+            **({"unindexed_bytes": self.unindexed_bytes} if self.unindexed_bytes else {}),
             "estimated_left": None if self.left is None else self.left.summary(),
             "dried_out": self.dried_out,
             **({"sinks": list(self.sinks)} if self.sinks else {}),
@@ -103,6 +107,7 @@ def _read_stats(folder: CrawlFolder) -> CrawlStats:
             refused=state["refused"],
             disk=folder.disk_use(),
             store_bytes=store_bytes(folder.store),
+            unindexed_bytes=Unread(folder.quads).size,
             sinks=_sinks(folder),
             left=left,
             dried_out=dried_out,
