@@ -16,7 +16,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from motherlode.index.records import PAGE, PROVENANCE, PageRecord, RunRecord, ending_lines, provenance_of, run_lines
+from motherlode.index.records import (
+    PAGE,
+    PROVENANCE,
+    PageRecord,
+    RunRecord,
+    ending_lines,
+    in_graphs,
+    provenance_of,
+    run_lines,
+)
 from motherlode.index.segments import Segments, segment_files, whole_members
 from motherlode.model.terms import RDF_TYPE
 
@@ -69,8 +78,7 @@ class QuadLog:
 
 def _logged(record: PageRecord, run: str) -> tuple[bytes, bytes]:
     """A page's statements in its graphs, without what it says to the union; then its provenance."""
-    in_graphs = record.lines.split(b"\n")[:-1:2]
-    return b"".join(line + b"\n" for line in in_graphs), provenance_of(record, run)
+    return b"".join(line + b"\n" for line in in_graphs(record.lines)), provenance_of(record, run)
 
 
 Place = tuple[int, int]

@@ -113,6 +113,15 @@ def page_lines(url: str, facts: Facts) -> tuple[bytes, int, tuple[str, ...]]:
     return "".join(lines).encode("utf-8", "replace"), len(seen), tuple(inner.values())
 
 
+def in_graphs(lines: bytes) -> list[bytes]:
+    """Of the lines of a page those that name a graph: each is followed by the same statement for the union.
+
+    >>> in_graphs(b"<s> <p> <o> <g> .\\n<s> <p> <o> .\\n")
+    [b'<s> <p> <o> <g> .']
+    """
+    return lines.split(b"\n")[:-1:2]
+
+
 def provenance_lines(record: PageRecord, run: str = "") -> str:
     """What the provenance graph says of a page, as N-Quads; `run` is the term of the run that fetched it."""
     page = page_iri(record.url)

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import msgspec
 
-from motherlode.index.records import PageRecord
+from motherlode.index.records import PageRecord, in_graphs
 from motherlode.model.terms import RDF, XSD, page_iri
 
 LABELS = ("prefLabel", "label", "name", "title", "headline", "fn", "p-name", "altLabel", "alternateName", "caption")
@@ -96,21 +96,22 @@ def _rank(predicate: str) -> int:
 
 def documents(record: PageRecord) -> list[SubjectDocument]:
     """What there is to find on a page; the same record always gives the same documents."""
-    page = _bare(page_iri(record.url))
+    return documents_in(record.url, b"\n".join(in_graphs(record.lines)).decode("utf-8", "replace").split("\n"))
+
+
+def documents_in(url: str, quads: Iterable[str]) -> list[SubjectDocument]:
+    """What there is to find in the quads of a page, each as a line of N-Quads."""
+    page = _bare(page_iri(url))
     found: dict[tuple[str, str], SubjectDocument] = {}
     types: dict[str, dict[str, None]] = {}
     tails: dict[str, _Tail | None] = {}
-    last = ""
-    for line in record.lines.decode("utf-8", "replace").split("\n"):
+    for line in quads:
         subject, quoted, rest = line.partition(' "')
         if not quoted:
             subject, is_a, rest = line.partition(_IS_A)
             if is_a:
                 types.setdefault(subject, {})[rest.partition(">")[0]] = None
             continue
-        if last.startswith(line[:-1]):  # a statement of a graph stands in the union as well, one line below
-            continue
-        last = line
         subject, _, predicate = subject.partition(" ")
         escaped, _, end = rest.rpartition('"')
         tail = tails[end] if end in tails else tails.setdefault(end, _tail(end))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from motherlode.index.records import PROVENANCE, PageRecord, Store
-from motherlode.index.words.documents import SubjectDocument, documents, pages_of
+from motherlode.index.words.documents import SubjectDocument, documents, documents_in, pages_of
 from motherlode.index.words.engine import encode, open_index, written
 from motherlode.index.words.journal import Journal
 from motherlode.model.prefixes import PREFIXES
@@ -94,8 +94,8 @@ class WordIndex:
         self._writer.rollback()  # only what is committed can be deleted as a whole
         self._writer.delete_all_documents()
         pages = 0
-        for record in _records(source):
-            for document in documents(record):
+        for found in _pages(source):
+            for document in found:
                 self._writer.add_document(written(document, encode(document)))
             pages += 1
             each(pages)
@@ -107,22 +107,18 @@ class WordIndex:
         self._writer.wait_merging_threads()
 
 
-def _records(source: QuadSource) -> Iterator[PageRecord]:
-    """The pages of a store, each with the graphs that it names itself: its types hold for all of them."""
+def _pages(source: QuadSource) -> Iterator[list[SubjectDocument]]:
+    """The documents of each page of a store; a page's types hold for all the graphs that it names itself."""
     own: dict[str, list[str]] = {}
     for quad in source.match(predicate=f"<{PREFIXES['ml']}graph>", graph=f"<{PROVENANCE}>"):
         own.setdefault(str(quad.subject), []).append(str(quad.object))
     apart = {PROVENANCE, *(name[1:-1] for page, graphs in own.items() for name in (page, *graphs))}
     for graph, group in groupby(source.quads(), key=lambda quad: getattr(quad.graph_name, "value", "")):
         if graph not in apart:
-            yield _record(graph, group)
+            yield documents_in(graph, (f"{quad} ." for quad in group))
     for page, graphs in own.items():
-        yield _record(page[1:-1], chain.from_iterable(source.match(graph=name) for name in (page, *graphs)))
-
-
-def _record(page: str, quads: Iterable[ox.Quad]) -> PageRecord:
-    lines = b"".join(f"{quad} .\n".encode("utf-8", "replace") for quad in quads)
-    return PageRecord(url=page, fetched_at=0.0, status=None, lines=lines)
+        quads = chain.from_iterable(source.match(graph=name) for name in (page, *graphs))
+        yield documents_in(page[1:-1], (f"{quad} ." for quad in quads))
 
 
 class SearchableStore:
