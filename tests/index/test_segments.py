@@ -47,3 +47,10 @@ def test_files_are_told_by_number_with_the_one_that_is_being_written(tmp_path: P
         (1, "segment-000001.nq.gz"),
         (2, "segment-000002.nq.gz.part"),
     ]
+
+
+def test_a_file_may_get_its_final_name_before_it_is_opened(tmp_path: Path) -> None:
+    path = _written(tmp_path)
+    assert [text for text, _ in whole_members(path.with_name(path.name + ".part"))] == BATCHES
+    with pytest.raises(FileNotFoundError):
+        list(whole_members(tmp_path / "segment-000009.nq.gz.part"))

@@ -9,6 +9,7 @@ and the later one holds.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ from motherlode.index.records import (
     provenance_of,
     run_lines,
 )
-from motherlode.index.segments import Segments, segment_files, whole_members
+from motherlode.index.segments import Segments, opened, segment_files, whole_members
 from motherlode.model.terms import RDF_TYPE
 
 _FILE_SIZE = 256_000_000
@@ -114,7 +115,7 @@ class Unread:
     def behind(self, place: Place) -> int:
         """Bytes of files that come after a place."""
         number, start = place
-        sizes = [(file, path.stat().st_size) for file, path in self._files()]
+        sizes = [(file, _size(path)) for file, path in self._files()]
         return sum(size - (start if file == number else 0) for file, size in sizes if file >= number)
 
     def portions(self) -> Iterator[Portion]:
@@ -140,6 +141,11 @@ class Unread:
             return int(number), int(start)
         except FileNotFoundError:
             return 0, 0
+
+
+def _size(path: Path) -> int:
+    with opened(path) as file:
+        return os.fstat(file.fileno()).st_size
 
 
 def _portion(text: bytes, place: Place) -> Portion:

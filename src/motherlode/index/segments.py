@@ -12,6 +12,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 _NAME = re.compile(r"segment-(\d+)[.]nq[.]gz(?:[.]part)?")
 _PIECE = 1 << 20
@@ -75,10 +76,18 @@ def segment_files(folder: Path) -> list[tuple[int, Path]]:
     return sorted(found)
 
 
+def opened(path: Path) -> BinaryIO:
+    """A file of those, whose writer may give it its final name at any moment."""
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        return path.with_suffix("").open("rb")
+
+
 def whole_members(path: Path, start: int = 0) -> Iterator[tuple[bytes, int]]:
     """The batches of a file from a place on, each with the place behind it; a cut one at the end is left out."""
     place = start
-    with path.open("rb") as file:
+    with opened(path) as file:
         file.seek(start)
         data = b""
         while data or (data := file.read(_PIECE)):
