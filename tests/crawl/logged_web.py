@@ -8,9 +8,13 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 
 from aiohttp import web
+
+from motherlode.crawl import CrawlFolder
+from motherlode.index import QuadStore
 
 CONTEXT = "http://h0.example/context.jsonld"
 
@@ -113,3 +117,16 @@ class LoggedWeb:
 
 
 _JSON_LD = "application/ld+json"
+
+
+CHANCE = ("generatedAtTime", "referrer", "wasGeneratedBy")
+"""When a page was fetched, by which run, and which of several referrers came first."""
+
+
+def quads_of(folder: Path) -> set[str]:
+    """All quads of a crawl about pages, but what is chance."""
+    store = QuadStore(CrawlFolder(folder).store, read_only=True)
+    about_pages = (quad for quad in store.quads() if not str(quad.subject).startswith("<urn:motherlode:"))
+    found = {str(quad) for quad in about_pages if not quad.predicate.value.endswith(CHANCE)}
+    store.close()
+    return found

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 from tests.crawl.changing_web import ChangingWeb, Document, job_file, motherlode, serving
-from tests.crawl.logged_web import LoggedWeb
+from tests.crawl.logged_web import LoggedWeb, quads_of
 from tests.crawl.offspring import Offspring
+from tests.index.test_quadlog import logged, some_pages
 
 from motherlode.crawl import CrawlFolder, Job
 from motherlode.crawl.indexing import index_log
@@ -22,16 +23,6 @@ from motherlode.index.quadlog import Unread
 from motherlode.index.words import Search, WordSearcher
 
 HOSTS, PAGES = 10, 60
-CHANCE = ("generatedAtTime", "referrer", "wasGeneratedBy")
-
-
-def _quads(folder: Path) -> set[str]:
-    """All about pages, but what is chance."""
-    store = QuadStore(CrawlFolder(folder).store, read_only=True)
-    about_pages = (quad for quad in store.quads() if not str(quad.subject).startswith("<urn:motherlode:"))
-    found = {str(quad) for quad in about_pages if not quad.predicate.value.endswith(CHANCE)}
-    store.close()
-    return found
 
 
 def _job_file(path: Path, web: LoggedWeb) -> Path:
@@ -79,7 +70,7 @@ def test_crawl_and_index_may_be_killed_and_the_store_is_that_of_an_undisturbed_c
         assert not CrawlFolder(later).store.exists(), "a crawl that leaves it for later makes no store"
         moments = [chance.uniform(0.01, 0.2) for _ in range(6)]
         assert _kill_while(offspring, ["index", str(later), "--quiet"], moments, later)
-    assert _quads(later) == _quads(at_once)
+    assert quads_of(later) == quads_of(at_once)
     found = [WordSearcher(CrawlFolder(place).words).search(Search(words="h1")) for place in (at_once, later)]
     assert len(found[0]) == len(found[1])
 
@@ -109,11 +100,9 @@ def _names(folder: Path) -> set[str]:
 
 
 def test_a_log_that_was_read_is_not_read_again_and_progress_ends_at_the_whole(tmp_path: Path) -> None:
-    from tests.index.test_quadlog import _logged, _pages
-
     folder = CrawlFolder(tmp_path / "crawl")
     folder.create(Job(seeds=("http://a.example/",), index="later", words=False))
-    _logged(folder.quads, _pages()[:2], _pages()[2:])
+    logged(folder.quads, some_pages()[:2], some_pages()[2:])
     steps: list[tuple[int, int]] = []
     assert index_log(folder, each=lambda done, of: steps.append((done, of))) == 5
     assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]

@@ -15,13 +15,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from tests.crawl.logged_web import CONTEXT, Line, LoggedWeb
+from tests.crawl.logged_web import CONTEXT, Line, LoggedWeb, quads_of
 from tests.crawl.offspring import Offspring
 
 from motherlode.crawl import CrawlFolder, Job, read_stats, read_visits
 from motherlode.crawl.job import job_to_toml
 from motherlode.frontier.retry import TREATMENTS
-from motherlode.index import QuadStore
 from motherlode.model import FailureKind
 
 KILLS = 50
@@ -48,19 +47,6 @@ def job(web: LoggedWeb) -> Job:
 
 def pages_of(folder: Path) -> set[str]:
     return {visit.url for visit in read_visits(CrawlFolder(folder)) if visit.failure is None}
-
-
-CHANCE = ("generatedAtTime", "referrer", "wasGeneratedBy")
-"""When a page was fetched, by which run, and which of several referrers came first."""
-
-
-def quads_of(folder: Path) -> set[str]:
-    """All quads of a crawl about pages, but what is chance."""
-    store = QuadStore(CrawlFolder(folder).store, read_only=True)
-    about_pages = (quad for quad in store.quads() if not str(quad.subject).startswith("<urn:motherlode:"))
-    found = {str(quad) for quad in about_pages if not quad.predicate.value.endswith(CHANCE)}
-    store.close()
-    return found
 
 
 def killed_crawl(web: LoggedWeb, offspring: Offspring, command: list[str], folder: Path) -> int:

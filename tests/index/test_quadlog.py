@@ -16,14 +16,14 @@ A, B = "http://a.example/", "http://b.example/x"
 TRICKY = " <urn:motherlode:provenance> .\\n<http://a.example/> a <x> ."
 
 
-def _pages() -> list[PageRecord]:
+def some_pages() -> list[PageRecord]:
     said = record(A, ("<urn:s>", P, '"two words"@en'), ("_:b1", P, "_:b2", "<urn:g>"), ("<urn:s>", P, f'"{TRICKY}"'))
     moved = PageRecord(url=B, fetched_at=5.25, status=301, redirects_to=A)
     silent = PageRecord(url=B + "?q=1", fetched_at=7.5, status=200, media_type=f"text/html{TRICKY}", size=3)
     return [said, moved, moved, silent, record("http://c.example/é", ("<urn:s>", P, '"ü"'))]
 
 
-def _logged(folder: Path, *batches: list[PageRecord]) -> None:
+def logged(folder: Path, *batches: list[PageRecord]) -> None:
     log = QuadLog(folder)
     log.begin(RUN)
     for batch in batches:
@@ -47,24 +47,24 @@ def _all(store: QuadStore) -> tuple[set[str], set[str]]:
 
 
 def test_a_store_made_of_the_log_is_the_store_that_the_crawl_would_have_filled(tmp_path: Path) -> None:
-    _logged(tmp_path / "log", _pages()[:2], _pages()[2:])
+    logged(tmp_path / "log", some_pages()[:2], some_pages()[2:])
     at_once = QuadStore(tmp_path / "at-once")
     at_once.begin(RUN)
-    at_once.write(_pages())
+    at_once.write(some_pages())
     at_once.finish(9.0)
     assert _all(_from_log(tmp_path / "log", QuadStore(tmp_path / "later"))) == _all(at_once)
 
 
 def test_pages_come_back_with_their_time_and_number_of_quads(tmp_path: Path) -> None:
-    _logged(tmp_path, _pages())
+    logged(tmp_path, some_pages())
     pages = [page for portion in Unread(tmp_path).portions() for page in portion.pages]
     assert [page.quads for page in pages] == [3, 0, 0, 0, 1]
     assert [page.fetched_at for page in pages] == [0.0, 5.25, 5.25, 7.5, 0.0]
-    assert [page.lines for page in pages] == [page.lines for page in _pages()]
+    assert [page.lines for page in pages] == [page.lines for page in some_pages()]
 
 
 def test_the_later_of_two_versions_holds_and_the_difference_is_kept(tmp_path: Path) -> None:
-    _logged(tmp_path / "log", [record(A, ("<urn:s>", P, '"old"'))], [record(A, ("<urn:s>", P, '"new"'))])
+    logged(tmp_path / "log", [record(A, ("<urn:s>", P, '"old"'))], [record(A, ("<urn:s>", P, '"new"'))])
     store = _from_log(tmp_path / "log", QuadStore(tmp_path / "store"))
     store.flush()
     assert [str(quad.object) for quad in store.statements()] == ['"new"']
@@ -73,14 +73,14 @@ def test_the_later_of_two_versions_holds_and_the_difference_is_kept(tmp_path: Pa
 
 def test_what_was_read_is_not_read_again_and_what_comes_later_is(tmp_path: Path) -> None:
     log = QuadLog(tmp_path)
-    log.write(_pages()[:1])
+    log.write(some_pages()[:1])
     unread = Unread(tmp_path)
     size = unread.size
     (portion,) = unread.portions()
     assert unread and unread.behind(portion.place) == 0
     unread.read(portion.place)
     assert not unread
-    log.write(_pages()[3:])
+    log.write(some_pages()[3:])
     log.close()
     again = Unread(tmp_path)
     assert 0 < again.size < size + 1000
@@ -90,7 +90,7 @@ def test_what_was_read_is_not_read_again_and_what_comes_later_is(tmp_path: Path)
 def test_a_batch_that_a_kill_has_cut_is_left_for_the_next_run(tmp_path: Path) -> None:
     segments = Segments(tmp_path, size=10**9)
     log = QuadLog(tmp_path / "whole")
-    log.write(_pages())
+    log.write(some_pages())
     (whole,) = (tmp_path / "whole").glob("*.part")
     segments.append(b"")
     (part,) = tmp_path.glob("*.part")
@@ -105,7 +105,7 @@ def test_where_there_is_no_log_nothing_is_unread(tmp_path: Path) -> None:
 
 def test_every_committed_page_is_there_and_a_copy_has_it_too(tmp_path: Path) -> None:
     log = QuadLog(tmp_path / "log")
-    log.write(_pages())
+    log.write(some_pages())
     assert log.has(A)
     log.backup(tmp_path / "copy")
     assert [len(portion.pages) for portion in Unread(tmp_path / "copy").portions()] == [5]
@@ -119,7 +119,7 @@ def test_a_broken_line_costs_itself_alone(tmp_path: Path, line: bytes) -> None:
     broken = PageRecord(
         url=B, fetched_at=0.0, status=200, lines=line + line.replace(b" <http://a.example/>", b""), quads=1
     )
-    _logged(tmp_path / "log", [broken, good])
+    logged(tmp_path / "log", [broken, good])
     store = _from_log(tmp_path / "log", QuadStore(tmp_path / "store"))
     assert [str(quad.object) for quad in store.statements()] == ['"x"']
     assert store.has(A) and store.has(B)
