@@ -22,9 +22,10 @@ from motherlode.crawl.folder import CrawlFolder
 from motherlode.crawl.hostnames import typed_address
 from motherlode.crawl.job import Job
 from motherlode.crawl.outcomes import Outcome, Step, chain, outcome_of, visits_of
-from motherlode.crawl.refreshing import GONE_FOR
+from motherlode.crawl.refreshing import WITHDRAWN
 from motherlode.crawl.refreshing import Outcome as Look
 from motherlode.crawl.refusing import Check, checks, plain_link
+from motherlode.crawl.remembering import GONE_FOR
 from motherlode.frontier import REVISIT, DiskLedger, Entry, UrlState
 from motherlode.model import Explanation, FailureKind, Link, LinkSource, Parent, Policy, Rating, Syntax, Visit
 from motherlode.policy import policy_from, target_from
@@ -333,6 +334,8 @@ def sentence(told: Told) -> str:
         if outcome.failure:
             gone = outcome.refresh == Look.GONE.value
             came = f"the page is gone: {outcome.failure}" if gone else f"no page came: {outcome.failure}"
+            if outcome.detail == WITHDRAWN:
+                came = f"{WITHDRAWN}: its quads were taken out"
         since = "; looked at again since, and unchanged" if outcome.refresh == Look.UNCHANGED.value else ""
         waits = "waits to be looked at again; " if told.state == WAITS else ""
         return f"{waits}fetched as request {outcome.number:,}{worth}; {came}{since}"
