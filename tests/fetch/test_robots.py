@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from motherlode.fetch import PRODUCT_TOKEN, RobotsRules, robots_body
+from motherlode.fetch import PRODUCT_TOKEN, RobotsRules, robots_body, robots_last
 from motherlode.fetch.answers import failure_from_status
 from motherlode.fetch.robots import MAX_SIZE
 from motherlode.model import Failure, FailureKind, Page
@@ -165,3 +165,25 @@ def test_the_public_suites(name: str, cases: int, floor: int) -> None:
         right += RobotsRules(robots.encode("utf-8", "surrogateescape")).allows(case["url"]) == case["allowed"]
     assert len(chosen) == cases
     assert right >= floor
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, 86_400.0),
+        ({"cache-control": "public"}, 86_400.0),
+        ({"cache-control": "public, Max-Age=7200"}, 7200.0),
+        ({"cache-control": 'max-age="60"'}, 60.0),
+        ({"cache-control": "max-age=7200", "age": "200"}, 7000.0),
+        ({"cache-control": "max-age=10", "age": "200"}, 0.0),
+        ({"cache-control": "max-age=10", "age": "\u00b2"}, 10.0),
+        ({"cache-control": "max-age=31536000"}, 86_400.0),
+        ({"cache-control": "s-maxage=5"}, 86_400.0),
+        ({"cache-control": "no-cache"}, 0.0),
+        ({"cache-control": "private, no-store, max-age=900"}, 0.0),
+        ({"cache-control": "max-age=soon"}, 86_400.0),
+    ],
+)
+def test_rules_hold_for_as_long_as_their_server_says_and_a_day_at_most(headers: dict[str, str], seconds: float) -> None:
+    assert robots_last(Page(url="http://ex.org/robots.txt", status=200, headers=headers)) == seconds
+    assert robots_last(Failure(url="x", kind=FailureKind.NOT_FOUND, status=404, headers=headers)) == seconds
