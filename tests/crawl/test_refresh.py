@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from aiohttp import web
 from tests.crawl.changing_web import ChangingWeb, Document, job_file, motherlode, serving, stats
 
 from motherlode.crawl import CrawlFolder, read_stats
@@ -253,6 +254,21 @@ async def test_a_page_that_only_has_trouble_stays(tmp_path: Path) -> None:
         site.pages["/tag"] = _page("tag", ETag='"v1"')
         await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
         assert site.last("/tag").status == 304
+
+
+async def test_a_server_that_stumbles_over_conditions_is_asked_without_them_the_next_time(tmp_path: Path) -> None:
+    class Strict(ChangingWeb):
+        def _respond(self, request: web.BaseRequest) -> web.Response:
+            return web.Response(status=412) if "If-None-Match" in request.headers else super()._respond(request)
+
+    out = tmp_path / "out"
+    async with serving(Strict({"/": _page("old", ETag='"1"')})) as site:
+        await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
+        site.pages["/"] = _page("new", ETag='"2"')
+        await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
+        assert _names(out) == {"old"}, "trouble takes nothing away"
+        await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
+        assert _names(out) == {"new"}
 
 
 async def test_what_is_settled_cannot_be_said_anew(tmp_path: Path) -> None:

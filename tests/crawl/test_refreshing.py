@@ -310,3 +310,14 @@ def test_the_same_content_on_its_last_day_is_read_again() -> None:
 def test_a_page_is_asked_for_whole_once_the_day_that_its_header_named_has_come() -> None:
     crawl, ticket = revisit(etag='"1"', directives=f"ends={2 * DAY:.0f}")
     assert [crawl.revisits.request(ticket, at).etag for at in (DAY, 2 * DAY)] == ['"1"', ""]
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent"),
+    [(FailureKind.CLIENT_ERROR, ""), (FailureKind.FORBIDDEN, '"1"'), (FailureKind.SERVER_ERROR, '"1"')],
+)
+def test_a_condition_that_was_not_understood_is_not_made_again(kind: FailureKind, sent: str) -> None:
+    crawl, ticket = revisit(etag='"1"', last_modified='"1"')
+    crawl.revisits.failed(ticket, Failure(url=A, kind=kind))
+    request = crawl.revisits.request(ticket, DAY)
+    assert (request.etag, request.last_modified) == (sent, sent)

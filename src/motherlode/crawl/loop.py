@@ -364,6 +364,8 @@ class Crawl:
     async def _settle_failure(self, ticket: Ticket, failure: Failure) -> Visit:
         if failure.kind is FailureKind.REDIRECT and ticket.entry.hops < MAX_REDIRECTS:
             await self._parts.writer.put(redirect_record(ticket, failure))
+        if self._parts.revisits is not None:
+            self._parts.revisits.failed(ticket, failure)
         return self._failed(ticket, self._settler.failure(ticket, failure, ended_at(failure)))
 
     def _failed(self, ticket: Ticket, failure: Failure) -> Visit:

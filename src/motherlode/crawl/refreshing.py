@@ -178,6 +178,13 @@ class Revisits:
             return Outcome.CHANGED
         return _OUTCOMES.get(fetched.kind)
 
+    def failed(self, ticket: Ticket, failure: Failure) -> None:
+        """Where a server may not have understood the condition (400, 412 …), it is asked without one the next time."""
+        if failure.kind is FailureKind.CLIENT_ERROR and is_revisit(ticket):
+            memory = self.memory(ticket.url)
+            if memory is not None:
+                self._put(msgspec.structs.replace(memory, etag="", last_modified=""))
+
     def close(self, ticket: Ticket) -> Ticket:
         """The ticket of a revisit with the entry as it was before."""
         memory, entry = self.memory(ticket.url), ticket.entry
