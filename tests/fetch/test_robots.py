@@ -187,3 +187,9 @@ def test_the_public_suites(name: str, cases: int, floor: int) -> None:
 def test_rules_hold_for_as_long_as_their_server_says_and_a_day_at_most(headers: dict[str, str], seconds: float) -> None:
     assert robots_last(Page(url="http://ex.org/robots.txt", status=200, headers=headers)) == seconds
     assert robots_last(Failure(url="x", kind=FailureKind.NOT_FOUND, status=404, headers=headers)) == seconds
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16", "utf-8-sig"])
+def test_whatever_wrote_it_its_rules_are_read(encoding: str) -> None:
+    rules = RobotsRules("User-agent: *\r\nDisallow: /no\r\n".encode(encoding))
+    assert [rules.allows(f"http://ex.org{path}") for path in ("/no", "/yes")] == [False, True]
