@@ -64,8 +64,8 @@ def _cut(body: bytes) -> bytes:
 def _text(body: bytes) -> str:
     """UTF-8 by the standard; UTF-16 where it says so. Bytes that are neither stay what they are, for the patterns.
 
-    Files that were put together have marks in the middle, in front of lines that count. Without its mark, UTF-16 is text
-    with a zero byte at every letter.
+    Files that were put together have marks in the middle, in front of lines that count. Without its mark, UTF-16 is
+    text with a zero byte at every letter.
     """
     if body.startswith(_UTF16_MARKS) and b"\x00" in body[:64]:
         return body.decode("utf-16", errors="replace")
