@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 
 from motherlode.extract.moments import moment
 from motherlode.model import NOTHING_ASKED, Asked
@@ -16,6 +17,9 @@ _EVERYONE = frozenset({"*", "robots"})
 _WEEKDAY = re.compile(r"\b(?:mon|tue(?:s)?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\s*,")
 """With the comma behind it, which ends no directive."""
 _SEPARATOR = re.compile(r"[,;]")
+_MOST_CHARACTERS, _MOST_ELEMENTS = 4096, 50
+"""Of one list of directives, and of meta elements for crawlers that are heeded: a hostile page could name a million
+dates."""
 
 
 def robots_directives(document: Document, *, product: str = PRODUCT_TOKEN) -> Asked:
@@ -29,8 +33,9 @@ def robots_directives(document: Document, *, product: str = PRODUCT_TOKEN) -> As
     """
     asked = NOTHING_ASKED
     if Mark.CRAWLER_RULES in document.marks:
-        for element in document.html.tags("meta"):
-            asked |= directives_of(element.attributes, product)
+        every = (directives_of(element.attributes, product) for element in document.html.tags("meta"))
+        for said in islice(filter(None, every), _MOST_ELEMENTS):
+            asked |= said
     return asked
 
 
@@ -61,18 +66,19 @@ def header_directives(value: str, *, product: str = PRODUCT_TOKEN) -> Asked:
     return asked
 
 
-def directives_of(attributes: Mapping[str, str | None], product: str) -> Asked:
-    """The directives of one meta element."""
+def directives_of(attributes: Mapping[str, str | None], product: str) -> Asked | None:
+    """The directives of one meta element; None where it is not for us."""
     name = (attributes.get("name") or "").strip().lower()
+    if name != "robots" and name != product:
+        return None
     asked = NOTHING_ASKED
-    if name == "robots" or name == product:
-        for element in _elements(attributes.get("content") or ""):
-            asked |= _said(element)
+    for element in _elements(attributes.get("content") or ""):
+        asked |= _said(element)
     return asked
 
 
 def _elements(value: str) -> list[str]:
-    return [element.strip() for element in _SEPARATOR.split(_WEEKDAY.sub("", value.lower()))]
+    return [element.strip() for element in _SEPARATOR.split(_WEEKDAY.sub("", value[:_MOST_CHARACTERS].lower()))]
 
 
 def _has_value(name: str) -> bool:
