@@ -24,6 +24,7 @@ from motherlode.extract.moments import moment
         "20310625T150000",
         "2031-W26-3 15:00",
         " 2031-06-25 15:00 ",
+        "2031-06-25T15:00:00.75Z",
     ],
 )
 def test_the_same_moment(value: str) -> None:

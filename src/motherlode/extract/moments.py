@@ -13,7 +13,7 @@ _DAY_FIRST = re.compile(
 
 
 def moment(value: str) -> float | None:
-    """Seconds since the epoch of a date by RFC 850, RFC 822 or ISO 8601; None where it is none of these.
+    """Whole seconds since the epoch of a date by RFC 850, RFC 822 or ISO 8601; None where it is none of these.
 
     Without a time it is the day's first moment, without a zone that of Greenwich: of two readings the earlier.
 
@@ -27,7 +27,7 @@ def moment(value: str) -> float | None:
     value = value.strip()[:_MOST].upper()
     for text in (value, value[:10], f"{value[:7]}-01"):  # a zone in letters, or only a month, is not for Python
         try:
-            when = datetime.fromisoformat(text)
+            when = datetime.fromisoformat(text).replace(microsecond=0)
             return (when if when.tzinfo is not None else when.replace(tzinfo=UTC)).timestamp()
         except ValueError:
             continue
