@@ -73,8 +73,7 @@ class Reader:
             links += header_links(page.headers, page_url=page.url)
         said = robots_directives(document) if MEDIA[document.kind].is_html else NOTHING_ASKED
         asked = said | header_directives(page.headers.get("x-robots-tag", ""))
-        if not asked.may_be_kept(page.at):
-            facts = _left_out(facts, asked)
+        facts = facts if asked.may_be_kept(page.at) else _left_out(facts, asked)
         if self._told is not None and not asked.nofollow:
             _remember(self._told, links)
         lines, quads, graphs = page_lines(page.url, facts)
