@@ -33,6 +33,8 @@ class Document:
     status: int = 200
     content_type: str = "text/html"
     headers: dict[str, str] = field(default_factory=dict)
+    anew: dict[str, str] = field(default_factory=dict)
+    """Further headers of a 304."""
 
 
 @dataclass
@@ -52,9 +54,9 @@ class ChangingWeb:
             return web.Response(status=404)
         etag, modified = page.headers.get("ETag"), page.headers.get("Last-Modified")
         if etag is not None and request.headers.get("If-None-Match") == etag:
-            return web.Response(status=304, headers={"ETag": etag})
+            return web.Response(status=304, headers={"ETag": etag, **page.anew})
         if modified is not None and request.headers.get("If-Modified-Since") == modified:
-            return web.Response(status=304)
+            return web.Response(status=304, headers=page.anew)
         return web.Response(text=page.text, status=page.status, content_type=page.content_type, headers=page.headers)
 
     def asked(self, method: str = "GET") -> list[str]:

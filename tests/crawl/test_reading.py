@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
 import msgspec
 import pytest
 
 from motherlode.crawl.reading import MAX_PROBLEMS, Reader
 from motherlode.crawl.readings import Body, Instructions, Reading, Supplies, syntaxes
-from motherlode.crawl.refreshing import content_hash
+from motherlode.crawl.remembering import content_hash
 from motherlode.transform.options import Service
 from motherlode.www.scope import scope_rule
 
@@ -87,6 +88,31 @@ def test_what_a_page_asks_of_crawlers_is_done(
     assert bool(reading.links) == followed
     assert bool(reading.not_followed) != followed
     assert any("noindex" in problem.message for problem in reading.problems) != kept, "what was left out is told"
+
+
+THEN = "2031-06-25T15:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("text", "headers"),
+    [
+        (f'<meta name="robots" content="unavailable_after: {THEN}">{HTML}', {}),
+        (HTML, {"x-robots-tag": f"unavailable_after: {THEN}"}),
+    ],
+)
+def test_a_page_is_not_kept_from_its_last_day_on(text: str, headers: dict[str, str]) -> None:
+    end = datetime.fromisoformat(THEN).timestamp()
+    before, after, recorded = (
+        Reader(Instructions(target="any")).read(_page(text, headers=headers, at=at)) for at in (end - 1, end, 0.0)
+    )
+    assert (before.relevant, bool(before.quads), before.problems) == (True, True, ())
+    assert (after.relevant, after.quads, after.lines) == (False, 0, b"")
+    assert bool(after.links), "they are followed"
+    (problem,) = after.problems
+    assert problem.message.startswith("unavailable_after: the page asks not to be kept after 2031-06-25 15:00; ")
+    assert bool(recorded.quads), "a recorded web stands still"
+    in_its_head = not headers
+    assert (before.ends_at, recorded.ends_at) == (end if in_its_head else None, None)
 
 
 def test_links_in_headers_are_followed_and_a_page_may_forbid_that_too() -> None:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import math
 import sys
-from datetime import UTC, datetime
+import time
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from random import Random
 
 import pytest
+from aiohttp import web
 from tests.crawl.changing_web import ChangingWeb, Document, job_file, motherlode, serving, stats
 
 from motherlode.crawl import CrawlFolder, read_stats
 from motherlode.crawl.explaining import explain
-from motherlode.crawl.refreshing import DAY, LATEST, SOONEST, PageMemory, RefreshFirst, first_change
+from motherlode.crawl.refreshing import RefreshFirst
+from motherlode.crawl.remembering import DAY, LATEST, SOONEST, PageMemory, first_change
 from motherlode.crawl.reporting import curve_of
 from motherlode.index import PROVENANCE, QuadStore
 from motherlode.policy import policy_from
@@ -188,6 +191,52 @@ async def test_what_may_be_kept_again_or_has_another_type_is_read_though_it_is_t
         assert site.last("/tag").status == 304
 
 
+async def test_what_a_304_asks_by_its_header_is_done(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    async with serving(_site()) as site:
+        await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
+        before, first = _names(out), stats(out)
+        site.pages["/tag"].anew = {"X-Robots-Tag": "noindex"}
+        site.pages["/dated"].anew = {"X-Robots-Tag": "otherbot: noindex"}
+        site.pages["/dies"].anew = {"X-Robots-Tag": "unavailable_after: 25 Jun 2010 15:00:00 PST"}
+        await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
+        assert site.last("/tag").status == site.last("/dies").status == 304
+        assert _names(out) == before - {"tag", "dies"}
+        found = stats(out)
+        assert (found["changed"], found["unchanged"], found["failures"]) == (2, 5, {})
+        assert (found["relevant"], found["syntaxes"]["rdfa"]["pages"]) == (len(before) - 2, len(before) - 2)
+        assert found["quads"] == first["quads"] * (len(before) - 2) // len(before)
+        because = explain(CrawlFolder(out), f"{site.root}/tag").because
+        assert because.endswith("which asks not to be kept any longer: its quads were taken out")
+        assert "\nD " in await motherlode("changes", str(out)), "what was taken out is on record"
+        site.pages["/tag"].anew = {}
+        site.pages["/dies"].headers["X-Robots-Tag"] = site.pages["/dies"].anew["X-Robots-Tag"]
+        await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
+        assert site.last("/tag").status == 200, "a 304 would not tell that it may be kept again"
+        assert _names(out) == before - {"dies"}
+        assert stats(out)["relevant"] == len(before) - 1
+
+
+async def test_pages_end_on_the_day_that_they_name(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    soon = datetime.now(UTC) + timedelta(seconds=8)
+    meta = '<meta name="robots" content="unavailable_after: {}">'
+    async with serving(_site()) as site:
+        site.pages["/tag"].text = meta.format(soon.isoformat(timespec="seconds")) + site.pages["/tag"].text
+        site.pages["/plain"].headers["X-Robots-Tag"] = f"unavailable_after: {soon:%a, %d %b %Y %H:%M:%S} GMT"
+        site.pages["/dated"].text = meta.format("2010-06-25") + site.pages["/dated"].text
+        await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
+        first = _names(out)
+        assert first == {"root", "tag", "plain", "moves", "dies", "old"}, "what is over is not kept"
+        await asyncio.sleep(max(0.0, soon.timestamp() - time.time()))
+        site.log.clear()
+        await motherlode("crawl", "--refresh", "--due", "-o", str(out), "--quiet")
+        assert sorted(site.asked()) == ["/plain", "/tag"], "they are due on their last day, and nothing else is"
+        assert site.last("/tag").status == 304, "its head has not changed"
+        assert _names(out) == first - {"tag", "plain"}
+        assert stats(out)["changed"] == 2
+
+
 async def test_a_page_that_only_has_trouble_stays(tmp_path: Path) -> None:
     out = tmp_path / "out"
     async with serving(_site()) as site:
@@ -205,6 +254,21 @@ async def test_a_page_that_only_has_trouble_stays(tmp_path: Path) -> None:
         site.pages["/tag"] = _page("tag", ETag='"v1"')
         await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
         assert site.last("/tag").status == 304
+
+
+async def test_a_server_that_stumbles_over_conditions_is_asked_without_them_the_next_time(tmp_path: Path) -> None:
+    class Strict(ChangingWeb):
+        def _respond(self, request: web.BaseRequest) -> web.Response:
+            return web.Response(status=412) if "If-None-Match" in request.headers else super()._respond(request)
+
+    out = tmp_path / "out"
+    async with serving(Strict({"/": _page("old", ETag='"1"')})) as site:
+        await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
+        site.pages["/"] = _page("new", ETag='"2"')
+        await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
+        assert _names(out) == {"old"}, "trouble takes nothing away"
+        await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
+        assert _names(out) == {"new"}
 
 
 async def test_what_is_settled_cannot_be_said_anew(tmp_path: Path) -> None:

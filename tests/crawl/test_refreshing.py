@@ -8,16 +8,8 @@ import msgspec
 import pytest
 from tests.frontier.fakes import frontier_on, take
 
-from motherlode.crawl.refreshing import (
-    DAY,
-    LATEST,
-    Outcome,
-    PageMemory,
-    RefreshFirst,
-    Revisits,
-    content_hash,
-    is_revisit,
-)
+from motherlode.crawl.refreshing import Outcome, RefreshFirst, Revisits, is_revisit
+from motherlode.crawl.remembering import DAY, LATEST, PageMemory, content_hash
 from motherlode.frontier import DiskLedger, Frontier, Ledger, MemoryLedger, Ticket
 from motherlode.model import Failure, FailureKind, Feedback, Fetched, Link, LinkSource, Page, Visit
 from motherlode.policy import policy_from
@@ -54,7 +46,10 @@ class Crawl:
 
     def looked(self, outcome: Outcome, now: float, *, url: str = A, headers: dict[str, str] | None = None) -> Visit:
         visit = Visit(number=9, url=url, host="a.example", at=now, relevant=True, quads=7, content_hash="new")
-        return self.revisits.settle(outcome, visit, lambda name: (headers or {}).get(name, ""))
+        kind = {Outcome.UNCHANGED: FailureKind.NOT_MODIFIED, Outcome.GONE: FailureKind.NOT_FOUND}.get(outcome)
+        if kind is None:
+            return self.revisits.settle(outcome, visit, Page(url=url, status=200, headers=headers or {}))
+        return self.revisits.settle(outcome, visit, Failure(url=url, kind=kind, headers=headers or {}, fetched_at=now))
 
     def memory(self, url: str = A) -> PageMemory:
         found = self.revisits.memory(url)
@@ -143,17 +138,17 @@ def revisit(**more: object) -> tuple[Crawl, Ticket]:
 )
 def test_requests_are_conditional_with_validators_that_a_header_can_hold(etag: str, sent: str) -> None:
     crawl, ticket = revisit(etag=etag, last_modified=etag)
-    request = crawl.revisits.request(ticket)
+    request = crawl.revisits.request(ticket, DAY)
     assert (request.url, request.etag, request.last_modified) == (A, sent, sent)
 
 
 def test_requests_for_new_pages_and_for_what_was_gone_are_plain() -> None:
     crawl, ticket = revisit(etag='"1"')
     crawl.looked(Outcome.GONE, DAY, headers={"etag": '"of the error page"'})
-    assert crawl.revisits.request(ticket).etag == ""
+    assert crawl.revisits.request(ticket, DAY).etag == ""
     crawl = Crawl()
     crawl.offer(A)
-    assert crawl.revisits.request(crawl.next(0.0)).etag == ""
+    assert crawl.revisits.request(crawl.next(0.0), 0.0).etag == ""
 
 
 def test_the_same_content_is_no_page_but_the_news_that_nothing_has_changed() -> None:
@@ -263,4 +258,66 @@ def test_a_page_whose_header_asked_for_something_is_asked_for_whole() -> None:
     crawl = Crawl()
     crawl.visited(A, etag='"1"', directives="noindex")
     crawl.revisits.begin(DAY, due_only=False)
-    assert crawl.revisits.request(crawl.next(DAY)).etag == ""
+    assert crawl.revisits.request(crawl.next(DAY), DAY).etag == ""
+
+
+def not_modified(**headers: str) -> Failure:
+    told = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Failure(url=A, kind=FailureKind.NOT_MODIFIED, status=304, headers=told, fetched_at=DAY)
+
+
+@pytest.mark.parametrize(
+    ("known", "answer", "outcome", "directives"),
+    [
+        ({}, not_modified(), Outcome.UNCHANGED, ""),
+        ({}, not_modified(x_robots_tag="noindex"), Outcome.CHANGED, "noindex"),
+        ({}, not_modified(x_robots_tag="none"), Outcome.CHANGED, "noindex nofollow"),
+        ({}, not_modified(x_robots_tag="motherlode: noindex"), Outcome.CHANGED, "noindex"),
+        ({}, not_modified(x_robots_tag="otherbot: noindex"), Outcome.UNCHANGED, ""),
+        ({}, not_modified(x_robots_tag="nofollow"), Outcome.UNCHANGED, "nofollow"),
+        ({}, not_modified(x_robots_tag="unavailable_after: 1970-01-02"), Outcome.CHANGED, "ends=86400"),
+        ({}, not_modified(x_robots_tag="unavailable_after: 1970-01-03"), Outcome.UNCHANGED, "ends=172800"),
+        ({"directives": "ends=80000"}, not_modified(), Outcome.CHANGED, "ends=80000"),
+        ({"directives": "ends=80000"}, not_modified(x_robots_tag="all"), Outcome.UNCHANGED, ""),
+        ({"ends_at": 80_000.0}, not_modified(), Outcome.CHANGED, ""),
+        ({"ends_at": 80_000.0}, not_modified(x_robots_tag="all"), Outcome.CHANGED, ""),
+        ({"directives": "noindex"}, not_modified(x_robots_tag="noindex"), Outcome.UNCHANGED, "noindex"),
+    ],
+)
+def test_what_the_headers_of_a_304_say_anew_holds(
+    known: dict[str, object], answer: Failure, outcome: Outcome, directives: str
+) -> None:
+    crawl, ticket = revisit(content_hash="old", quads=3, relevant=True, etag='"1"', counts={"rdfa": 3}, **known)
+    judged = crawl.revisits.judged(ticket, answer)
+    assert crawl.revisits.outcome(ticket, judged) is outcome
+    empty = Visit(number=9, url=A, host="a.example", at=DAY, failure=FailureKind.NOT_MODIFIED)
+    visit = crawl.revisits.settle(outcome, empty, judged)
+    memory = crawl.memory()
+    assert (memory.directives, memory.content_hash, memory.etag, memory.changes) == (directives, "old", '"1"', 0)
+    is_kept = outcome is Outcome.UNCHANGED
+    assert (memory.quads, memory.relevant, visit.quads) == ((3, True, 3) if is_kept else (0, False, 0))
+    assert (visit.quads_before, visit.counts_before) == (3, {} if is_kept else {"rdfa": 3})
+    assert crawl.revisits.outcome(ticket, judged) is Outcome.UNCHANGED, "a second time there is nothing to take out"
+
+
+def test_the_same_content_on_its_last_day_is_read_again() -> None:
+    crawl, ticket = revisit(content_hash=content_hash(b"same"), ends_at=DAY)
+    early, late = (Page(url=A, status=200, body=b"same", fetched_at=at) for at in (DAY - 1, DAY))
+    assert isinstance(crawl.revisits.judged(ticket, early), Failure)
+    assert crawl.revisits.judged(ticket, late) is late
+
+
+def test_a_page_is_asked_for_whole_once_the_day_that_its_header_named_has_come() -> None:
+    crawl, ticket = revisit(etag='"1"', directives=f"ends={2 * DAY:.0f}")
+    assert [crawl.revisits.request(ticket, at).etag for at in (DAY, 2 * DAY)] == ['"1"', ""]
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent"),
+    [(FailureKind.CLIENT_ERROR, ""), (FailureKind.FORBIDDEN, '"1"'), (FailureKind.SERVER_ERROR, '"1"')],
+)
+def test_a_condition_that_was_not_understood_is_not_made_again(kind: FailureKind, sent: str) -> None:
+    crawl, ticket = revisit(etag='"1"', last_modified='"1"')
+    crawl.revisits.failed(ticket, Failure(url=A, kind=kind))
+    request = crawl.revisits.request(ticket, DAY)
+    assert (request.etag, request.last_modified) == (sent, sent)

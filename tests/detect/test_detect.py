@@ -145,6 +145,20 @@ def test_content_that_says_nothing_goes_by_header_then_by_name() -> None:
     assert detect(b"no xml", url="http://example.org/x.rdf", content_type="text/xml").kind is ContentKind.TEXT
 
 
+@pytest.mark.parametrize(
+    ("body", "url", "kind"),
+    [
+        (b"http://example.org/a\n", "http://example.org/sitemap.txt", ContentKind.TEXT),
+        (b"a text with <b>tags</b>", "http://example.org/x.txt", ContentKind.HTML),
+        (b"http://example.org/a\n", "http://example.org/sitemap", ContentKind.HTML),
+    ],
+)
+def test_text_by_its_name_and_without_a_tag_is_no_html_whatever_the_header_says(
+    body: bytes, url: str, kind: ContentKind
+) -> None:
+    assert detect(body, url=url, content_type="text/html; charset=utf-8").kind is kind
+
+
 def _tar() -> bytes:
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w") as archive:

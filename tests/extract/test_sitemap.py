@@ -54,6 +54,15 @@ def test_what_is_said_twice_is_not_left_out() -> None:
     assert text.problems == []
 
 
+def test_the_same_page_in_other_languages_comes_behind_the_entries() -> None:
+    link = '<x:link rel="{}" hreflang="{}" href="http://example.org/{}"/>'.format
+    body = f"""<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:x="http://www.w3.org/1999/xhtml">
+      <url><loc>http://example.org/en</loc>{link("alternate", "de", "de")}{link("alternate", "en", "en")}</url>
+      <url><loc>http://example.org/fr</loc>{link("stylesheet", "", "s")}<x:link rel="alternate"/></url></urlset>"""
+    found = sitemap_links(document(body, kind=ContentKind.SITEMAP), ExtractOptions())
+    assert [link.url.rpartition("/")[2] for link in found] == ["en", "fr", "de"]
+
+
 FIRST = "<urlset><url><loc>http://example.org/1</loc></url>"
 
 

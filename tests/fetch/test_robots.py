@@ -6,8 +6,10 @@ import gzip
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from motherlode.fetch import PRODUCT_TOKEN, RobotsRules, robots_body
+from motherlode.fetch import PRODUCT_TOKEN, RobotsRules, robots_body, robots_last
 from motherlode.fetch.answers import failure_from_status
 from motherlode.fetch.robots import MAX_SIZE
 from motherlode.model import Failure, FailureKind, Page
@@ -165,3 +167,63 @@ def test_the_public_suites(name: str, cases: int, floor: int) -> None:
         right += RobotsRules(robots.encode("utf-8", "surrogateescape")).allows(case["url"]) == case["allowed"]
     assert len(chosen) == cases
     assert right >= floor
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, 86_400.0),
+        ({"cache-control": "public"}, 86_400.0),
+        ({"cache-control": "public, Max-Age=7200"}, 7200.0),
+        ({"cache-control": 'max-age="60"'}, 60.0),
+        ({"cache-control": "max-age=7200", "age": "200"}, 7000.0),
+        ({"cache-control": "max-age=10", "age": "200"}, 0.0),
+        ({"cache-control": "max-age=10", "age": "\u00b2"}, 10.0),
+        ({"cache-control": "max-age=31536000"}, 86_400.0),
+        ({"cache-control": "s-maxage=5"}, 86_400.0),
+        ({"cache-control": "no-cache"}, 0.0),
+        ({"cache-control": "private, no-store, max-age=900"}, 0.0),
+        ({"cache-control": "max-age=soon"}, 86_400.0),
+    ],
+)
+def test_rules_hold_for_as_long_as_their_server_says_and_a_day_at_most(headers: dict[str, str], seconds: float) -> None:
+    assert robots_last(Page(url="http://ex.org/robots.txt", status=200, headers=headers)) == seconds
+    assert robots_last(Failure(url="x", kind=FailureKind.NOT_FOUND, status=404, headers=headers)) == seconds
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16", "utf-8-sig"])
+def test_whatever_wrote_it_its_rules_are_read(encoding: str) -> None:
+    rules = RobotsRules("User-agent: *\r\nDisallow: /no\r\n".encode(encoding))
+    assert [rules.allows(f"http://ex.org{path}") for path in ("/no", "/yes")] == [False, True]
+
+
+Group = tuple[list[str], list[tuple[str, str]]]
+AGENTS = st.sampled_from(["*", "motherlode", "MotherLode", "mother", "motherlode-news", "otherbot"])
+PATHS = st.sampled_from(["", "/", "/a", "/a/b", "/b"])
+GROUPS: st.SearchStrategy[list[Group]] = st.lists(
+    st.tuples(
+        st.lists(AGENTS, min_size=1, max_size=3),
+        st.lists(st.tuples(st.sampled_from(["Allow", "disallow"]), PATHS), min_size=1, max_size=3),
+    ),
+    max_size=4,
+)
+
+
+def by_the_standard(groups: list[Group], path: str) -> bool:
+    """RFC 9309, 2.2: the groups that name us as one, or else those for everyone; the longest path decides."""
+    ours = [rules for agents, rules in groups if "motherlode" in [agent.lower() for agent in agents]]
+    every = [rules for agents, rules in groups if "*" in agents]
+    rules = [rule for found in ours or every for rule in found if rule[1] and path.startswith(rule[1])]
+    return max([(0, True), *((len(start), name == "Allow") for name, start in rules)])[1]
+
+
+@given(GROUPS, st.sampled_from(["\n", "\r\n", "\r"]), st.sampled_from(["", " # why", "\t"]), PATHS)
+def test_whole_files_mean_what_the_standard_says(groups: list[Group], end: str, after: str, path: str) -> None:
+    lines = [
+        f"{name}: {value}{after}"
+        for agents, rules in groups
+        for name, value in [*(("User-agent", agent) for agent in agents), *rules]
+    ]
+    body = end.join(["# of our site", "", *lines, "Sitemap: http://ex.org/map.xml", "of no meaning"]).encode()
+    path = path or "/c"
+    assert RobotsRules(body).allows(f"http://ex.org{path}") == by_the_standard(groups, path)

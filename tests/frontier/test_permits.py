@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.frontier import Frontier, Ledger, MemoryLedger, Ticket, UrlState
-from motherlode.frontier.permits import MAX_RULES_HOPS, RULES_LAST
+from motherlode.frontier.permits import MAX_RULES_HOPS, RULES_LAST, RULES_LAST_AT_LEAST
 from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS
 from motherlode.model import FailureKind, RequestKind
 
@@ -390,3 +390,24 @@ def test_rules_elsewhere_are_those_of_the_scheme_that_sent_us_there() -> None:
     introduce(frontier, b"", 1.0)
     assert fetch(frontier, 1.0) == f"{A}/1"
     assert ask(frontier, 1.0).url == f"{SECURE}/robots.txt"
+
+
+@pytest.mark.parametrize(
+    ("lasts", "rules", "until"),
+    [
+        (7200.0, b"", 7200.0),
+        (0.0, b"", RULES_LAST_AT_LEAST),
+        (10 * RULES_LAST, b"", RULES_LAST),
+        (0.0, b"delay:3000", 6000.0),
+    ],
+)
+def test_rules_are_asked_for_again_as_soon_as_their_host_wants_it_within_an_hour_and_a_day(
+    lasts: float, rules: bytes, until: float
+) -> None:
+    frontier = frontier_on(robots=True, delay=0.0)
+    offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
+    ticket = ask(frontier, 0.0)
+    frontier.answered(ticket, 0.0)
+    frontier.introduce(ticket, rules, 0.0, lasts=lasts)
+    assert fetch(frontier, until - 1.0) == f"{A}/1"
+    assert ask(frontier, until + 3000.0).url == f"{A}/robots.txt"

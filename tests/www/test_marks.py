@@ -45,7 +45,7 @@ def test_what_is_there_is_marked(markup: str, mark: Mark) -> None:
 def test_what_is_not_there_is_not() -> None:
     body = b"""<link rel="stylesheet"> <script></script><link type="text/turtle">
         <p class="geology vcards h- app-h-card"> vcards, geodesy
-        <script>if (typeof x == "function") y.rel = none</script><meta charset=utf-8> noindex
+        <script>if (typeof x == "function") y.rel = none</script><meta charset=utf-8><p>noindex, unavailable_after
         <a lang=en hreflang=de>"""
     assert marks_in(body) == frozenset()
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -21,12 +20,12 @@ import msgspec
 from motherlode.crawl.folder import CrawlFolder
 from motherlode.crawl.hostnames import typed_address
 from motherlode.crawl.job import Job
-from motherlode.crawl.outcomes import Outcome, Step, chain, outcome_of, visits_of
-from motherlode.crawl.refreshing import GONE_FOR
+from motherlode.crawl.outcomes import Outcome, Step, chain, last_outcome, telling, visits_of
+from motherlode.crawl.refreshing import WITHDRAWN
 from motherlode.crawl.refreshing import Outcome as Look
 from motherlode.crawl.refusing import Check, checks, plain_link
 from motherlode.frontier import REVISIT, DiskLedger, Entry, UrlState
-from motherlode.model import Explanation, FailureKind, Link, LinkSource, Parent, Policy, Rating, Syntax, Visit
+from motherlode.model import Explanation, Link, LinkSource, Parent, Policy, Rating, Syntax, Visit
 from motherlode.policy import policy_from, target_from
 from motherlode.www.urls import host_of
 
@@ -175,7 +174,7 @@ def _known(folder: CrawlFolder, ledger: DiskLedger, entry: Entry, state: UrlStat
     job = folder.job()
     policy = _policy(job, ledger)
     visits = visits_of(ledger, entry.url)
-    last = _telling(visits)
+    last = telling(visits)
     retry_at = next((until for until, one in ledger.postponed() if one.url == entry.url), None)
     ranked = state is UrlState.WAITING and not entry.arm.startswith(REVISIT)
     rank = _rank(_policy(job, ledger), ledger, entry) if ranked else None
@@ -194,7 +193,7 @@ def _known(folder: CrawlFolder, ledger: DiskLedger, entry: Entry, state: UrlStat
         found=_found(ledger, entry),
         rank=rank,
         explanation=None if policy is None else _explained(policy, ledger, entry),
-        outcome=None if last is None else _outcome(last, visits, recorded=job.web is not None),
+        outcome=None if last is None else last_outcome(last, visits, recorded=job.web is not None),
         redirects=chain(ledger, entry, last),
         retry_at=retry_at,
         checks=_checks(folder, job, ledger, entry, state, reason),
@@ -207,22 +206,6 @@ def _wake(policy: Policy, ledger: DiskLedger, wanted: str) -> None:
     for arm, host, count in ledger.waiting():
         if host == wanted and not arm.startswith(REVISIT):
             policy.wake(arm, ledger.best(arm) or 0.0, count)
-
-
-def _telling(visits: Sequence[Visit]) -> Visit | None:
-    """The visit that says most about a URL: the last, but for looks by which its page has not changed."""
-    last = visits[-1] if visits else None
-    return next((visit for visit in reversed(visits) if visit.refresh != Look.UNCHANGED.value), last)
-
-
-def _outcome(visit: Visit, visits: Sequence[Visit], *, recorded: bool) -> Outcome:
-    outcome = msgspec.structs.replace(outcome_of(visit, visits, recorded=recorded), refresh=visits[-1].refresh)
-    if visit.refresh != Look.GONE.value:
-        return outcome
-    moved = f"{outcome.treatment}; " if visit.failure is FailureKind.REDIRECT else ""
-    due = f"{datetime.fromtimestamp(visit.at + GONE_FOR, UTC):%Y-%m-%d}"
-    again = f"{moved}its quads were taken out; a refresh looks again from {due} on"
-    return msgspec.structs.replace(outcome, treatment=again)
 
 
 def _checks(
@@ -333,6 +316,8 @@ def sentence(told: Told) -> str:
         if outcome.failure:
             gone = outcome.refresh == Look.GONE.value
             came = f"the page is gone: {outcome.failure}" if gone else f"no page came: {outcome.failure}"
+            if outcome.detail == WITHDRAWN:
+                came = f"{WITHDRAWN}: its quads were taken out"
         since = "; looked at again since, and unchanged" if outcome.refresh == Look.UNCHANGED.value else ""
         waits = "waits to be looked at again; " if told.state == WAITS else ""
         return f"{waits}fetched as request {outcome.number:,}{worth}; {came}{since}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from motherlode.crawl.polite import ended_at
 from motherlode.crawl.settling import Settler
-from motherlode.fetch import Journal, RobotsRules, robots_body
+from motherlode.fetch import Journal, RobotsRules, robots_body, robots_last
 from motherlode.frontier import SLOW_DOWN, Frontier, Ticket
 from motherlode.model import Failure, FailureKind, Page, RequestKind
 from motherlode.www.urls import host_of, origin_of
@@ -54,7 +54,7 @@ class Introductions:
         self._forget_answers(ticket)
         body = robots_body(fetched)
         if body is not None:
-            self._frontier.introduce(ticket, body, now)
+            self._frontier.introduce(ticket, body, now, lasts=robots_last(fetched))
             if self._sitemaps:
                 self._offer_sitemaps(ticket, body)
         elif isinstance(fetched, Failure):

@@ -193,7 +193,8 @@ class Crawl:
             await self._probe(ticket)
             return
         revisits = self._parts.revisits
-        request = Request(url=ticket.url, kind=ticket.kind) if revisits is None else revisits.request(ticket)
+        plain = Request(url=ticket.url, kind=ticket.kind)
+        request = plain if revisits is None else revisits.request(ticket, time.time())
         with self._places.asking(time.monotonic(), usual=self._frontier.response_time(ticket)):
             fetched = await self._parts.fetcher.fetch(request)
         self._frontier.answered(ticket, ended_at(fetched), elapsed=answered_in(fetched), address=fetched.address)
@@ -317,17 +318,18 @@ class Crawl:
         ticket = revisits.close(turn.ticket)
         if isinstance(fetched, Page) and turn.reading is not None:
             visit = self._settle_page(ticket, fetched, turn.reading)
-        elif isinstance(fetched, Failure) and outcome is Outcome.UNCHANGED:
-            self._frontier.done(ticket)
-            visit = self._failed(ticket, fetched)
         elif isinstance(fetched, Failure):
-            if fetched.kind is not FailureKind.REDIRECT:  # a page that says nothing: its quads go, its provenance stays
-                at = fetched.fetched_at or time.time()
+            if outcome is not Outcome.UNCHANGED and fetched.kind is not FailureKind.REDIRECT:
+                at = fetched.fetched_at or time.time()  # a page that says nothing: its quads go, its provenance stays
                 await self._parts.writer.put(PageRecord(url=ticket.url, fetched_at=at, status=fetched.status))
-            visit = await self._settle_failure(ticket, fetched)
+            if fetched.kind is FailureKind.NOT_MODIFIED:
+                self._frontier.done(ticket)
+                visit = self._failed(ticket, fetched)
+            else:
+                visit = await self._settle_failure(ticket, fetched)
         else:
             raise ValueError(f"{ticket.url} was fetched but not read")
-        return revisits.settle(outcome, visit, lambda name: fetched.headers.get(name, ""))
+        return revisits.settle(outcome, visit, fetched)
 
     def _introduce(self, ticket: Ticket, fetched: Page | Failure) -> Visit | None:
         self.totals.requests += 1
@@ -371,6 +373,8 @@ class Crawl:
     async def _settle_failure(self, ticket: Ticket, failure: Failure) -> Visit:
         if failure.kind is FailureKind.REDIRECT and ticket.entry.hops < MAX_REDIRECTS:
             await self._parts.writer.put(redirect_record(ticket, failure))
+        if self._parts.revisits is not None:
+            self._parts.revisits.failed(ticket, failure)
         return self._failed(ticket, self._settler.failure(ticket, failure, ended_at(failure)))
 
     def _failed(self, ticket: Ticket, failure: Failure) -> Visit:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import msgspec
 
+from motherlode.crawl.refreshing import Outcome as Look
+from motherlode.crawl.remembering import GONE_FOR
 from motherlode.frontier import MAX_REDIRECTS, DiskLedger, Entry
 from motherlode.frontier.retry import TREATMENTS
 from motherlode.model import FailureKind, LinkSource, Visit
@@ -79,6 +82,23 @@ def outcome_of(visit: Visit, visits: Sequence[Visit], *, recorded: bool) -> Outc
         problems=tuple(problem.message for problem in visit.problems[:_SHOWN]),
         refresh=visit.refresh,
     )
+
+
+def telling(visits: Sequence[Visit]) -> Visit | None:
+    """The visit that says most about a URL: the last, but for looks by which its page has not changed."""
+    last = visits[-1] if visits else None
+    return next((visit for visit in reversed(visits) if visit.refresh != Look.UNCHANGED.value), last)
+
+
+def last_outcome(visit: Visit, visits: Sequence[Visit], *, recorded: bool) -> Outcome:
+    """What the telling one among the visits to a URL says, and what the last look found."""
+    outcome = msgspec.structs.replace(outcome_of(visit, visits, recorded=recorded), refresh=visits[-1].refresh)
+    if visit.refresh != Look.GONE.value:
+        return outcome
+    moved = f"{outcome.treatment}; " if visit.failure is FailureKind.REDIRECT else ""
+    due = f"{datetime.fromtimestamp(visit.at + GONE_FOR, UTC):%Y-%m-%d}"
+    again = f"{moved}its quads were taken out; a refresh looks again from {due} on"
+    return msgspec.structs.replace(outcome, treatment=again)
 
 
 def treatment(kind: FailureKind, *, recorded: bool = False) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from math import inf
 
 from motherlode.extract import header_links
-from motherlode.fetch import Journal, robots_body
+from motherlode.fetch import Journal, robots_body, robots_last
 from motherlode.frontier import SLOW_DOWN, Frontier, Ticket
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind
 from motherlode.www.media import essence
@@ -137,7 +137,7 @@ class PoliteFetcher:
             return None
         body = robots_body(fetched)
         if body is not None:
-            self._frontier.introduce(leave, body, ended_at(fetched))
+            self._frontier.introduce(leave, body, ended_at(fetched), lasts=robots_last(fetched))
             return None
         self._frontier.drop(leave)
         if isinstance(fetched, Failure) and fetched.status is None:

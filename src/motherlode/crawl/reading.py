@@ -6,6 +6,7 @@ import hashlib
 import mimetypes
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from motherlode.crawl.readings import NO_SUPPLIES, Body, Instructions, Reading
@@ -19,7 +20,7 @@ from motherlode.extract import (
 )
 from motherlode.extract import links as extract_links
 from motherlode.index import page_lines, syntax_keys
-from motherlode.model import Facts, Link, Problem
+from motherlode.model import NOTHING_ASKED, Asked, Facts, Link, Problem
 from motherlode.policy import Target, ntriples, statement_hashes, target_from
 from motherlode.transform.installed import wanted_types
 from motherlode.transform.options import TransformOptions
@@ -27,7 +28,6 @@ from motherlode.www.document import Document
 from motherlode.www.media import MEDIA, fits
 from motherlode.www.scope import Scope
 
-NO_INDEX, NO_FOLLOW = "noindex", "nofollow"
 _MOST_TOLD = 100_000
 """Addresses that a reader remembers to have given: some ten megabytes."""
 MAX_PROBLEMS = 50
@@ -71,10 +71,10 @@ class Reader:
         )
         if page.headers:
             links += header_links(page.headers, page_url=page.url)
-        asked = self._asked(document, page)
-        if NO_INDEX in asked:
-            facts = _left_out(facts)
-        if self._told is not None and NO_FOLLOW not in asked:
+        said = robots_directives(document) if MEDIA[document.kind].is_html else NOTHING_ASKED
+        asked = said | header_directives(page.headers.get("x-robots-tag", ""))
+        facts = facts if asked.may_be_kept(page.at) else _left_out(facts, asked)
+        if self._told is not None and not asked.nofollow:
             _remember(self._told, links)
         lines, quads, graphs = page_lines(page.url, facts)
         return Reading(
@@ -85,24 +85,19 @@ class Reader:
             lines=lines,
             graphs=graphs,
             says=syntax_keys(facts),
-            links=[] if NO_FOLLOW in asked else links,
+            links=[] if asked.nofollow else links,
             problems=_kept(facts),
             content_hash="sha256:" + hashlib.sha256(page.body).hexdigest(),
-            not_followed=len(links) if NO_FOLLOW in asked else 0,
+            not_followed=len(links) if asked.nofollow else 0,
             out_of_scope=len(self._outside.on_page) if self._outside is not None else 0,
             wanted=tuple(sorted({url for extraction in facts.extractions for url in extraction.wanted})),
             ntriples=ntriples(facts) if self._keep_ntriples else b"",
             hashes=statement_hashes(facts) if self._keep_hashes else b"",
+            ends_at=said.ends_at if page.at else None,
         )
 
     def _gather(self, document: Document, facts: Facts, *, told: AbstractSet[str]) -> list[Link]:
         return extract_links(document, facts, self._extract_options, self._following, told)
-
-    @staticmethod
-    def _asked(document: Document, page: Body) -> frozenset[str]:
-        """What the page asks of crawlers, in its head and in its header."""
-        asked = header_directives(page.headers.get("x-robots-tag", ""))
-        return asked | robots_directives(document) if MEDIA[document.kind].is_html else asked
 
 
 class Outside:
@@ -138,10 +133,14 @@ def _extensions(patterns: Sequence[str]) -> frozenset[str]:
     return frozenset(end[1:] for end, kind in known if any(fits(pattern, kind) for pattern in patterns))
 
 
-def _left_out(facts: Facts) -> Facts:
+def _left_out(facts: Facts, asked: Asked) -> Facts:
     """Facts that a page asks not to be kept, which leaves the note that there were some."""
     count = sum(facts.counts.values())
-    note = Problem(syntax=None, message=f"noindex: the page asks not to be kept; {count} statements were left out")
+    why = "noindex: the page asks not to be kept"
+    if not asked.noindex and asked.ends_at is not None:
+        last = datetime.fromtimestamp(0, UTC) + timedelta(seconds=asked.ends_at)
+        why = f"unavailable_after: the page asks not to be kept after {last:%Y-%m-%d %H:%M}"
+    note = Problem(syntax=None, message=f"{why}; {count} statements were left out")
     return Facts(problems=(note,)) if count else Facts()
 
 

@@ -66,6 +66,8 @@ class Body(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     body: bytes
     headers: dict[str, str] = {}
     """Those of `READ_HEADERS` that the answer had."""
+    at: float = 0.0
+    """When it was fetched, in seconds since the epoch; 0 in a recorded web, where no date has passed."""
     supplies: Supplies = NO_SUPPLIES
 
 
@@ -98,6 +100,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """The statements without the page's plain facts, where they were asked for."""
     hashes: bytes = b""
     """Of the same statements, where they were asked for."""
+    ends_at: float | None = None
+    """When the page, in its head, asks not to be kept any longer."""
 
 
 def syntaxes(reading: Reading) -> tuple[str, ...]:

@@ -5,27 +5,32 @@ that the server gave, the hash of the content, how often it was looked at and ho
 known pages back into the frontier, each in the revisit arm of its host with the probability that it has changed as its
 score; `RefreshFirst` picks the arm with the highest. Requests are conditional (RFC 9110, 13), so an unchanged page
 costs a 304; where a server gives no validators the hash tells, and nothing is read or written either.
-
-Changes are taken for a Poisson process (Cho and Garcia-Molina, "Estimating frequency of change", 2003). A visit tells
-only *whether* a page changed since the last one, so for a change the time that counts as observed is the expected time
-up to the first change in the interval, not the whole interval: without that, the rate of pages that change faster than
-we look would be underestimated. The rate is the mean of a Gamma posterior. The prior says one change in ten days, with
-the weight of a single change; a page's own history soon outweighs it.
 """
 
 from __future__ import annotations
 
-import hashlib
 import heapq
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
+from typing import Any
 
 import msgspec
 
+from motherlode.crawl.remembering import (
+    GONE_FOR,
+    PageMemory,
+    content_hash,
+    header_asks,
+    is_same_type,
+    memory_of,
+    sendable,
+    validator,
+)
 from motherlode.frontier import REVISIT, Frontier, Ledger, Ticket, UrlState
 from motherlode.model import (
+    NOTHING_ASKED,
+    Asked,
     Failure,
     FailureKind,
     Feedback,
@@ -40,21 +45,11 @@ from motherlode.model import (
     Visit,
 )
 
-DAY = 86_400.0
-_PRIOR_CHANGES = 1.0
-_PRIOR_SECONDS = 10 * DAY
-SOONEST, LATEST = 3_600.0, 90 * DAY
-"""Bounds of the wait between two visits to a page."""
-GONE_FOR = LATEST / 3
-"""Seconds before a page that is gone is looked at again."""
-_ODDS = math.log(2)
-"""A page is due when it has changed as likely as not."""
 _MARK = "refresh-mark"
 """Note: the number of the last visit that the pages' records know."""
-_MAX_VALIDATOR = 200
-"""Characters of an ETag or a Last-Modified; honest ones are far shorter, and longer ones are not kept."""
 FAILED_REFRESH = "failed"
 """Said of a visit to a known page that brought nothing: the page stays as it was."""
+WITHDRAWN = "the same content as before, which asks not to be kept any longer"
 BEGUN = "refresh"
 """Note: there has been a refresh, and some of its revisits may still wait."""
 
@@ -66,93 +61,6 @@ class Outcome(Enum):
     CHANGED = "changed"
     GONE = "gone"
     """404, 410, moved elsewhere, or of no use now: its quads are removed, and its provenance says so."""
-
-
-class PageMemory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False):
-    """What is known of a page for the next look at it."""
-
-    url: str
-    etag: str = ""
-    last_modified: str = ""
-    content_hash: str = ""
-    visited_at: float = 0.0
-    visits: int = 1
-    changes: int = 0
-    observed: float = 0.0
-    """Seconds under observation, as the rate of change needs them."""
-    due_at: float = 0.0
-    gone: bool = False
-    relevant: bool = False
-    quads: int = 0
-    arm: str = ""
-    """With the score: how the page was rated when it was found."""
-    score: float = 0.0
-    counts: dict[str, int] = {}
-    """Statements by syntax."""
-    media_type: str = ""
-    """As its header said; empty in records of earlier versions."""
-    directives: str = ""
-    """What its header asked of crawlers."""
-
-    @property
-    def rate(self) -> float:
-        """Changes a second, as far as we know."""
-        return (_PRIOR_CHANGES + self.changes) / (_PRIOR_SECONDS + self.observed)
-
-    def change_expected(self, now: float) -> float:
-        """The probability that the page has changed since it was last looked at.
-
-        >>> page = PageMemory(url="http://a.example/", visited_at=0.0)
-        >>> round(page.change_expected(10 * DAY), 3)
-        0.632
-        """
-        return -math.expm1(-self.rate * max(0.0, now - self.visited_at))
-
-    def looked_at(self, now: float, *, changed: bool) -> PageMemory:
-        """The record after another visit, with the time of the next."""
-        interval = max(0.0, now - self.visited_at)
-        seen = msgspec.structs.replace(
-            self,
-            visited_at=now,
-            visits=self.visits + 1,
-            changes=self.changes + changed,
-            observed=self.observed + (first_change(self.rate, interval) if changed else interval),
-            gone=False,
-        )
-        return msgspec.structs.replace(seen, due_at=now + min(LATEST, max(SOONEST, _ODDS / seen.rate)))
-
-
-def first_change(rate: float, interval: float) -> float:
-    """The expected time up to the first change, given that there was one in the interval.
-
-    >>> round(first_change(1e-9, 100.0), 3), round(first_change(1.0, 100.0), 3)
-    (50.0, 1.0)
-    """
-    events = rate * interval
-    if events < 1e-6:
-        return interval / 2
-    if events > 500:
-        return 1 / rate
-    return interval * (1 / events - 1 / math.expm1(events))
-
-
-def memory_of(visit: Visit, *, arm: str, score: float) -> PageMemory:
-    """The record of a page that was visited for the first time."""
-    fresh = PageMemory(
-        url=visit.url,
-        etag=visit.etag,
-        last_modified=visit.last_modified,
-        content_hash=visit.content_hash,
-        visited_at=visit.at,
-        relevant=visit.relevant,
-        quads=visit.quads,
-        arm=arm,
-        score=score,
-        counts=dict(visit.counts),
-        media_type=visit.media_type,
-        directives=visit.directives,
-    )
-    return msgspec.structs.replace(fresh, due_at=visit.at + _ODDS / fresh.rate)
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -219,25 +127,32 @@ class Revisits:
         """Everything that this run was for has been looked at."""
         return self._policy.only_known and self._frontier.revisits_left <= 0
 
-    def request(self, ticket: Ticket) -> Request:
+    def request(self, ticket: Ticket, now: float) -> Request:
         """The request for a ticket: conditional where the page is known and the server gave validators.
 
-        Not where a header asked something of crawlers: a 304 does not tell whether it still does.
+        Not where a header asks something of crawlers: a 304 need not tell that it no longer does.
         """
         memory = self.memory(ticket.url) if is_revisit(ticket) else None
-        if memory is None or memory.gone or memory.directives:
+        if memory is None or memory.gone:
             return Request(url=ticket.url, kind=ticket.kind)
-        etag, modified = _sendable(memory.etag), _sendable(memory.last_modified)
+        asked = memory.header_asked
+        if asked.nofollow or not asked.may_be_kept(now):
+            return Request(url=ticket.url, kind=ticket.kind)
+        etag, modified = sendable(memory.etag), sendable(memory.last_modified)
         return Request(url=ticket.url, kind=ticket.kind, etag=etag, last_modified=modified)
 
     def judged(self, ticket: Ticket, fetched: Fetched) -> Fetched:
         """The answer, or that nothing has changed where the content is the same as before, and is meant as before."""
-        if not isinstance(fetched, Page) or not is_revisit(ticket):
+        memory = self.memory(ticket.url) if is_revisit(ticket) else None
+        if memory is None:
             return fetched
-        memory = self.memory(ticket.url)
-        if memory is None or memory.gone or memory.content_hash != content_hash(fetched.body):
+        if not isinstance(fetched, Page):
+            return replace(fetched, detail=WITHDRAWN) if _is_withdrawn(memory, fetched) else fetched
+        if memory.gone or memory.content_hash != content_hash(fetched.body):
             return fetched
-        if memory.directives != header_requests(fetched) or not _is_same_type(memory.media_type, fetched.content_type):
+        if memory.header_asked != (header_asks(fetched) or NOTHING_ASKED):
+            return fetched
+        if _is_withdrawn(memory, fetched) or not is_same_type(memory.media_type, fetched.content_type):
             return fetched
         return Failure(
             url=fetched.url,
@@ -258,7 +173,17 @@ class Revisits:
             return None
         if isinstance(fetched, Page):
             return Outcome.CHANGED
+        memory = self.memory(ticket.url)
+        if memory is not None and _is_withdrawn(memory, fetched):
+            return Outcome.CHANGED
         return _OUTCOMES.get(fetched.kind)
+
+    def failed(self, ticket: Ticket, failure: Failure) -> None:
+        """Where a server may not have understood the condition (400, 412 …), it is asked without one the next time."""
+        if failure.kind is FailureKind.CLIENT_ERROR and is_revisit(ticket):
+            memory = self.memory(ticket.url)
+            if memory is not None:
+                self._put(msgspec.structs.replace(memory, etag="", last_modified=""))
 
     def close(self, ticket: Ticket) -> Ticket:
         """The ticket of a revisit with the entry as it was before."""
@@ -267,30 +192,20 @@ class Revisits:
             entry = msgspec.structs.replace(entry, arm=memory.arm, score=memory.score)
         return self._frontier.revisited(ticket, entry)
 
-    def settle(self, outcome: Outcome, visit: Visit, headers: Callable[[str], str]) -> Visit:
+    def settle(self, outcome: Outcome, visit: Visit, answer: Fetched) -> Visit:
         """Remember what was found; the visit with what the account needs to know of the page as it was."""
         before = self.memory(visit.url) or PageMemory(url=visit.url, visited_at=visit.at)
-        is_same = outcome is Outcome.UNCHANGED
+        is_same = isinstance(answer, Failure) and answer.kind is FailureKind.NOT_MODIFIED
         after = before.looked_at(visit.at, changed=not is_same)
-        after = msgspec.structs.replace(
-            after,
-            etag=validator(headers("etag")) or (before.etag if is_same else ""),
-            last_modified=validator(headers("last-modified")) or (before.last_modified if is_same else ""),
-        )
+        after = msgspec.structs.replace(after, **_said_anew(answer) if is_same else _all_said(answer, visit))
         if outcome is Outcome.GONE:
             after = msgspec.structs.replace(after, gone=True, content_hash="", relevant=False, quads=0, counts={})
             after = msgspec.structs.replace(after, due_at=visit.at + GONE_FOR)
         elif outcome is Outcome.CHANGED:
             after = msgspec.structs.replace(
-                after,
-                content_hash=visit.content_hash,
-                relevant=visit.relevant,
-                quads=visit.quads,
-                counts=dict(visit.counts),
-                media_type=visit.media_type,
-                directives=visit.directives,
+                after, relevant=visit.relevant, quads=visit.quads, counts=dict(visit.counts)
             )
-        self._put(after)
+        self._put(after.due_by_its_end())
         return replace(
             visit,
             refresh=outcome.value,
@@ -298,8 +213,41 @@ class Revisits:
             quads=after.quads,
             relevant_before=before.relevant,
             quads_before=before.quads,
-            counts_before={} if is_same else before.counts,
+            counts_before={} if outcome is Outcome.UNCHANGED else before.counts,
         )
+
+
+def _all_said(answer: Fetched, visit: Visit) -> dict[str, Any]:
+    """What is to be remembered of a page that has come anew."""
+    return {
+        **_validators(answer),
+        "content_hash": visit.content_hash,
+        "media_type": visit.media_type,
+        "directives": visit.directives,
+        "ends_at": visit.ends_at,
+    }
+
+
+def _said_anew(answer: Fetched) -> dict[str, Any]:
+    """What the headers of a 304 say holds from now on; where they are silent, all is as it was (RFC 9110, 15.4.5)."""
+    found = {name: value for name, value in _validators(answer).items() if value}
+    asked = header_asks(answer)
+    return found if asked is None else {**found, "directives": asked.text}
+
+
+def _validators(answer: Fetched) -> dict[str, str]:
+    given = answer.headers.get
+    return {"etag": validator(given("etag", "")), "last_modified": validator(given("last-modified", ""))}
+
+
+def _is_withdrawn(memory: PageMemory, answer: Fetched) -> bool:
+    """Whether a page that was kept asks not to be, though its content is the same: by a header, or its day has come."""
+    if isinstance(answer, Failure) and answer.kind is not FailureKind.NOT_MODIFIED:
+        return False
+    asked = header_asks(answer)
+    now = memory.asked if asked is None else asked | Asked(ends_at=memory.ends_at)
+    at = answer.fetched_at or memory.visited_at
+    return memory.asked.may_be_kept(memory.visited_at) and not now.may_be_kept(at)
 
 
 _OUTCOMES = {
@@ -313,43 +261,6 @@ _OUTCOMES = {
 def is_revisit(ticket: Ticket) -> bool:
     """True for a page that is looked at again; not for the robots.txt or the address that it needs first."""
     return ticket.kind is RequestKind.PAGE and ticket.entry.arm.startswith(REVISIT)
-
-
-def _sendable(value: str) -> str:
-    """A validator as the server gave it, or "" where a header could not hold it."""
-    return value if value.isascii() and value.isprintable() else ""
-
-
-def header_requests(page: Page) -> str:
-    """What a header asks of crawlers; where the page itself asks for something else, its content is another."""
-    asked = page.headers.get("x-robots-tag")
-    if asked is None:
-        return ""
-    from motherlode.extract import header_directives  # few pages have that header, and this process reads none
-
-    return " ".join(sorted(header_directives(asked)))
-
-
-def _is_same_type(known: str, content_type: str) -> bool:
-    """Whether a body is to be read as before.
-
-    >>> _is_same_type("text/html; charset=UTF-8", 'text/html;charset="utf-8"'), _is_same_type("text/plain", "text/n3")
-    (True, False)
-    """
-    return not known or _bare(known) == _bare(content_type)
-
-
-def _bare(content_type: str) -> str:
-    return "".join(content_type.lower().replace('"', "").split())
-
-
-def validator(value: str) -> str:
-    """What a conditional request says later; a part of it would not be well-formed, and never match."""
-    return value if len(value) <= _MAX_VALIDATOR else ""
-
-
-def content_hash(body: bytes) -> str:
-    return "sha256:" + hashlib.sha256(body).hexdigest()
 
 
 class RefreshFirst:

@@ -6,10 +6,11 @@ import time
 from typing import Any
 
 from motherlode.crawl.readings import READ_HEADERS, Body, Reading, syntaxes
-from motherlode.crawl.refreshing import FAILED_REFRESH, header_requests, is_revisit, validator
+from motherlode.crawl.refreshing import FAILED_REFRESH, is_revisit
+from motherlode.crawl.remembering import header_asks, validator
 from motherlode.frontier import Ticket
 from motherlode.index import PageRecord
-from motherlode.model import Failure, FailureKind, Fetched, Page, Problem, Visit
+from motherlode.model import NOTHING_ASKED, Failure, FailureKind, Fetched, Page, Problem, Visit
 from motherlode.www.urls import host_of
 
 _NEVER_SENT = frozenset({FailureKind.GUARD, FailureKind.SCHEME})
@@ -24,7 +25,7 @@ def why_never_sent(ticket: Ticket, answer: Fetched) -> str:
 
 def body_of(page: Page) -> Body:
     headers = {name: page.headers[name] for name in READ_HEADERS if name in page.headers}
-    return Body(url=page.url, content_type=page.content_type, body=page.body, headers=headers)
+    return Body(url=page.url, content_type=page.content_type, body=page.body, headers=headers, at=page.fetched_at)
 
 
 def page_record(ticket: Ticket, page: Page, reading: Reading) -> PageRecord:
@@ -81,7 +82,8 @@ def page_visit(
         content_hash=reading.content_hash,
         etag=validator(page.headers.get("etag", "")),
         last_modified=validator(page.headers.get("last-modified", "")),
-        directives=header_requests(page),
+        directives=(header_asks(page) or NOTHING_ASKED).text,
+        ends_at=reading.ends_at,
         detail=f"the same content as {copy_of}" if copy_of else "",
     )
 

@@ -80,6 +80,8 @@ def _by_claims(head: bytes, declared: ContentKind | None, extension: ContentKind
     if promised is not None:  # its reader says what is wrong with it
         return promised, Evidence.HEADER if declared is promised else Evidence.EXTENSION
     is_possible = declared is not None and (not MEDIA[declared].is_xml or head.startswith(b"<"))
+    if declared is ContentKind.HTML and extension is ContentKind.TEXT and b"<" not in head:
+        return ContentKind.TEXT, Evidence.EXTENSION  # servers call all that they make HTML, text sitemaps too
     if declared is not None and is_possible and declared is not ContentKind.TEXT and not MEDIA[declared].is_archive:
         return declared, Evidence.HEADER
     if extension is ContentKind.HTML and declared is None:

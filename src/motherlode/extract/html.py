@@ -53,8 +53,7 @@ def html_links(document: Document, options: ExtractOptions, told: AbstractSet[st
     if page.is_cut:
         document.problems.append(too_many(options.page_links))
     found = [link for link in page.best.values() if link is not None]
-    nofollow = "nofollow" in robots_directives(document)
-    return [replace(link, nofollow=True) for link in found] if nofollow else found
+    return [replace(link, nofollow=True) for link in found] if robots_directives(document).nofollow else found
 
 
 class _PageLinks:

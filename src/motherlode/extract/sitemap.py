@@ -12,6 +12,7 @@ from motherlode.www.document import Document
 from motherlode.www.xmltree import Element, local_name
 
 _ENTRIES = frozenset({"url", "sitemap"})
+_ALTERNATE = "{http://www.w3.org/1999/xhtml}link"
 _CUT_ADDRESS = re.compile(r"<(?:[\w.-]+:)?loc\b[^<>]*>\s*(?:<!\[CDATA\[)?[^<]*\Z", re.IGNORECASE)
 """Ends a sitemap in the middle of an address."""
 _W3C_TIME = re.compile(r"\s*([0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?)?)?)?)(?![0-9])")
@@ -26,7 +27,8 @@ _ADDRESSES_PER_OTHER = 2
 def sitemap_links(document: Document, options: ExtractOptions) -> list[Link]:
     """The `loc` of every entry, as far as the sitemap can be read; where it is broken, that is a problem of it.
 
-    What changed last comes first, so that it is not among what is left out; entries without a date come last.
+    What changed last comes first, so that it is not among what is left out; entries without a date come last. Behind
+    them come the same pages in other languages, which mostly have entries of their own.
     """
     tree = document.xml
     if tree.error:
@@ -39,7 +41,13 @@ def sitemap_links(document: Document, options: ExtractOptions) -> list[Link]:
     if tree.error and _CUT_ADDRESS.search(document.text[-_LAST_CHARACTERS:]):
         del places[-1:]
     places.sort(key=_last_change, reverse=True)
-    return _links([place.text or "" for place in places], document, options)
+    return _links([*(place.text or "" for place in places), *_alternates(tree.root)], document, options)
+
+
+def _alternates(root: Element | None) -> list[str]:
+    """What `xhtml:link` elements of entries name."""
+    found = [] if root is None else root.iter(_ALTERNATE)
+    return [link.get("href") or "" for link in found if "alternate" in (link.get("rel") or "").lower().split()]
 
 
 def _places(root: Element) -> Iterator[Element]:

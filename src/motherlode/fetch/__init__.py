@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from motherlode.fetch.journal import Journal, JournalledFetcher
     from motherlode.fetch.probing import Prober, Probing
     from motherlode.fetch.recorded import RecordedWeb, check_recorded
-    from motherlode.fetch.robots import PRODUCT_TOKEN, RobotsRules, robots_body
+    from motherlode.fetch.robots import PRODUCT_TOKEN, RobotsRules, robots_body, robots_last
 
 __all__ = [
     "PRODUCT_TOKEN",
@@ -43,6 +43,7 @@ __all__ = [
     "RobotsRules",
     "check_recorded",
     "robots_body",
+    "robots_last",
 ]
 
 __getattr__ = names_from(
@@ -53,5 +54,5 @@ __getattr__ = names_from(
     journal=["Journal", "JournalledFetcher"],
     probing=["Prober", "Probing"],
     recorded=["RecordedWeb", "check_recorded"],
-    robots=["PRODUCT_TOKEN", "RobotsRules", "robots_body"],
+    robots=["PRODUCT_TOKEN", "RobotsRules", "robots_body", "robots_last"],
 )

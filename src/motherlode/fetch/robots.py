@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 
 from motherlode.fetch.robots_lines import read
@@ -19,6 +20,9 @@ _MEANS_ALLOWED = frozenset(
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _GZIP_MARK = b"\x1f\x8b"
 _OWN_PATH = "/robots.txt"
+_A_DAY = 86_400.0
+_MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
+_NOT_CACHED = re.compile(r"(?:^|[\s,])no-(?:cache|store)(?![\w-])", re.IGNORECASE)
 
 
 class RobotsRules:
@@ -60,11 +64,12 @@ def _cut(body: bytes) -> bytes:
 def _text(body: bytes) -> str:
     """UTF-8 by the standard; UTF-16 where it says so. Bytes that are neither stay what they are, for the patterns.
 
-    Files that were put together have marks in the middle, in front of lines that count.
+    Files that were put together have marks in the middle, in front of lines that count. Without its mark, UTF-16 is
+    text with a zero byte at every letter.
     """
     if body.startswith(_UTF16_MARKS) and b"\x00" in body[:64]:
         return body.decode("utf-16", errors="replace")
-    return body.replace(b"\xef\xbb\xbf", b"").decode(errors="surrogateescape")
+    return body.replace(b"\xef\xbb\xbf", b"").replace(b"\x00", b"").decode(errors="surrogateescape")
 
 
 def robots_body(fetched: Page | Failure) -> bytes | None:
@@ -77,3 +82,22 @@ def robots_body(fetched: Page | Failure) -> bytes | None:
         return _cut(_unpacked(fetched.body))
     is_refused = 400 <= (fetched.status or 0) < 500 and fetched.kind is not FailureKind.TOO_MANY
     return b"" if is_refused or fetched.kind in _MEANS_ALLOWED else None
+
+
+def robots_last(fetched: Page | Failure) -> float:
+    """Seconds for which a robots.txt holds by its own Cache-Control: a day at most, and where it says nothing.
+
+    What it has aged in other caches is over (RFC 9111, 4.2).
+
+    >>> robots_last(Page(url="http://ex.org/robots.txt", status=200, headers={"cache-control": "public, max-age=7200"}))
+    7200.0
+    """
+    said = fetched.headers.get("cache-control", "")
+    if not said:
+        return _A_DAY
+    if _NOT_CACHED.search(said):
+        return 0.0
+    found = _MAX_AGE.search(said)
+    age = fetched.headers.get("age", "").strip()
+    aged = float(age[:9]) if age.isascii() and age.isdigit() else 0.0
+    return min(_A_DAY, max(0.0, float(found[1]) - aged)) if found else _A_DAY

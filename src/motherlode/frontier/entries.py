@@ -91,7 +91,7 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     robots: bytes | None = None
     """The rules for http as they were read; None while they are unknown."""
     robots_at: float = 0.0
-    """When they were read."""
+    """When they were read; earlier by as much as they are to last less than a day."""
     failures: int = 0
     """Failures in a row."""
     fetched: int = 0

@@ -16,7 +16,7 @@ from motherlode.frontier.hosts import Host, RulesReader
 from motherlode.frontier.intake import Intake, KeepOwn
 from motherlode.frontier.ledger import Ledger
 from motherlode.frontier.pace import Pace, retry_wait
-from motherlode.frontier.permits import Permits
+from motherlode.frontier.permits import RULES_LAST, Permits
 from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, SLOW_DOWN, TREATMENTS, long_rest
 from motherlode.frontier.tickets import Politeness, Ticket
 from motherlode.model import FailureKind, Link, Parent, Policy, RequestKind, Waits
@@ -212,9 +212,10 @@ class Frontier:
         """The address is known; what waited for it goes next, by the address's clock too."""
         self._dirty.add(self._permits.resolved(ticket, address))
 
-    def introduce(self, ticket: Ticket, robots: bytes, now: float) -> None:
-        """A host's robots.txt has been read; its held page goes next."""
-        self._permits.introduce(self._hosts[ticket.host], ticket.entry.url, robots, now, read_from=ticket.url)
+    def introduce(self, ticket: Ticket, robots: bytes, now: float, *, lasts: float = RULES_LAST) -> None:
+        """A host's robots.txt has been read, and holds for so many seconds; its held page goes next."""
+        host, url = self._hosts[ticket.host], ticket.entry.url
+        self._permits.introduce(host, url, robots, now, read_from=ticket.url, lasts=lasts)
         self._dirty.add(ticket.host)
 
     def reroute(self, ticket: Ticket, location: str) -> bool:

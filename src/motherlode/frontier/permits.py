@@ -20,7 +20,8 @@ MAX_RULES_HOPS = 5
 """Redirects of a robots.txt that are followed (RFC 9309, 2.3.1.2)."""
 RULES_LAST = 86_400.0
 """Seconds after which a host is asked for its rules again (RFC 9309, 2.4)."""
-
+RULES_LAST_AT_LEAST = 3_600.0
+"""The same for a host that wants to be asked at once: many say so of all that they have, and few mean robots.txt."""
 
 SCHEMES = ("http:", "https:")
 
@@ -151,7 +152,9 @@ class Permits:
             rules = host.rules[is_secure(url)] = self._read_rules(robots)
         return rules
 
-    def introduce(self, host: Host, url: str, robots: bytes, now: float, *, read_from: str) -> None:
+    def introduce(
+        self, host: Host, url: str, robots: bytes, now: float, *, read_from: str, lasts: float = RULES_LAST
+    ) -> None:
         """The robots.txt for a URL of the host has been read, wherever it lies; its held page goes next."""
         if self._read_rules is None:
             raise ValueError("this frontier asks for no rules")
@@ -160,10 +163,12 @@ class Permits:
         if read_from.partition("://")[2] == f"{host.record.name}/robots.txt":
             places.add(read_from)  # most hosts send http on to https: then the rules of both are known
         for place in places:
-            host.record.keep_rules(place, robots, now)
             host.rules[is_secure(place)] = self._read_rules(robots)
         delays = [rules.delay for scheme in SCHEMES if (rules := self._rules(host, scheme)) is not None]
         host.record.delay = max((delay for delay in delays if delay is not None), default=None)
+        lasts = min(RULES_LAST, max(lasts, RULES_LAST_AT_LEAST, 2 * self._clocks.delay(host)))
+        for place in places:
+            host.record.keep_rules(place, robots, now - (RULES_LAST - lasts))
         if host.record.delay is not None:
             host.record.ready_at = max(host.record.ready_at, now + host.record.delay)
         self._clocks.cleared.push(host.record.ready_at, host.record.name)

@@ -6,6 +6,7 @@ frozen data; nothing here opens a socket, reads a clock or imports another room.
 of queries, which targets, links and the store are asked.
 """
 
+from motherlode.model.asked import NOTHING_ASKED, Asked
 from motherlode.model.facts import DOCUMENT_SYNTAXES, Extraction, Facts, Problem, Statement, Syntax, Term
 from motherlode.model.kinds import ContentKind, Detected, Evidence
 from motherlode.model.links import Link, LinkSource
@@ -29,6 +30,8 @@ from motherlode.model.visits import Visit
 
 __all__ = [
     "DOCUMENT_SYNTAXES",
+    "NOTHING_ASKED",
+    "Asked",
     "Combines",
     "ContentKind",
     "Detected",

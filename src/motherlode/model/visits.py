@@ -50,7 +50,9 @@ class Visit:
     last_modified: str = ""
     """With the etag: what a later request may ask the server to compare."""
     directives: str = ""
-    """What its header asked of crawlers: noindex, nofollow, or both."""
+    """What its header asked of crawlers, as `Asked` has it in words."""
+    ends_at: float | None = None
+    """When the page, in its head, asks not to be kept any longer."""
     refresh: str = ""
     """For a page that was known: found unchanged, changed or gone, or that the look failed; empty for a first visit."""
     relevant_before: bool = False

@@ -51,7 +51,8 @@ _TELLING = r"""\s*=\s*["']?[^"'<>:]*(?::|license|describedby|role)"""
 """The value of an attribute that has a CURIE, an address or a term of RDFa's initial context in it."""
 _PATTERNS = {
     Mark.BASE: "<base",
-    Mark.CRAWLER_RULES: r"<meta\s[^>]*no(?:index|follow|ne)",
+    # an attribute may have a > in it, and what stands between two attributes may be a slash
+    Mark.CRAWLER_RULES: r"<meta[\s/][^<]*(?:no(?:index|follow|ne)|unavailable_after)",
     # template engines write the slash or the plus of an attribute as a character reference
     Mark.JSON_LD: r"application(?:/ld|&#)",
     Mark.MICRODATA: "itemscope",
