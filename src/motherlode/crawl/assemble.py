@@ -148,7 +148,7 @@ def assemble(
     revisits = Revisits(ledger, frontier, refreshing) if refreshing is not None else None
     if refresh is not None and revisits is not None:
         refresh(revisits, frontier)
-    archive = Archive(folder.warc) if job.warc else None
+    archive = _archive(job, folder, http) if job.warc else None
     supplier = fetcher if archive is None else ArchivedFetcher(fetcher, archive)
     sinks = open_sinks(job.sink_settings(), folder.path, environment=os.environ)
     parts = Parts(
@@ -242,6 +242,16 @@ def _fetcher(recorded: RecordedWeb | None, http: HttpFetcher | None, journal: Jo
     return JournalledFetcher(http, journal)
 
 
+def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None) -> Archive:
+    about = {"software": f"Motherlode/{__version__}"}
+    if http is None:
+        about["description"] = f"a crawl of the recorded web {Path(job.web or '').name}"
+    else:
+        robots = f"obey, but for {', '.join(job.own_hosts)}" if job.own_hosts else "obey"
+        about |= {"robots": robots, "http-header-user-agent": _user_agent(job)}
+    return Archive(folder.warc, about=about, written=None if http is None else http.written)
+
+
 def _learner(job: Job, ledger: DiskLedger) -> Policy:
     policy = policy_from(job.policy, job.seed, target=target_from(job.target))
     if job.model and ledger.note("policy") is None:  # a crawl that is resumed knows what the model knew
@@ -320,12 +330,15 @@ def _http(job: Job) -> HttpFetcher:
 
 
 def _http_options(job: Job) -> HttpOptions:
-    contact = f" (+{job.contact})" if job.contact else ""
     return HttpOptions(
-        user_agent=f"Motherlode/{__version__}{contact}",
+        user_agent=_user_agent(job),
         limits=HttpLimits(whole=job.timeout, body=job.max_body),
         allow=job.allow,
         useful=wanted_types(job.transform_options()),
         hosts=job.places(),
         proxy=job.proxy,
     )
+
+
+def _user_agent(job: Job) -> str:
+    return f"Motherlode/{__version__} (+{job.contact})" if job.contact else f"Motherlode/{__version__}"

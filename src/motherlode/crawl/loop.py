@@ -18,7 +18,6 @@ import contextlib
 import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
-from http import HTTPStatus
 
 import msgspec
 
@@ -198,8 +197,8 @@ class Crawl:
             fetched = await self._parts.fetcher.fetch(request)
         self._frontier.answered(ticket, ended_at(fetched), elapsed=answered_in(fetched), address=fetched.address)
         self._turns.put_nowait(None)  # its host may be free for another request
-        if self._parts.archive is not None and fetched.status != HTTPStatus.NOT_MODIFIED:
-            await self._parts.archive.add(fetched)
+        if self._parts.archive is not None:
+            await self._parts.archive.add(request, fetched)
         if revisits is not None:
             fetched = revisits.judged(ticket, fetched)
         reading = None
@@ -227,12 +226,15 @@ class Crawl:
         """Use the ticket for a HEAD. If the page is worth a GET, it gets a ticket of its own for that."""
         if self._parts.prober is None:
             raise ValueError("nothing was said about probing")
+        request = Request(url=ticket.url, kind=RequestKind.PROBE)
         with self._places.asking(time.monotonic(), usual=self._frontier.response_time(ticket)):
-            answer = await self._parts.fetcher.fetch(Request(url=ticket.url, kind=RequestKind.PROBE))
+            answer = await self._parts.fetcher.fetch(request)
         self._frontier.answered(ticket, ended_at(answer), elapsed=answered_in(answer), address=answer.address)
         self.totals.heads += 1
         verdict = self._parts.prober.verdict(ticket.url, answer)
         if verdict is not None:
+            if self._parts.archive is not None:  # otherwise the answer to the GET is kept
+                await self._parts.archive.add(request, answer)
             self._turns.put_nowait(_Turn(ticket, verdict, None))
             return
         self.totals.requests += 1
