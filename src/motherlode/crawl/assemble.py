@@ -56,7 +56,7 @@ from motherlode.policy import make_choosy, policy_from, reads_known_links, rewar
 from motherlode.policy.models import start_from
 from motherlode.transform.installed import wanted_types
 from motherlode.www.scope import ScopeRule, scope_rule
-from motherlode.www.urls import MAX_URL_LENGTH
+from motherlode.www.urls import MAX_URL_LENGTH, simplified
 
 _SECONDS_A_SYNTAX = 5.0
 _SECONDS_A_PAGE = 30.0
@@ -167,6 +167,7 @@ def assemble(
         revisits=revisits,
         writer=Writer(sinks.beside(store), at_end=lambda: store.finish(time.time())),
         spelling=recorded.spelling if recorded is not None else None,
+        simplify=_simplifier(recorded) if job.simplify else None,
         resolve=resolve,
         traps=traps,
         filters=filters,
@@ -240,6 +241,11 @@ def _fetcher(recorded: RecordedWeb | None, http: HttpFetcher | None, journal: Jo
     if http is None or journal is None:
         raise ValueError("without a recorded web there must be a network")
     return JournalledFetcher(http, journal)
+
+
+def _simplifier(recorded: RecordedWeb | None) -> Callable[[str], str]:
+    """One address for those that are alike; but what was recorded is there under its own address alone."""
+    return lambda url: url if recorded is not None and url in recorded else simplified(url)
 
 
 def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None) -> Archive:

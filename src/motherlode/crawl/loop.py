@@ -55,7 +55,7 @@ class Crawl:
     def __init__(self, parts: Parts, *, budget: Budget, concurrency: int) -> None:
         self._parts = parts
         self._frontier = parts.frontier
-        self._settler = Settler(parts.frontier, parts.policy, parts.spelling)
+        self._settler = Settler(parts.frontier, parts.policy, parts.spelling, parts.simplify)
         self._budget = budget
         self._places = Places(concurrency, freed=self.nudge)
         """Taken by tickets whose outcome frontier and policy do not know yet."""

@@ -77,6 +77,9 @@ class RecordedWeb:
             self._earlier.setdefault(key, []).append(self._places[key])
         self._places[key] = place
 
+    def __contains__(self, url: str) -> bool:
+        return _schemeless(url) in self._places
+
     def __len__(self) -> int:
         return len(self._places)
 
