@@ -48,7 +48,7 @@ from motherlode.fetch import (
 )
 from motherlode.fetch.connections import RESTING_MOST
 from motherlode.fetch.descriptors import make_room
-from motherlode.frontier import DiskLedger, Frontier, HostBudget, Politeness
+from motherlode.frontier import REVISIT, DiskLedger, Entry, Frontier, HostBudget, Politeness
 from motherlode.index import CrawlStore, RunRecord, Writer
 from motherlode.index.sinks import open_sinks
 from motherlode.model import Fetcher, LinkSource, Policy
@@ -281,8 +281,21 @@ def _frontier(
         budget=HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, barren_after=job.barren_after),
         random=Random(job.seed),
         is_own=own_hosts(job.own_hosts) if job.own_hosts else None,
-        admit=lambda entry: filters.waiting_reason(entry.url, is_seed=entry.source == LinkSource.SEED.value),
+        admit=_admission(filters, traps),
     )
+
+
+def _admission(filters: Filters, traps: TrapWatch) -> Callable[[Entry], str]:
+    """Why a URL whose turn has come is not fetched after all: filters change, and more has been seen."""
+
+    def refusal(entry: Entry) -> str:
+        is_seed = entry.source == LinkSource.SEED.value
+        unwanted = filters.waiting_reason(entry.url, is_seed=is_seed)
+        if unwanted or is_seed or entry.arm.startswith(REVISIT):  # these are known to be no traps
+            return unwanted
+        return traps.waiting_reason(entry.url)
+
+    return refusal
 
 
 def _politeness(job: Job, *, leased: bool = False) -> Politeness:

@@ -352,8 +352,10 @@ class Crawl:
         outcome = PageOutcome(
             relevant=reading.relevant, kind=reading.kind, counts=counts, links=reading.links, reward=reward
         )
-        copy_of = self._parts.traps.saw(entry.url, page.body, useful=reading.relevant)
+        useful, parent = reading.relevant, entry.parent_url
+        copy_of = self._parts.traps.saw(entry.url, page.body, useful=useful, gist=reading.gist, parent=parent)
         new = self._settler.page(ticket, outcome)
+        self._parts.traps.page_is_over()
         if reading.not_followed:
             self._frontier.refused["nofollow"] += reading.not_followed
         if reading.out_of_scope:
@@ -364,6 +366,7 @@ class Crawl:
     async def _settle_failure(self, ticket: Ticket, failure: Failure) -> Visit:
         if failure.kind is FailureKind.REDIRECT and ticket.entry.hops < MAX_REDIRECTS:
             await self._parts.writer.put(redirect_record(ticket, failure))
+            self._parts.traps.moved(ticket.url, parent=ticket.entry.parent_url)
         return self._failed(ticket, self._settler.failure(ticket, failure, ended_at(failure)))
 
     def _failed(self, ticket: Ticket, failure: Failure) -> Visit:

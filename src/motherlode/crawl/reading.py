@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 
+from motherlode.crawl.gist import gist
 from motherlode.crawl.readings import NO_SUPPLIES, Body, Instructions, Reading
 from motherlode.crawl.understanding import understand
 from motherlode.extract import (
@@ -93,6 +94,7 @@ class Reader:
             wanted=tuple(sorted({url for extraction in facts.extractions for url in extraction.wanted})),
             ntriples=ntriples(facts) if self._keep_ntriples else b"",
             hashes=statement_hashes(facts) if self._keep_hashes else b"",
+            gist=gist(facts, page.url),
         )
 
     def _gather(self, document: Document, facts: Facts, *, told: AbstractSet[str]) -> list[Link]:

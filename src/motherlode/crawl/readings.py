@@ -98,6 +98,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """The statements without the page's plain facts, where they were asked for."""
     hashes: bytes = b""
     """Of the same statements, where they were asked for."""
+    gist: int = 0
+    """What it says, to tell whether other pages say the same."""
 
 
 def syntaxes(reading: Reading) -> tuple[str, ...]:
