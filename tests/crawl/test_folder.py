@@ -68,3 +68,17 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
     first.unlock()
     second.lock()
     second.unlock()
+
+
+def test_the_answers_of_shards_are_answers_of_the_crawl(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path / "a")
+    folder.create(JOB)
+    for number in range(2):
+        shard = CrawlFolder(folder.path / "shards" / f"{number:04d}")
+        shard.create(JOB)
+        shard.unlock()
+        shard.warc.mkdir()
+        (shard.warc / "crawl-00001.warc.gz").touch()
+    folder.unlock()
+    found = [path.relative_to(folder.path).as_posix() for path in folder.warc_files()]
+    assert found == ["shards/0000/warc/crawl-00001.warc.gz", "shards/0001/warc/crawl-00001.warc.gz"]

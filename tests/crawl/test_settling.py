@@ -9,6 +9,7 @@ from tests.frontier.fakes import BestOf, frontier_on, take
 from motherlode.crawl.settling import MOST_SITEMAPS, TOO_MANY_SITEMAPS, PageOutcome, Settler
 from motherlode.frontier import MAX_REDIRECTS, Frontier, MemoryLedger, Ticket, UrlState
 from motherlode.model import Failure, FailureKind, Feedback, Link, LinkSource, Parent, Rating, Syntax
+from motherlode.www.urls import simplified
 
 HOME = "http://a.example/"
 
@@ -150,3 +151,15 @@ def test_a_policy_sees_the_page_and_all_its_links() -> None:
     assert (parent.url, parent.host, parent.depth, parent.arm) == (HOME, "a.example", 0, "a.example")
     assert (parent.relevant, parent.kind, parent.counts) == (True, "html", {Syntax.RDFA: 3})
     assert [link.url for link in parent.links] == [HOME, "http://a.example/new"], "known ones, too"
+
+
+def test_links_that_are_alike_are_one_page_but_seeds_and_redirects_stay_as_they_are() -> None:
+    turn = Turn()
+    turn.settler = Settler(turn.frontier, turn.policy, simplify=simplified)
+    seed = f"{HOME}?z=1&a=2"
+    turn.settler.seeds([seed])
+    assert turn.settler.page(turn.ticket(), outcome(f"{HOME}x?c=1&b=2", f"{HOME}x?b=2&c=1", f"{HOME}/x?b=2&c=1&")) == 1
+    assert turn.state(seed) is UrlState.DONE
+    moved = turn.fails(FailureKind.REDIRECT, location=f"{HOME}x?c=1&b=2")
+    assert moved.url == f"{HOME}x?b=2&c=1"
+    assert turn.state(f"{HOME}x?c=1&b=2") is UrlState.WAITING, "the server knows it by this address alone"

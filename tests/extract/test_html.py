@@ -195,3 +195,17 @@ def test_traps_end_in_time(markup: str) -> None:
     started = time.process_time()
     html_links(page, ExtractOptions())
     assert time.process_time() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("reference", "is_told"),
+    [
+        *[("/" + "a" * 5000, True), ("https://example.org/?" + "a" * 5000, True), ("/" + "a" * 3000, False)],
+        *[(f"data:text/html,{'a' * 5000}", False), (f" javascript:{'a' * 5000}", False), ("#" + "a" * 5000, False)],
+    ],
+)
+def test_an_address_that_is_too_long_leaves_a_problem(reference: str, is_told: bool) -> None:  # noqa: FBT001
+    page = document(f'<a href="{reference}">long</a><a href="/b">short</a>')
+    assert "http://example.org/b" in [link.url for link in html_links(page, ExtractOptions())]
+    said = [problem.message for problem in page.problems]
+    assert said == (["addresses of more than 4,096 characters are not followed"] if is_told else [])

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from motherlode.fetch.archive import response_record
+from motherlode.fetch.warc_writing import Answer, new_id, response_record
 from motherlode.index.warc import export_warc
 
 
 def records(*numbers: int) -> list[bytes]:
     urls = [(f"http://a.example/{number}", f"body {number}".encode() * 1000) for number in numbers]
-    return [response_record(url, at=0.0, status=200, headers={}, body=body) for url, body in urls]
+    return [response_record(Answer(url=url, at=0.0, status=200, body=body), new_id()) for url, body in urls]
 
 
 def read(data: bytes) -> dict[str, bytes]:

@@ -1,70 +1,8 @@
-"""Traps that only show over many pages."""
+"""Copies: contents and hosts."""
 
 from __future__ import annotations
 
-import pytest
-
-from motherlode.www.trap_memory import ENDLESS, MIRROR, ContentSeen, HostTraps, MirrorHosts, pattern_of
-
-
-@pytest.mark.parametrize(
-    ("url", "pattern"),
-    [
-        ("http://e.org/", "http://e.org/"),
-        ("http://e1.org:8080/a12b/3", "http://e1.org:8080/a0b/0"),
-        ("http://e.org/x?a=1&b&c=d=e", "http://e.org/x?a=&b&c="),
-        ("http://e.org/x?2026", "http://e.org/x?0"),
-    ],
-)
-def test_patterns(url: str, pattern: str) -> None:
-    assert pattern_of(url) == pattern
-
-
-def days(count: int) -> list[str]:
-    return [f"http://e.org/day/{n}" for n in range(count)]
-
-
-def test_a_pattern_that_gives_nothing_is_left_alone_after_a_fair_sample() -> None:
-    memory = HostTraps(offers=10, sample=5)
-    for url in days(5):
-        memory.fetched(url, useful=False)
-    assert [memory.reason(url) for url in days(12)] == [""] * 10 + [ENDLESS] * 2
-    assert memory.reason("http://e.org/item/1") == ""
-    assert memory.reason("http://other.org/day/1") == "", "another host has done nothing"
-
-
-def test_offers_alone_are_no_sign() -> None:
-    memory = HostTraps(offers=10, sample=5)
-    for url in days(4):
-        memory.fetched(url, useful=False)
-    assert not any(memory.reason(url) for url in days(1000))
-    memory.fetched("http://e.org/day/4", useful=False)
-    assert memory.reason("http://e.org/day/1000") == ENDLESS
-
-
-def test_one_page_of_use_frees_the_pattern() -> None:
-    memory = HostTraps(offers=1, sample=2)
-    for url in days(5):
-        memory.fetched(url, useful=url.endswith("3"))
-    assert not any(memory.reason(url) for url in days(10))
-
-
-def test_addresses_without_numbers_or_queries_are_not_remembered() -> None:
-    memory = HostTraps(offers=0, sample=0)
-    assert memory.reason("http://e1.org/about/us") == ""
-    memory.fetched("http://e1.org/about/us", useful=False)
-    assert len(memory) == 0
-
-
-def test_memory_is_bounded_and_keeps_what_is_in_use() -> None:
-    memory = HostTraps(offers=1, sample=1, capacity=10)
-    memory.fetched("http://e.org/day/1", useful=False)
-    memory.reason("http://e.org/day/1")
-    for n in range(1000):
-        memory.reason(f"http://h{n}.org/x/1")
-        assert memory.reason("http://e.org/day/2") == ENDLESS
-    assert len(memory) == 10
-
+from motherlode.www.trap_memory import MIRROR, ContentSeen, MirrorHosts
 
 BODY = b"<p>some text of a page</p>" * 10
 
@@ -101,42 +39,72 @@ def test_a_host_of_nothing_but_copies_is_a_mirror() -> None:
     mirrors = MirrorHosts(sample=5)
     copies(mirrors, 4)
     assert mirrors.reason("http://m.org/x") == ""
-    copies(mirrors, 1)
+    copies(mirrors, 5)
     assert mirrors.reason("http://m.org/x") == MIRROR
     assert mirrors.reason("http://e.org/x") == ""
 
 
-@pytest.mark.parametrize(
-    ("url", "duplicate_of"),
-    [
-        ("http://m.org/own", ""),
-        ("http://m.org/a", "http://e.org/b"),
-        ("http://m.org/a", "http://m.org/b"),
-        ("http://m.org/a", "http://third.org/a"),
-    ],
-)
-def test_one_page_of_its_own_makes_a_host_no_mirror(url: str, duplicate_of: str) -> None:
+def both(mirrors: MirrorHosts, names: range, *hosts: str) -> None:
+    """The same pages on several hosts, which are crawled side by side, so that each has some of them first."""
+    for name in names:
+        order = [*hosts[name % len(hosts) :], *hosts[: name % len(hosts)]]
+        for host in order:
+            mirrors.fetched(
+                f"http://{host}/{name}", duplicate_of="" if host == order[0] else f"http://{order[0]}/{name}"
+            )
+
+
+def test_one_of_several_mirrors_stays_although_each_had_pages_first() -> None:
     mirrors = MirrorHosts(sample=5)
-    copies(mirrors, 3)
-    mirrors.fetched(url, duplicate_of=duplicate_of)
-    copies(mirrors, 10)
-    assert mirrors.reason("http://m.org/x") == ""
+    both(mirrors, range(60), "a.org", "b.org", "c.org", "d.org")
+    refused = [host for host in "abcd" if mirrors.reason(f"http://{host}.org/x")]
+    assert len(refused) == 3
 
 
-def test_a_mirror_is_freed_by_a_page_of_its_own_and_when_it_is_forgotten() -> None:
-    mirrors = MirrorHosts(sample=2, capacity=3)
+def test_a_host_with_more_than_the_other_has_is_no_mirror() -> None:
+    mirrors = MirrorHosts(sample=5)
+    for number in range(50):
+        mirrors.fetched(f"http://www.e.org/own/{number}", duplicate_of="")
+    copies(mirrors, 20, host="http://www.e.org")
+    assert mirrors.reason("http://www.e.org/x") == ""
+
+
+def test_tenants_of_one_service_share_pages_and_are_no_mirrors() -> None:
+    mirrors = MirrorHosts(sample=5)
+    for host in ("a.org", "b.org"):
+        mirrors.fetched(f"http://{host}/", duplicate_of="")
+    both(mirrors, range(50), "a.org", "b.org")
+    assert not mirrors.reason("http://a.org/x")
+    assert not mirrors.reason("http://b.org/x")
+
+
+def test_a_mirror_is_freed_where_it_differs_and_when_it_is_forgotten() -> None:
+    mirrors = MirrorHosts(sample=2, capacity=50)
+    mirrors.fetched("http://e.org/news", duplicate_of="")
     copies(mirrors, 2)
-    mirrors.fetched("http://m.org/own", duplicate_of="")
+    assert mirrors.reason("http://m.org/x") == MIRROR
+    mirrors.fetched("http://m.org/news", duplicate_of="")
     assert mirrors.reason("http://m.org/x") == ""
+    copies(mirrors, 10)
+    assert mirrors.reason("http://m.org/x") == "", "once is enough"
     copies(mirrors, 2, host="http://n.org")
     assert mirrors.reason("http://n.org/x") == MIRROR
-    for number in range(3):
+    for number in range(50):
         mirrors.fetched(f"http://h{number}.org/", duplicate_of="")
     assert mirrors.reason("http://n.org/x") == ""
+
+
+def test_a_page_that_is_looked_at_again_counts_once() -> None:
+    mirrors = MirrorHosts(sample=5)
+    for _ in range(10):
+        copies(mirrors, 3)
+    assert mirrors.reason("http://m.org/x") == ""
 
 
 def test_mirrors_are_known_again_after_loading() -> None:
     before, after = MirrorHosts(sample=2), MirrorHosts(sample=2)
     copies(before, 2)
-    after.load(before.dump())
+    after.load(*before.dump())
     assert after.reason("http://m.org/x") == MIRROR
+    both(after, range(10, 20), "e.org", "m.org")
+    assert after.reason("http://e.org/x") == "", "two never stand for each other"

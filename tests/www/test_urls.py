@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 import ada_url
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from motherlode.www import urls
+from motherlode.www.tracking import is_tracking, without_sessions
 from motherlode.www.urls import (
     MAX_URL_LENGTH,
     canonical,
@@ -204,6 +206,27 @@ def test_whatever_a_page_holds_the_result_is_canonical_or_nothing(reference: str
     assert "@" not in host_of(found)
     assert origin_of(found) + "/" in found
     assert found[len(origin_of(found))] == "/"
+
+
+def _asked(href: str) -> tuple[list[bytes], list[bytes]]:
+    """What a server is asked for: the segments of the path and the parameters of the query, as bytes."""
+    path, _, query = href.partition("#")[0].split("/", 3)[3].partition("?")
+    return [unquote_to_bytes(one) for one in path.split("/")], [unquote_to_bytes(one) for one in query.split("&")]
+
+
+@given(ANYTHING)
+@example("/a%2fb/%2e%2e/c;x=1?a=%26&utm_source=x&b=%3d&%75tm_y&c+d&PHPSESSID=1")
+@example("/50%/%zz?%&%2")
+def test_a_server_is_asked_for_what_a_browser_asks_for_but_for_the_table(reference: str) -> None:
+    found, href = resolve("http://example.org/dir/page?q", reference), parse(reference, "http://example.org/dir/page?q")
+    if found is None or href is None:
+        return
+    (segments, parameters), (all_segments, all_parameters) = _asked(found), _asked(href)
+    plain = without_sessions("/".join(one.decode("latin-1") for one in all_segments))
+    if plain.encode("latin-1") == b"/".join(all_segments):
+        assert segments == all_segments
+    kept = [one for one in all_parameters if not is_tracking(one.decode("latin-1"))]
+    assert parameters == (kept or [b""])
 
 
 @given(ANYTHING)

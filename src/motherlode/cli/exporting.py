@@ -59,7 +59,7 @@ def export(
     \b
     nquads, trig   every statement with the graph of its page, and the provenance
     parquet        a folder with quads.parquet and pages.parquet, for DuckDB, Polars, Spark …
-    warc           all answers as they came, if the crawl kept them (crawl --warc)
+    warc           all requests and answers, if the crawl kept them (crawl --warc)
     void           a description of the data set: sizes, classes, properties, runs
 
     \b
@@ -135,7 +135,7 @@ def _export_parquet(store: QuadStore, output: Path | None) -> None:
 def _export_warc(place: CrawlFolder, output: Path | None) -> None:
     from motherlode.index.warc import export_warc
 
-    files = sorted(place.warc.glob("*.warc.gz"))
+    files = place.warc_files()
     if not files:
         stop(f"{place.path} kept no answers: crawl with --warc to keep them", code=FAILED)
     packed = output is None or output.suffix == ".gz"

@@ -48,7 +48,7 @@ from motherlode.fetch import (
 )
 from motherlode.fetch.connections import RESTING_MOST
 from motherlode.fetch.descriptors import make_room
-from motherlode.frontier import DiskLedger, Frontier, HostBudget, Politeness
+from motherlode.frontier import REVISIT, DiskLedger, Entry, Frontier, HostBudget, Politeness
 from motherlode.index import CrawlStore, RunRecord, Writer
 from motherlode.index.sinks import open_sinks
 from motherlode.model import Fetcher, LinkSource, Policy
@@ -56,7 +56,7 @@ from motherlode.policy import make_choosy, policy_from, reads_known_links, rewar
 from motherlode.policy.models import start_from
 from motherlode.transform.installed import wanted_types
 from motherlode.www.scope import ScopeRule, scope_rule
-from motherlode.www.urls import MAX_URL_LENGTH
+from motherlode.www.urls import MAX_URL_LENGTH, simplified
 
 _SECONDS_A_SYNTAX = 5.0
 _SECONDS_A_PAGE = 30.0
@@ -149,7 +149,7 @@ def assemble(
     revisits = Revisits(ledger, frontier, refreshing) if refreshing is not None else None
     if refresh is not None and revisits is not None:
         refresh(revisits, frontier)
-    archive = Archive(folder.warc) if job.warc else None
+    archive = _archive(job, folder, http) if job.warc else None
     supplier = fetcher if archive is None else ArchivedFetcher(fetcher, archive)
     sinks = open_sinks(job.sink_settings(), folder.path, environment=os.environ)
     parts = Parts(
@@ -168,6 +168,7 @@ def assemble(
         revisits=revisits,
         writer=Writer(sinks.beside(store), at_end=lambda: store.finish(time.time())),
         spelling=recorded.spelling if recorded is not None else None,
+        simplify=_simplifier(recorded) if job.simplify else None,
         resolve=resolve,
         traps=traps,
         filters=filters,
@@ -243,6 +244,21 @@ def _fetcher(recorded: RecordedWeb | None, http: HttpFetcher | None, journal: Jo
     return JournalledFetcher(http, journal)
 
 
+def _simplifier(recorded: RecordedWeb | None) -> Callable[[str], str]:
+    """One address for those that are alike; but what was recorded is there under its own address alone."""
+    return lambda url: url if recorded is not None and url in recorded else simplified(url)
+
+
+def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None) -> Archive:
+    about = {"software": f"Motherlode/{__version__}"}
+    if http is None:
+        about["description"] = f"a crawl of the recorded web {Path(job.web or '').name}"
+    else:
+        robots = f"obey, but for {', '.join(job.own_hosts)}" if job.own_hosts else "obey"
+        about |= {"robots": robots, "http-header-user-agent": _user_agent(job)}
+    return Archive(folder.warc, about=about, written=None if http is None else http.written)
+
+
 def _learner(job: Job, ledger: DiskLedger) -> Policy:
     policy = policy_from(job.policy, job.seed, target=target_from(job.target))
     if job.model and ledger.note("policy") is None:  # a crawl that is resumed knows what the model knew
@@ -266,8 +282,21 @@ def _frontier(
         budget=HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, barren_after=job.barren_after),
         random=Random(job.seed),
         is_own=own_hosts(job.own_hosts) if job.own_hosts else None,
-        admit=lambda entry: filters.waiting_reason(entry.url, is_seed=entry.source == LinkSource.SEED.value),
+        admit=_admission(filters, traps),
     )
+
+
+def _admission(filters: Filters, traps: TrapWatch) -> Callable[[Entry], str]:
+    """Why a URL whose turn has come is not fetched after all: filters change, and more has been seen."""
+
+    def refusal(entry: Entry) -> str:
+        is_seed = entry.source == LinkSource.SEED.value
+        unwanted = filters.waiting_reason(entry.url, is_seed=is_seed)
+        if unwanted or is_seed or entry.arm.startswith(REVISIT):  # these are known to be no traps
+            return unwanted
+        return traps.waiting_reason(entry.url)
+
+    return refusal
 
 
 def _politeness(job: Job, *, leased: bool = False) -> Politeness:
@@ -321,12 +350,15 @@ def _http(job: Job) -> HttpFetcher:
 
 
 def _http_options(job: Job) -> HttpOptions:
-    contact = f" (+{job.contact})" if job.contact else ""
     return HttpOptions(
-        user_agent=f"Motherlode/{__version__}{contact}",
+        user_agent=_user_agent(job),
         limits=HttpLimits(whole=job.timeout, body=job.max_body),
         allow=job.allow,
         useful=wanted_types(job.transform_options()),
         hosts=job.places(),
         proxy=job.proxy,
     )
+
+
+def _user_agent(job: Job) -> str:
+    return f"Motherlode/{__version__} (+{job.contact})" if job.contact else f"Motherlode/{__version__}"

@@ -99,6 +99,11 @@ class CrawlFolder:
         found = [CrawlFolder(path) for path in sorted((self.path / "shards").glob("[0-9]*"))]
         return [part for part in found if part.holds_a_crawl]
 
+    def warc_files(self) -> list[Path]:
+        """The kept answers in the order in which they came, those of one shard after those of the other."""
+        own = sorted(self.warc.glob("*.warc.gz"))
+        return own + [path for part in self.shards() for path in part.warc_files()]
+
     def disk_use(self) -> int:
         """Bytes of all files below the folder, as the disk counts them (the frontier's file is sparse)."""
         places = (Path(root) / name for root, _, names in os.walk(self.path) for name in names)

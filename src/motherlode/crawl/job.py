@@ -60,6 +60,8 @@ class Job:
     dry_below: float = 0.01
     scope: str = "web"
     """host, pld, web, or a regular expression that a URL must match from its start."""
+    simplify: bool = False
+    """Take links for one page that differ only in the order of parameters, in empty ones, or in double slashes."""
     web: str | None = None
     """A WARC file in the place of the network."""
     delay: float | None = None

@@ -18,7 +18,6 @@ import contextlib
 import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
-from http import HTTPStatus
 
 import msgspec
 
@@ -56,7 +55,7 @@ class Crawl:
     def __init__(self, parts: Parts, *, budget: Budget, concurrency: int) -> None:
         self._parts = parts
         self._frontier = parts.frontier
-        self._settler = Settler(parts.frontier, parts.policy, parts.spelling)
+        self._settler = Settler(parts.frontier, parts.policy, parts.spelling, parts.simplify)
         self._budget = budget
         self._places = Places(concurrency, freed=self.nudge)
         """Taken by tickets whose outcome frontier and policy do not know yet."""
@@ -199,8 +198,8 @@ class Crawl:
             fetched = await self._parts.fetcher.fetch(request)
         self._frontier.answered(ticket, ended_at(fetched), elapsed=answered_in(fetched), address=fetched.address)
         self._turns.put_nowait(None)  # its host may be free for another request
-        if self._parts.archive is not None and fetched.status != HTTPStatus.NOT_MODIFIED:
-            await self._parts.archive.add(fetched)
+        if self._parts.archive is not None:
+            await self._parts.archive.add(request, fetched)
         if revisits is not None:
             fetched = revisits.judged(ticket, fetched)
         reading = None
@@ -228,12 +227,15 @@ class Crawl:
         """Use the ticket for a HEAD. If the page is worth a GET, it gets a ticket of its own for that."""
         if self._parts.prober is None:
             raise ValueError("nothing was said about probing")
+        request = Request(url=ticket.url, kind=RequestKind.PROBE)
         with self._places.asking(time.monotonic(), usual=self._frontier.response_time(ticket)):
-            answer = await self._parts.fetcher.fetch(Request(url=ticket.url, kind=RequestKind.PROBE))
+            answer = await self._parts.fetcher.fetch(request)
         self._frontier.answered(ticket, ended_at(answer), elapsed=answered_in(answer), address=answer.address)
         self.totals.heads += 1
         verdict = self._parts.prober.verdict(ticket.url, answer)
         if verdict is not None:
+            if self._parts.archive is not None:  # otherwise the answer to the GET is kept
+                await self._parts.archive.add(request, answer)
             self._turns.put_nowait(_Turn(ticket, verdict, None))
             return
         self.totals.requests += 1
@@ -353,8 +355,10 @@ class Crawl:
         outcome = PageOutcome(
             relevant=reading.relevant, kind=reading.kind, counts=counts, links=reading.links, reward=reward
         )
-        copy_of = self._parts.traps.saw(entry.url, page.body, useful=reading.relevant)
+        useful, parent = reading.relevant, entry.parent_url
+        copy_of = self._parts.traps.saw(entry.url, page.body, useful=useful, gist=reading.gist, parent=parent)
         new = self._settler.page(ticket, outcome)
+        self._parts.traps.page_is_over()
         if reading.not_followed:
             self._frontier.refused["nofollow"] += reading.not_followed
         if reading.out_of_scope:
@@ -373,6 +377,7 @@ class Crawl:
     async def _settle_failure(self, ticket: Ticket, failure: Failure) -> Visit:
         if failure.kind is FailureKind.REDIRECT and ticket.entry.hops < MAX_REDIRECTS:
             await self._parts.writer.put(redirect_record(ticket, failure))
+            self._parts.traps.moved(ticket.url, parent=ticket.entry.parent_url)
         if self._parts.revisits is not None:
             self._parts.revisits.failed(ticket, failure)
         return self._failed(ticket, self._settler.failure(ticket, failure, ended_at(failure)))

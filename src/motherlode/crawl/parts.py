@@ -72,6 +72,8 @@ class Parts:
     """Offer /sitemap.xml where a robots.txt names none."""
     spelling: Callable[[str], str] | None = None
     """How a recorded web spells its URLs; None on the live web."""
+    simplify: Callable[[str], str] | None = None
+    """Which address stands for those that are alike; None where each stands for itself."""
     journal: Journal | None = None
     """Where answers are kept until what follows from them is; None where asking again costs nothing."""
     troubles: tuple[str, ...] = ()

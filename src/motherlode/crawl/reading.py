@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
+from motherlode.crawl.gist import gist
 from motherlode.crawl.readings import NO_SUPPLIES, Body, Instructions, Reading
 from motherlode.crawl.understanding import understand
 from motherlode.extract import (
@@ -94,6 +95,7 @@ class Reader:
             ntriples=ntriples(facts) if self._keep_ntriples else b"",
             hashes=statement_hashes(facts) if self._keep_hashes else b"",
             ends_at=said.ends_at if page.at else None,
+            gist=gist(facts, page.url),
         )
 
     def _gather(self, document: Document, facts: Facts, *, told: AbstractSet[str]) -> list[Link]:

@@ -102,6 +102,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """Of the same statements, where they were asked for."""
     ends_at: float | None = None
     """When the page, in its head, asks not to be kept any longer."""
+    gist: int = 0
+    """What it says, to tell whether other pages say the same."""
 
 
 def syntaxes(reading: Reading) -> tuple[str, ...]:

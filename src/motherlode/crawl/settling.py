@@ -31,11 +31,20 @@ class PageOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Settler:
     """Lets the policy learn, offers the links, and closes the ticket; one turn at a time."""
 
-    def __init__(self, frontier: Frontier, policy: Policy, spelling: Callable[[str], str] | None = None) -> None:
+    def __init__(
+        self,
+        frontier: Frontier,
+        policy: Policy,
+        spelling: Callable[[str], str] | None = None,
+        simplify: Callable[[str], str] | None = None,
+    ) -> None:
         self._frontier = frontier
         self._policy = policy
         self._spelling = spelling
         """How a recorded web spells its URLs; None on the live web."""
+        self._simplify = simplify
+        """Which address stands for those that are alike, if the user wants that. It is applied to links of pages alone:
+        a seed is what the user says, and a redirect may lead from the simple address to the only one that is there."""
 
     def seeds(self, urls: Sequence[str]) -> int:
         links = [Link(url=url, source=LinkSource.SEED) for url in urls]
@@ -52,7 +61,7 @@ class Settler:
     def page(self, ticket: Ticket, outcome: PageOutcome) -> int:
         """A page has been read; how many of its links were new."""
         entry = ticket.entry
-        links = self._spelled(outcome.links)
+        links = self._spelled(_respelled(outcome.links, self._simplify))
         parent = Parent(
             url=entry.url,
             host=ticket.host,
@@ -134,6 +143,10 @@ class Settler:
         )
 
     def _spelled(self, links: Sequence[Link]) -> Sequence[Link]:
-        if self._spelling is None:
-            return links
-        return [msgspec.structs.replace(link, url=self._spelling(link.url)) for link in links]
+        return _respelled(links, self._spelling)
+
+
+def _respelled(links: Sequence[Link], spelling: Callable[[str], str] | None) -> Sequence[Link]:
+    if spelling is None:
+        return links
+    return [msgspec.structs.replace(link, url=spelling(link.url)) for link in links]

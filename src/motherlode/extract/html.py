@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
@@ -12,13 +13,14 @@ from selectolax.lexbor import LexborNode
 from motherlode.extract.addresses import Addresses
 from motherlode.extract.headers import refreshed
 from motherlode.extract.merging import joined
-from motherlode.extract.options import MAX_TEXT, ExtractOptions, too_many
+from motherlode.extract.options import MAX_TEXT, TOO_LONG, ExtractOptions, too_many
 from motherlode.extract.robots import robots_directives
 from motherlode.extract.surroundings import Surroundings, context, shortened
 from motherlode.model import Link, LinkSource
 from motherlode.www.document import Document
 from motherlode.www.html_budget import TextBudget
 from motherlode.www.html_references import query_in
+from motherlode.www.urls import MAX_URL_LENGTH
 
 _SELECTOR = 'a[href], area[href], link[href], iframe[src], frame[src], meta[http-equiv="refresh" i]'
 """What Python leaves out afterwards costs less than further conditions here, which every element is asked for."""
@@ -42,6 +44,7 @@ _NO_PAGE_RELS = frozenset(
     )
 )
 """Relations of link elements to what a page is made of, or to services, and never to another page."""
+_SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*):")
 _MENTIONS_PER_LINK = 8
 """A page may mention each of its addresses so many times, on average, before we stop reading."""
 
@@ -52,6 +55,8 @@ def html_links(document: Document, options: ExtractOptions, told: AbstractSet[st
     page.read(document.html.css(_SELECTOR))
     if page.is_cut:
         document.problems.append(too_many(options.page_links))
+    if page.has_long:
+        document.problems.append(TOO_LONG)
     found = [link for link in page.best.values() if link is not None]
     return [replace(link, nofollow=True) for link in found] if robots_directives(document).nofollow else found
 
@@ -64,6 +69,8 @@ class _PageLinks:
         """None for an address that nobody will follow."""
         self.is_cut = False
         """There was more than we read."""
+        self.has_long = False
+        """There were addresses that are too long to be any."""
         self._told = told
         self._most = options.page_links
         self._outside = options.outside or _never
@@ -85,7 +92,9 @@ class _PageLinks:
                 self.is_cut = True
                 break
             url = page(reference)
-            if url is not None:
+            if url is None:
+                self.has_long = self.has_long or (len(reference) > MAX_URL_LENGTH and _is_of_the_web(reference))
+            else:
                 known = best.get(url)
                 if known is None:
                     if url in best:
@@ -125,6 +134,12 @@ class _PageLinks:
             tag_path=path,
             nofollow="nofollow" in rel.split() if rel else False,
         )
+
+
+def _is_of_the_web(reference: str) -> bool:
+    """Whether a reference is none of another scheme: pictures and programs stand in references, too."""
+    scheme = _SCHEME.match(reference)
+    return scheme is None or scheme[1].lower() in ("http", "https")
 
 
 def _never(_url: str) -> bool:

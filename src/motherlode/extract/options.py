@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from motherlode.model import ContentKind, Problem
+from motherlode.www.urls import MAX_URL_LENGTH
 
 MAX_TEXT = 120
 """Characters of any text that goes with a link."""
@@ -30,6 +31,10 @@ class ExtractOptions:
 
     def most_links(self, kind: ContentKind) -> int:
         return self.sitemap_links if kind is ContentKind.SITEMAP else self.page_links
+
+
+TOO_LONG = Problem(syntax=None, message=f"addresses of more than {MAX_URL_LENGTH:,} characters are not followed")
+"""What is told where a page has such."""
 
 
 def too_many(most: int) -> Problem:

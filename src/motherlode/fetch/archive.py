@@ -1,64 +1,45 @@
-"""WARC output: each answer a gzip member of its own, so that a file can be indexed and cut off anywhere between two."""
+"""WARC output: each record a gzip member of its own, so that a file can be indexed and cut off anywhere between two.
+
+Each file begins with a record that tells who made it, and stands for itself: a body that came before is not written
+again, but only where its first record is in the same file. Beside each answer stands the request that was sent for it.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import base64
-import gzip
-import hashlib
+import os
 import re
 import time
-import uuid
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
 
+from motherlode.fetch.warc_tail import Kept, mend
+from motherlode.fetch.warc_writing import (
+    Answer,
+    Field,
+    Original,
+    digest_of,
+    info_record,
+    new_id,
+    not_modified_record,
+    request_record,
+    response_record,
+    same_payload_record,
+)
 from motherlode.model import Fetched, Fetcher, Page, Request
 
-_UNDONE = frozenset({"content-encoding", "transfer-encoding", "content-length", "connection", "keep-alive"})
-"""Headers that speak of the transfer and not of the body as it is kept."""
 _NAME = re.compile(r"crawl-([0-9]+)\.warc\.gz")
 _BODILESS = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
+_LEAST_SHARED = 1024
+"""Bytes of a body that is worth a reference: a shorter one is hardly longer than that."""
+_MOST_SHARED = 100_000
+"""Bodies of one file that are remembered; the one that was met longest ago is forgotten first."""
 
-
-def http_block(status: int, headers: Mapping[str, str], body: bytes) -> bytes:
-    """An HTTP answer as bytes, its encodings undone."""
-    try:
-        reason = HTTPStatus(status).phrase
-    except ValueError:
-        reason = "Unknown"
-    kept = [(name, value) for name, value in headers.items() if name.lower() not in _UNDONE]
-    kept.append(("Content-Length", str(len(body))))
-    lines = [f"HTTP/1.1 {status} {reason}", *(f"{name}: {value}" for name, value in kept)]
-    return "\r\n".join(lines).encode("utf-8", "replace") + b"\r\n\r\n" + body
-
-
-def response_record(
-    url: str, *, at: float, status: int, headers: Mapping[str, str], body: bytes, truncated: str = ""
-) -> bytes:
-    """A WARC 1.1 response record, packed; `truncated` says why the body is not whole."""
-    block = http_block(status, headers, body)
-    digest = base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()
-    when = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return _record(
-        [
-            ("WARC-Type", "response"),
-            ("WARC-Target-URI", url),
-            ("WARC-Date", when),
-            ("WARC-Record-ID", f"<urn:uuid:{uuid.uuid4()}>"),
-            ("WARC-Payload-Digest", f"sha1:{digest}"),
-            ("Content-Type", "application/http; msgtype=response"),
-            *([("WARC-Truncated", truncated)] if truncated else []),
-        ],
-        block,
-    )
-
-
-def _record(headers: list[tuple[str, str]], block: bytes) -> bytes:
-    head = "".join(f"{name}: {value}\r\n" for name, value in [*headers, ("Content-Length", str(len(block)))])
-    return gzip.compress(b"WARC/1.1\r\n" + head.encode() + b"\r\n" + block + b"\r\n\r\n", compresslevel=6)
+Written = Callable[[Request], bytes]
+"""Gives a request as the bytes that are sent."""
 
 
 def _truncated(fetched: Fetched) -> str:
@@ -69,73 +50,129 @@ def _truncated(fetched: Fetched) -> str:
     return "" if is_empty else "unspecified"  # the status or the type told that there was no use in reading it
 
 
-class WarcFile:
-    """Appends records to a file. Every record is written with one call, so a kill leaves at most the last one cut."""
+def _answer(fetched: Fetched, status: int) -> Answer:
+    return Answer(
+        url=fetched.url,
+        at=fetched.fetched_at or time.time(),
+        status=status,
+        headers=fetched.headers,
+        body=fetched.body if isinstance(fetched, Page) else b"",
+        truncated=_truncated(fetched),
+        address=fetched.address,
+    )
 
-    def __init__(self, path: Path) -> None:
+
+def _is_shared(answer: Answer) -> bool:
+    """Whether the body is written once for all addresses at which it is met."""
+    return len(answer.body) >= _LEAST_SHARED and not answer.truncated
+
+
+class WarcFile:
+    """Appends records to a file. What belongs together is written with one call, so a kill cuts at most the last."""
+
+    def __init__(self, path: Path, *, about: Mapping[str, str] | None = None) -> None:
         self._path = path
         self._file = path.open("ab", buffering=0)
+        self.size = os.fstat(self._file.fileno()).st_size
+        self._more: tuple[Field, ...] = ()
+        """What every record says of the file."""
+        self._bodies: OrderedDict[str, Original] = OrderedDict()
+        if about is not None:
+            info = new_id()
+            self._append(info_record(info, name=path.name, at=time.time(), about=about))
+            self._more = (("WARC-Warcinfo-ID", info),)
 
-    def add(
-        self,
-        url: str,
-        *,
-        at: float,
-        status: int,
-        headers: Mapping[str, str],
-        body: bytes = b"",
-        truncated: str = "",
-    ) -> None:
-        record = response_record(url, at=at, status=status, headers=headers, body=body, truncated=truncated)
-        if self._file.write(record) != len(record):
+    def add(self, url: str, *, at: float, status: int, headers: Mapping[str, str], body: bytes = b"") -> None:
+        """An answer of which no more is known."""
+        self.keep(Answer(url=url, at=at, status=status, headers=headers, body=body))
+
+    def keep(self, answer: Answer, sent: bytes = b"") -> None:
+        """An answer, and the request for it if one was sent."""
+        record = new_id()
+        written = self._response(answer, record)
+        if sent:
+            written += request_record(answer, sent, record, more=self._more)
+        self._append(written)
+        if _is_shared(answer):
+            self._remember(answer, record)
+
+    def _response(self, answer: Answer, record: str) -> bytes:
+        if answer.status == HTTPStatus.NOT_MODIFIED:
+            return not_modified_record(answer, record, more=self._more)
+        original = self._bodies.get(digest_of(answer.body)) if _is_shared(answer) else None
+        if original is not None:
+            return same_payload_record(answer, record, original, more=self._more)
+        return response_record(answer, record, more=self._more)
+
+    def _remember(self, answer: Answer, record: str) -> None:
+        digest = digest_of(answer.body)
+        self._bodies.setdefault(digest, Original(record=record, url=answer.url, date=answer.date))
+        self._bodies.move_to_end(digest)
+        if len(self._bodies) > _MOST_SHARED:
+            self._bodies.popitem(last=False)
+
+    def _append(self, records: bytes) -> None:
+        """Write all or nothing: behind half a record nobody would find the next."""
+        try:
+            written = self._file.write(records)
+        except OSError as error:
+            raise OSError(f"{self._path} could not be written: {error.strerror}") from error
+        if written != len(records):
+            os.ftruncate(self._file.fileno(), self.size)
             raise OSError(f"{self._path} could not be written: is the disk full?")
+        self.size += written
 
     def close(self) -> None:
         self._file.close()
 
 
 class Archive:
-    """All answers of a crawl, in files of a bounded size; each run begins a new one, as a kill may cut the last."""
+    """All answers of a crawl, in files of a bounded size; each run begins a new one, and mends that of the last."""
 
-    def __init__(self, folder: Path, *, most_bytes: int = 1_000_000_000) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        about: Mapping[str, str] | None = None,
+        written: Written | None = None,
+        most_bytes: int = 1_000_000_000,
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
+        self._about = {} if about is None else about
+        """What the first record of each file tells of the crawl."""
+        self._written = written
+        """None where nothing is sent, because the web is a recorded one."""
         self._most = most_bytes
-        self._number = max(
-            (int(name[1]) for path in folder.iterdir() if (name := _NAME.fullmatch(path.name))), default=0
-        )
+        files = {int(name[1]): path for path in folder.iterdir() if (name := _NAME.fullmatch(path.name))}
+        self._number = max(files, default=0)
         """Of the last file; others may have been moved away."""
+        self._kept: frozenset[Kept] = mend(files[self._number]) if files else frozenset()
+        """The last answers of the run before, which its journal may give once more."""
         self._file: WarcFile | None = None
-        self._written = 0
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="warc")
 
-    async def add(self, fetched: Fetched) -> None:
-        """Keep an answer; what never came as an answer (time-outs and the like) is none."""
-        if fetched.status is not None:
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._write, fetched)
+    async def add(self, request: Request, fetched: Fetched) -> None:
+        """Keep an answer; what never came as an answer (time-outs and the like) is none.
 
-    def _write(self, fetched: Fetched) -> None:
-        if self._file is None or self._written > self._most:
-            self._next_file()
-        body = fetched.body if isinstance(fetched, Page) else b""
-        if self._file is not None and fetched.status is not None:
-            at = fetched.fetched_at or time.time()
-            self._file.add(
-                fetched.url,
-                at=at,
-                status=fetched.status,
-                headers=fetched.headers,
-                body=body,
-                truncated=_truncated(fetched),
-            )
-        self._written += len(body)
+        Nor are answers to what was posted, since a record names nothing but a URL.
+        """
+        if fetched.status is None or request.posting is not None:
+            return
+        answer = _answer(fetched, fetched.status)
+        if not fetched.recalled or (answer.url, answer.date) not in self._kept:
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._write, request, answer)
 
-    def _next_file(self) -> None:
+    def _write(self, request: Request, answer: Answer) -> None:
+        if self._file is None or self._file.size > self._most:
+            self._file = self._next_file()
+        self._file.keep(answer, b"" if self._written is None else self._written(request))
+
+    def _next_file(self) -> WarcFile:
         if self._file is not None:
             self._file.close()
         self._number += 1
-        self._written = 0
-        self._file = WarcFile(self._folder / f"crawl-{self._number:05d}.warc.gz")
+        return WarcFile(self._folder / f"crawl-{self._number:05d}.warc.gz", about=self._about)
 
     def close(self) -> None:
         self._thread.shutdown(wait=True)
@@ -144,7 +181,7 @@ class Archive:
 
 
 class ArchivedFetcher:
-    """A fetcher whose answers are kept; not those to what was posted, since a record names nothing but a URL."""
+    """A fetcher whose answers are kept."""
 
     def __init__(self, inner: Fetcher, archive: Archive) -> None:
         self._inner = inner
@@ -152,8 +189,7 @@ class ArchivedFetcher:
 
     async def fetch(self, request: Request) -> Fetched:
         fetched = await self._inner.fetch(request)
-        if request.posting is None:
-            await self._archive.add(fetched)
+        await self._archive.add(request, fetched)
         return fetched
 
     async def close(self) -> None:

@@ -124,6 +124,11 @@ class HttpFetcher:
             return trouble
         return trouble._replace(elsewhere=self._resolver.has_another(origin.host))
 
+    def written(self, request: Request) -> bytes:
+        """A request as its host gets it, for those who keep a record of it; what only a proxy is told is left out."""
+        origin, target = split(request.url)
+        return self._sender.written(request, target=target, authority=origin.authority)
+
     def _written(self, request: Request, origin: Origin, target: str) -> bytes:
         if self._proxy is None or origin.secure:
             return self._sender.written(request, target=target, authority=origin.authority)

@@ -192,7 +192,7 @@ class AnswerParser:
         parser, receiver = self._parser, self._receiver
         assert isinstance(parser, HttpResponseParser)  # the other reads no heads
         assert receiver is not None  # as begun
-        headers, self._fields = _joined(self._fields), []  # what still comes are trailers
+        headers, self._fields = joined(self._fields), []  # what still comes are trailers
         status = parser.get_status_code()
         self._interim = 100 <= status < 200 and status != _SWITCHING
         if self._interim or self._complete:
@@ -251,9 +251,9 @@ def _is_chunked(headers: dict[str, str]) -> bool:
     return headers.get("transfer-encoding", "").lower().rpartition(",")[2].strip() == "chunked"
 
 
-def _joined(fields: list[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Headers with lower-case names; what a name says several times is joined."""
-    joined: dict[str, str] = {}
+def joined(fields: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Headers with lower-case names; what a name says several times is joined. ValueError for what nobody sends."""
+    found: dict[str, str] = {}
     for name, value in fields:
         if len(name) + len(value) > _FIELD_MOST:
             raise ValueError(f"a header of more than {_FIELD_MOST} bytes")
@@ -261,8 +261,8 @@ def _joined(fields: list[tuple[bytes, bytes]]) -> dict[str, str]:
             raise ValueError("a null byte in a header")
         key = _lower(name)
         text = _decoded(key, value)
-        joined[key] = together(key, joined[key], text) if key in joined else text
-    return joined
+        found[key] = together(key, found[key], text) if key in found else text
+    return found
 
 
 def together(name: str, before: str, text: str) -> str:

@@ -8,19 +8,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from fastwarc.warc import ArchiveIterator
+from fastwarc.warc import ArchiveIterator, WarcRecord
 
 from motherlode.fetch.answers import is_useful, is_useless
-from motherlode.fetch.warc_records import ResponseRecords, answer_in, target_of, unpacked
+from motherlode.fetch.warc_records import ResponseRecords, answer_in, is_same_payload, target_of, unpacked
+from motherlode.fetch.warc_revisits import Bodies
 from motherlode.model import Failure, FailureKind, Fetched, Page, Request, RequestKind
 from motherlode.www.urls import canonical
+
+_BODY_ELSEWHERE = "its body is in a record of another file"
+_TROUBLE = frozenset({FailureKind.SERVER_ERROR, FailureKind.UNAVAILABLE, FailureKind.TOO_MANY, FailureKind.PROTOCOL})
+"""A live crawl keeps a page whose server has trouble later on."""
 
 
 class RecordedWeb:
     """What the file does not hold is a 404. http and https are the same here.
 
-    Opening reads the file once and remembers where each response lies; the last record of a URL counts, but for
-    redirects to the same place in another spelling: from http to https, or from raw to escaped characters.
+    Opening reads the file once and remembers where each answer lies; the last record of a URL counts, but for those
+    that say nothing of the page: redirects to the same place in another spelling (from http to https, from raw to
+    escaped characters), trouble of the server, and bodies that stand in another file.
     """
 
     def __init__(self, path: Path, *, limit: int = 10 << 20, useful: tuple[str, ...] = ()) -> None:
@@ -33,6 +39,7 @@ class RecordedWeb:
         """URL without its scheme → offset of the record, and the URL as it was recorded."""
         self._earlier: dict[str, list[tuple[int, str]]] = {}
         """The records before the last, of URLs that have several."""
+        self._bodies = Bodies()
         self.broken_records = 0
         """Records that could not be read, or have no URL that we know; reading goes on behind them."""
         self._index()
@@ -46,8 +53,10 @@ class RecordedWeb:
             url = target_of(record)
             if url is None:
                 records.count_as_broken(record)
-            else:
-                self._remember(_schemeless(url), (record.stream_pos, url))
+                continue
+            self._remember(_schemeless(url), (record.stream_pos, url))
+            if not is_same_payload(record):
+                self._bodies.note(record)
         self.broken_records = records.broken
         if records.packed_as_one:
             self._unpack()
@@ -60,12 +69,16 @@ class RecordedWeb:
         self._file.flush()
         self._places.clear()
         self._earlier.clear()
+        self._bodies = Bodies()
         self._index()
 
     def _remember(self, key: str, place: tuple[int, str]) -> None:
         if key in self._places:
             self._earlier.setdefault(key, []).append(self._places[key])
         self._places[key] = place
+
+    def __contains__(self, url: str) -> bool:
+        return _schemeless(url) in self._places
 
     def __len__(self) -> int:
         return len(self._places)
@@ -91,18 +104,26 @@ class RecordedWeb:
             return Failure(url=url, kind=FailureKind.NOT_FOUND, detail="not in the recorded web", status=404)
         answer = self._answer(url, place, robots=robots)
         for earlier in reversed(self._earlier.get(key, ())):
-            if not _leads_back(answer):
+            if not _leads_back(answer) and not _says_nothing(answer):
                 break
             answer = self._answer(url, earlier, robots=robots)
         return answer
 
     def _answer(self, url: str, place: tuple[int, str], *, robots: bool) -> Fetched:
-        self._file.seek(place[0])
-        record = next(iter(ArchiveIterator(self._file, parse_http=False)), None)
+        record = self._record_at(place[0])
         answer = None
+        if record is not None and is_same_payload(record):
+            answer = self._bodies.answer(
+                record, url, self._record_at, limit=self._limit, robots=robots, useful=self._useful
+            )
+            return answer or Failure(url=url, kind=FailureKind.NOT_FOUND, detail=_BODY_ELSEWHERE, status=404)
         if record is not None:
             answer = answer_in(record, url, limit=self._limit, robots=robots, useful=self._useful)
         return answer or Failure(url=url, kind=FailureKind.PROTOCOL, detail="the record cannot be read")
+
+    def _record_at(self, place: int) -> WarcRecord | None:
+        self._file.seek(place)
+        return next(iter(ArchiveIterator(self._file, parse_http=False)), None)
 
     def _without_body(self, answer: Fetched) -> Fetched:
         """What a HEAD would have told."""
@@ -140,3 +161,8 @@ def _leads_back(answer: Fetched) -> bool:
     if answer.kind is not FailureKind.REDIRECT:
         return to_itself
     return _schemeless(canonical(answer.location) or "") == _schemeless(answer.url)
+
+
+def _says_nothing(answer: Fetched) -> bool:
+    """Nothing of the page, so that what was said before still holds."""
+    return isinstance(answer, Failure) and (answer.kind in _TROUBLE or answer.detail == _BODY_ELSEWHERE)

@@ -1,4 +1,4 @@
-"""The responses in a WARC file, whoever wrote it and whatever has happened to it since.
+"""The answers in a WARC file, whoever wrote it and whatever has happened to it since.
 
 fastwarc reads records and stops at the first that is garbled, sometimes without a word. Here the reading goes on at the
 next place where a record begins, and every gap is counted. What a response means is told by the rules of a live crawl.
@@ -20,7 +20,7 @@ import zstandard
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from motherlode.fetch.answers import failure_from_status, is_useful, is_useless
-from motherlode.fetch.parsing import together
+from motherlode.fetch.parsing import joined
 from motherlode.fetch.unpack import UNPACK_ERRORS, codings_of, unpacker_for
 from motherlode.model import Failure, FailureKind, Fetched, Page
 from motherlode.www.urls import canonical
@@ -72,7 +72,7 @@ class ResponseRecords:
                 last = record.stream_pos
                 self.packed_as_one |= is_packed and data[last : last + 2] != data[:2]
                 self.position = self._file.tell()
-                if record.record_type == WarcRecordType.response:
+                if record.record_type == WarcRecordType.response or is_same_payload(record):
                     yield record
         return last
 
@@ -96,6 +96,13 @@ def target_of(record: WarcRecord) -> str | None:
     return canonical((record.headers.get("WARC-Target-URI") or "").strip("<>"))
 
 
+def is_same_payload(record: WarcRecord) -> bool:
+    """Whether a record is an answer whose body stands in another one. One that says "not modified" is none: what was
+    there before still holds."""
+    is_revisit = record.record_type == WarcRecordType.revisit
+    return is_revisit and not (record.headers.get("WARC-Profile") or "").endswith("/server-not-modified")
+
+
 def answer_in(
     record: WarcRecord, url: str, *, limit: int, robots: bool = False, useful: tuple[str, ...] = ()
 ) -> Fetched | None:
@@ -103,25 +110,19 @@ def answer_in(
 
     Content of the types in `useful` has a reader of the user's, so it is a page whatever else is thought of it.
     """
+    head = head_of(record)
     try:
-        record.parse_http()
         packed = record.reader.read(limit + 1)
     except OSError:
         return None
-    http = record.http_headers
-    if http is None or http.status_code is None:
-        return None
-    headers: dict[str, str] = {}
-    for name, value in http:
-        key = name.lower()
-        headers[key] = together(key, headers[key], value) if key in headers else value
-    if len(packed) < min(record.content_length, limit):
+    if head is None or len(packed) < min(record.content_length, limit):
         return None  # the file ends in the middle of the record
+    status, headers = head
     if "chunked" in headers.get("transfer-encoding", "").lower():
         packed = _without_chunks(packed)
     page = Page(
         url=url,
-        status=int(http.status_code),
+        status=status,
         headers=headers,
         body=packed,
         wire_bytes=len(packed),
@@ -129,6 +130,21 @@ def answer_in(
     )
     may_be_useless = not robots and not is_useful(page.content_type, useful)
     return failure_from_status(url, page.status, headers) or _page(page, limit=limit, may_be_useless=may_be_useless)
+
+
+def head_of(record: WarcRecord) -> tuple[int, dict[str, str]] | None:
+    """Status and headers of an answer, read as those of a live one; None where it has none."""
+    try:
+        record.parse_http()
+    except OSError:
+        return None
+    http = record.http_headers
+    if http is None or http.status_code is None:
+        return None
+    try:
+        return int(http.status_code), joined(list(http.items_bytes()))
+    except ValueError:  # headers that a live crawl would not take either
+        return None
 
 
 def _without_chunks(body: bytes) -> bytes:

@@ -13,6 +13,8 @@ Scope = Callable[[str], str]
 """Gives the reason why a URL stays out, or "" where it may come in."""
 
 OUT_OF_SCOPE = "out of scope"
+_BEGINNING = "https"
+"""Of this a plain word must be the beginning, if any URL is to match it; otherwise it is a slip (`hosts`, `domain`)."""
 
 
 class ScopeRule(msgspec.Struct, frozen=True, array_like=True):
@@ -48,6 +50,11 @@ def scope_rule(spec: str, seeds: Iterable[str]) -> ScopeRule:
         re.compile(spec)
     except re.error as error:
         raise ValueError(f"scope must be host, pld, web or a regular expression; {spec!r} is none: {error}") from error
+    if spec != "web" and spec.isalnum() and not _BEGINNING.startswith(spec):
+        raise ValueError(
+            f"scope must be host, pld, web or a regular expression that a URL matches from its start; no URL begins "
+            f"with {spec!r}"
+        )
     return ScopeRule(spec)
 
 

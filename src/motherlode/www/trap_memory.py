@@ -1,110 +1,19 @@
-"""Traps that only show over many pages: patterns without end, contents seen before, hosts that mirror others.
+"""Copies: contents seen before, and hosts that mirror others.
 
 Each is a plain value of bounded size: what is forgotten costs a few requests, never a page.
 """
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
+import msgspec
 import xxhash
 
 from motherlode.www.urls import host_of
 
-ENDLESS = "trap: endless pattern"
 MIRROR = "trap: mirror of another host"
-REASONS = frozenset({ENDLESS, MIRROR})
-
-_VARIES = re.compile(r"[0-9?]")
-_VALUES = re.compile(r"=[^&]*")
-_DIGITS_AS_ZERO = bytes.maketrans(b"123456789", b"000000000")
-
-
-def pattern_of(url: str) -> str:
-    """An address with its numbers and the values of its parameters left out.
-
-    >>> pattern_of("http://example.org/list/12?page=3&order=up")
-    'http://example.org/list/0?page=&order='
-    """
-    end = url.find("/", 8)
-    return url[:end] + _pattern_below_host(url[end:])
-
-
-def _pattern_below_host(below: str) -> str:
-    """The pattern of what follows the host, which begins with a slash."""
-    mark = below.find("?")
-    if mark != -1:
-        below = below[:mark] + _VALUES.sub("=", below[mark:])
-    between = below.encode().translate(_DIGITS_AS_ZERO).split(b"0")  # half as long as a regular expression takes
-    return (b"0".join(filter(None, between)) + (b"" if between[-1] else b"0")).decode()
-
-
-class HostTraps:
-    """Refuses patterns of a host that have been offered again and again and have given nothing.
-
-    Offers alone are no sign: a catalogue has many pages of one pattern. Only when a fair sample was fetched, and not
-    one page of it was of use, is the rest left alone; and a single page of use frees the pattern for good.
-
-    >>> traps = HostTraps(offers=2, sample=1)
-    >>> traps.fetched("http://example.org/day/1", useful=False)
-    >>> [traps.reason(f"http://example.org/day/{n}") for n in range(4)]
-    ['', '', 'trap: endless pattern', 'trap: endless pattern']
-    """
-
-    def __init__(self, *, offers: int = 2000, sample: int = 500, capacity: int = 50_000) -> None:
-        self._offers = offers
-        self._sample = sample
-        self._capacity = capacity
-        """Patterns that are remembered; the one that was met longest ago is forgotten first."""
-        self._counts: OrderedDict[str, list[int]] = OrderedDict()
-        """Pattern → times offered, pages fetched without use; the second is -1 once a page was of use."""
-
-    def __len__(self) -> int:
-        return len(self._counts)
-
-    def reason(self, url: str) -> str:
-        """Why a URL that is new should not be taken up; "" where it may. Each call counts as an offer."""
-        counts = self._of(url)
-        if counts is None:
-            return ""
-        if counts[0] < self._offers:
-            counts[0] += 1
-            return ""
-        return ENDLESS if counts[1] >= self._sample else ""
-
-    def fetched(self, url: str, *, useful: bool) -> None:
-        """A page has been read. Of use is what is relevant, or has led to something that is."""
-        counts = self._of(url)
-        if counts is None:
-            return
-        if useful:
-            counts[1] = -1
-        elif counts[1] != -1:
-            counts[1] += 1
-
-    def _of(self, url: str) -> list[int] | None:
-        """The counts of an address's pattern; None for an address that is the only one of its pattern."""
-        end = url.find("/", 8)
-        if not _VARIES.search(url, end):
-            return None
-        pattern = url[:end] + _pattern_below_host(url[end:])
-        counts = self._counts.get(pattern)
-        if counts is None:
-            counts = self._counts[pattern] = [0, 0]
-            if len(self._counts) > self._capacity:
-                self._counts.popitem(last=False)
-        else:
-            self._counts.move_to_end(pattern)
-        return counts
-
-    def dump(self) -> dict[str, list[int]]:
-        """Plain data from which `load` makes the same memory, the longest ago first."""
-        return dict(self._counts)
-
-    def load(self, counts: Mapping[str, list[int]]) -> None:
-        self._counts = OrderedDict(counts)
 
 
 class ContentSeen:
@@ -138,59 +47,128 @@ class ContentSeen:
         return "" if place == url else place
 
     def dump(self) -> list[tuple[bytes, str]]:
-        """As in `HostTraps`."""
+        """Plain data from which `load` makes the same memory, the longest ago first."""
         return list(self._places.items())
 
     def load(self, places: Iterable[tuple[bytes, str]]) -> None:
         self._places = OrderedDict(places)
 
 
+class Standing(msgspec.Struct, array_like=True):
+    """What is known of one host's pages."""
+
+    pages: int = 0
+    shared: int = 0
+    """Pages that another host has at the same place."""
+    others: dict[str, int] = {}
+    """Hosts with which it shares pages, and how many."""
+    differs: bool = False
+    """It has a page of its own where one of those has another."""
+    original: str = ""
+    """The host whose mirror it is."""
+
+
 class MirrorHosts:
-    """Refuses hosts whose every page was found under the same path on one other host.
+    """Refuses hosts whose pages were found under the same paths on another host.
+
+    Several mirrors may be crawled side by side, so that each has pages first. A page that is on one host alone tells
+    nothing as long as the others have not been asked for it. What tells them apart is a place at which they differ, and
+    hosts that only share some pages, as the tenants of one service do, differ at their roots.
 
     >>> mirrors = MirrorHosts(sample=2)
     >>> for name in ("a", "b"):
+    ...     mirrors.fetched(f"http://example.org/{name}", duplicate_of="")
     ...     mirrors.fetched(f"http://www.example.org/{name}", duplicate_of=f"http://example.org/{name}")
     >>> mirrors.reason("http://www.example.org/c"), mirrors.reason("http://example.org/c")
     ('trap: mirror of another host', '')
     """
 
-    def __init__(self, *, sample: int = 20, capacity: int = 100_000) -> None:
+    def __init__(self, *, sample: int = 20, share: float = 2 / 3, capacity: int = 100_000) -> None:
         self._sample = sample
-        """Pages that must all be copies."""
+        """Pages that a mirror must share."""
+        self._share = share
+        """The least share of its pages that they must be."""
         self._capacity = capacity
-        self._hosts: OrderedDict[str, tuple[str, int]] = OrderedDict()
-        """Host → the other host, "" once it has a page of its own; and how many pages were copies."""
+        """Hosts, and pages; those that were met longest ago are forgotten first."""
+        self._hosts: OrderedDict[str, Standing] = OrderedDict()
+        self._pages: OrderedDict[int, bool] = OrderedDict()
+        """Hash of an address that was fetched → whether another host is known to have the same there."""
         self._mirrors: set[str] = set()
-        """The hosts among them that are refused."""
+        """The hosts that are refused."""
 
     def fetched(self, url: str, *, duplicate_of: str) -> None:
         """A page has been read; `duplicate_of` is what `ContentSeen.first` said of it."""
-        host = host_of(url)
+        host, below = host_of(url), _below_host(url)
+        if (page := _page(host, below)) in self._pages:
+            return  # it was looked at again
+        standing = self._standing(host)
+        standing.pages += 1
         other = host_of(duplicate_of) if duplicate_of else ""
-        same_place = other != host and _below_host(url) == _below_host(duplicate_of)
-        known, copies = self._hosts.get(host, (other if same_place else "", 0))
-        if not known or not same_place or other != known:
-            self._hosts[host] = ("", 0)
-            self._mirrors.discard(host)
+        is_shared = bool(other) and other != host and _below_host(duplicate_of) == below
+        self._pages[page] = is_shared
+        if len(self._pages) > self._capacity:
+            self._pages.popitem(last=False)
+        if is_shared:
+            self._share_page(host, standing, other, below)
+        elif any(_page(known, below) in self._pages for known in standing.others):
+            standing.differs = True
+            self._free(host, standing)
+
+    def _share_page(self, host: str, standing: Standing, other: str, below: str) -> None:
+        first = self._standing(other)
+        standing.shared += 1
+        standing.others[other] = standing.others.get(other, 0) + 1
+        first.others[host] = first.others.get(host, 0) + 1
+        page = _page(other, below)
+        if self._pages.get(page) is False:
+            self._pages[page] = True
+            first.shared += 1
+        root = self._root(max(standing.others, key=standing.others.__getitem__))
+        if root != host and self._is_mirror(host, standing, root):
+            standing.original = root
+            self._mirrors.add(host)
+
+    def _is_mirror(self, host: str, standing: Standing, root: str) -> bool:
+        if standing.differs or standing.shared < max(self._sample, self._share * standing.pages):
+            return False
+        at_root = [self._pages.get(_page(one, "/")) for one in (host, root)]
+        return None in at_root or all(at_root)
+
+    def _root(self, host: str) -> str:
+        """The host that a host stands for at last; two never stand for each other."""
+        while host in self._mirrors:
+            host = self._hosts[host].original
+        return host
+
+    def _free(self, host: str, standing: Standing) -> None:
+        standing.original = ""
+        self._mirrors.discard(host)
+
+    def _standing(self, host: str) -> Standing:
+        found = self._hosts.get(host)
+        if found is None:
+            found = self._hosts[host] = Standing()
+            if len(self._hosts) > self._capacity:
+                forgotten, _ = self._hosts.popitem(last=False)
+                self._mirrors.discard(forgotten)
         else:
-            self._hosts[host] = (known, copies + 1)
-            if copies + 1 >= self._sample:
-                self._mirrors.add(host)
-        if len(self._hosts) > self._capacity:
-            forgotten, _ = self._hosts.popitem(last=False)
-            self._mirrors.discard(forgotten)
+            self._hosts.move_to_end(host)
+        return found
 
     def reason(self, url: str) -> str:
         return MIRROR if self._mirrors and host_of(url) in self._mirrors else ""
 
-    def dump(self) -> dict[str, tuple[str, int]]:
-        """As in `HostTraps`."""
-        return dict(self._hosts)
+    def dump(self) -> tuple[dict[str, Standing], dict[int, bool]]:
+        """As in `ContentSeen`."""
+        return dict(self._hosts), dict(self._pages)
 
-    def load(self, hosts: Mapping[str, tuple[str, int]]) -> None:
-        self._hosts = OrderedDict(hosts)
-        self._mirrors = {host for host, (known, copies) in hosts.items() if known and copies >= self._sample}
+    def load(self, hosts: dict[str, Standing], pages: dict[int, bool]) -> None:
+        self._hosts, self._pages = OrderedDict(hosts), OrderedDict(pages)
+        self._mirrors = {host for host, standing in hosts.items() if standing.original in hosts}
+
+
+def _page(host: str, below: str) -> int:
+    return xxhash.xxh3_64_intdigest(f"{host}{below}".encode())
 
 
 def _below_host(url: str) -> str:
