@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
+import struct
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from socket import SO_LINGER, SOL_SOCKET
 
 Script = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
@@ -78,6 +80,13 @@ def endless(head: bytes, piece: bytes, *, pause: float = 0.0) -> Script:
     return send
 
 
+def hang_up_by_reset(writer: asyncio.StreamWriter) -> None:
+    """End a connection so that the other side sees an error, and not an end."""
+    socket = writer.get_extra_info("socket")
+    socket.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
 def then_reset(start: bytes) -> Script:
     """A script that sends the beginning and resets the connection."""
 
@@ -85,7 +94,7 @@ def then_reset(start: bytes) -> Script:
         writer.write(start)
         await writer.drain()
         await asyncio.sleep(0.02)
-        writer.transport.abort()
+        hang_up_by_reset(writer)
 
     return send
 

@@ -15,6 +15,7 @@ from motherlode.fetch.connecting import Place
 from motherlode.fetch.connections import Connections
 from motherlode.fetch.origins import split
 from motherlode.fetch.trouble import Trouble
+from motherlode.fetch.trust import Trust
 from motherlode.fetch.wire import Question
 from motherlode.model import Failure, FailureKind, Page, Posting, Request, RequestKind
 
@@ -26,7 +27,7 @@ Reply = Callable[[str, int, asyncio.StreamWriter], Awaitable[None]]
 
 @pytest.fixture
 async def pool() -> AsyncIterator[Connections]:
-    made = Connections(AddressGuard(["127.0.0.0/8"]), proxy=None, connect=2.0, silence=2.0)
+    made = Connections(AddressGuard(["127.0.0.0/8"]), Trust(), proxy=None, connect=2.0, silence=2.0)
     yield made
     await made.close()
 
@@ -152,7 +153,7 @@ async def test_only_so_many_rest(pool: Connections, monkeypatch: pytest.MonkeyPa
 
 
 async def test_to_close_ends_what_is_under_way() -> None:
-    pool = Connections(AddressGuard(["127.0.0.0/8"]), proxy=None, connect=2.0, silence=5.0)
+    pool = Connections(AddressGuard(["127.0.0.0/8"]), Trust(), proxy=None, connect=2.0, silence=5.0)
 
     async def never(path: str, before: int, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(60)
