@@ -109,11 +109,12 @@ class LastingServer:
     heads: list[str] = field(default_factory=list)
     port: int = 0
     tls: ssl.SSLContext | None = None
+    address: str = "127.0.0.1"
     _server: asyncio.Server | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def __aenter__(self) -> LastingServer:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self.tls)
+        self._server = await asyncio.start_server(self._connected, self.address, 0, ssl=self.tls)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -126,7 +127,7 @@ class LastingServer:
         await self._server.wait_closed()
 
     def url(self, path: str) -> str:
-        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}{path}"
+        return f"{'https' if self.tls else 'http'}://{self.address}:{self.port}{path}"
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

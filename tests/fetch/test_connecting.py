@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +81,27 @@ async def test_a_handshake_that_never_ends(server: RawServer) -> None:
     async with fetching() as fetcher:
         found = await failure(fetcher, f"https://127.0.0.1:{server.port}/")
         assert found.kind is FailureKind.TIMEOUT
+
+
+@pytest.mark.parametrize("tunnel", [b"", b"HTTP/1.1 200 OK\r\n\r\n"], ids=["directly", "proxy"])
+async def test_who_gives_a_handshake_up_hangs_up(tunnel: bytes) -> None:
+    """The other side holds the connection for as long as it likes."""
+    loop = asyncio.get_running_loop()
+    limits = replace(LIMITS, connect=0.3)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        place = f"127.0.0.1:{listener.getsockname()[1]}"
+        proxy = f"http://{place}" if tunnel else None
+        fetcher = HttpFetcher(HttpOptions(user_agent="x", limits=limits, allow=LOOPBACK, proxy=proxy))
+        asking = asyncio.create_task(failure(fetcher, f"https://{place}/"))
+        held, _ = await loop.sock_accept(listener)
+        with held:
+            await loop.sock_sendall(held, tunnel)
+            assert (await asking).kind is FailureKind.TIMEOUT
+            with contextlib.suppress(ConnectionError):
+                while await asyncio.wait_for(loop.sock_recv(held, 1 << 16), 1):
+                    pass
+        await fetcher.close()
 
 
 async def test_a_body_that_ends_with_a_secured_connection(trusted: Path, monkeypatch: pytest.MonkeyPatch) -> None:

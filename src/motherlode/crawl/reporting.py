@@ -139,6 +139,7 @@ def _asked(job: Job) -> tuple[tuple[str, str], ...]:
         "Scope": job.scope,
         "Seeds": f"{len(job.seeds):,}",
         "Own hosts, robots.txt not applied": ", ".join(job.own_hosts),
+        "Certificates not checked": ", ".join(job.any_certificate),
         "Budget": ", ".join(limit for limit in limits if limit) or "none",
         "Recorded web": "" if job.web is None else job.web.rpartition("/")[2],
     }

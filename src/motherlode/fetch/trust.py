@@ -20,6 +20,10 @@ _LEGACY_SERVER_CONNECT = 0x4
 requests that carry secrets, and ours carry none."""
 
 
+_NO_RENEGOTIATION = ssl.OP_NO_RENEGOTIATION
+"""A server could begin anew without end, each time at the cost of a handshake."""
+
+
 class Trust:
     """Makes seals: by default for servers alone that prove by their certificate who they are."""
 
@@ -49,6 +53,6 @@ def _prepared(context: ssl.SSLContext) -> ssl.SSLContext:
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_ciphers(_CIPHERS)
     context.set_alpn_protocols(["http/1.1"])
-    context.options |= ssl.OP_NO_RENEGOTIATION | _LEGACY_SERVER_CONNECT
+    context.options |= _NO_RENEGOTIATION | _LEGACY_SERVER_CONNECT
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # from 3.13 on Python wants more of certificates than browsers do
     return context
