@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 import resource
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 
 import pytest
 import uvloop
@@ -19,6 +21,8 @@ from motherlode.fetch.trust import Trust
 from motherlode.fetch.wire import Question
 from motherlode.model import Failure, FailureKind, Page, Posting, Request, RequestKind
 
+from .certificates import certificate, server_context
+from .odd_tls import open_sockets
 from .servers import LastingServer, answer
 from .test_parsing import Notes
 
@@ -228,12 +232,20 @@ def misbehaves(dice: random.Random) -> Reply:
     return reply
 
 
+@pytest.mark.parametrize("secured", ["plain", "tls"])
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
-def test_among_connections_that_end_at_bad_moments_every_answer_is_the_right_one(run: Callable[..., None]) -> None:
-    run(ask_a_server_that_misbehaves(random.Random(7)))
+def test_among_connections_that_end_at_bad_moments_every_answer_is_the_right_one(
+    run: Callable[..., None], secured: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = certificate(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(own))
+    context = server_context(own) if secured == "tls" else None
+    before = open_sockets()
+    run(ask_a_server_that_misbehaves(random.Random(7), context))
+    assert open_sockets() <= before
 
 
-async def ask_a_server_that_misbehaves(dice: random.Random) -> None:
+async def ask_a_server_that_misbehaves(dice: random.Random, context: ssl.SSLContext | None) -> None:
     limits = HttpLimits(connect=2.0, first_byte=2.0, whole=5.0)
     fetcher = HttpFetcher(HttpOptions(user_agent="x", limits=limits, allow=("127.0.0.0/8",)))
     outcomes: list[Page | Failure] = []
@@ -255,7 +267,7 @@ async def ask_a_server_that_misbehaves(dice: random.Random) -> None:
                 assert fetched.kind in (FailureKind.RESET, FailureKind.PROTOCOL), fetched
             outcomes.append(fetched)
 
-    async with LastingServer(misbehaves(dice)) as server:
+    async with LastingServer(misbehaves(dice), tls=context) as server:
         await asyncio.gather(*(worker(name, server.url) for name in range(20)))
         await fetcher.close()
         pages = sum(isinstance(outcome, Page) for outcome in outcomes)
