@@ -22,6 +22,7 @@ from typing import TextIO
 
 import brotli
 import zstandard
+from tests.crawl.hostile_tls import TlsHosts
 from tests.fetch.servers import Script, answer, endless, then_reset
 
 ADDRESS, FORBIDDEN = "127.1.0.1", "127.0.0.1"
@@ -132,13 +133,16 @@ class Hosts:
         writer.close()
 
 
-async def run(log: TextIO) -> None:
+async def run(log: TextIO, folder: Path) -> None:
     hosts = Hosts(log)
     server = await asyncio.start_server(hosts.serve, ADDRESS, 0, backlog=512)
     port = server.sockets[0].getsockname()[1]
     canary = await asyncio.start_server(hosts.canary, FORBIDDEN, port)
+    secured = await asyncio.start_server(TlsHosts(folder).serve, ADDRESS, 0, backlog=512)
+    tls_port = secured.sockets[0].getsockname()[1]
     hosts.table = hostile(port)
-    print(json.dumps({"port": port, "hostile": [*hosts.table, "chain", "trap", "flip"]}), flush=True)
+    names = [*hosts.table, "chain", "trap", "flip"]
+    print(json.dumps({"port": port, "tls_port": tls_port, "hostile": names}), flush=True)
     loop, end = asyncio.get_running_loop(), asyncio.Event()
 
     def wait_for_end_of_input() -> None:
@@ -150,9 +154,10 @@ async def run(log: TextIO) -> None:
     await end.wait()
     server.close()
     canary.close()
+    secured.close()
     os._exit(0)  # what is under way has no end
 
 
 if __name__ == "__main__":
     with Path(sys.argv[1]).open("w", buffering=1) as log:
-        asyncio.run(run(log))
+        asyncio.run(run(log, Path(sys.argv[1]).parent))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.crawl.hostile_tls import HOSTS as TLS_HOSTS
 from tests.crawl.hostile_web import ADDRESS, FORBIDDEN, GOOD, TARPITS
 
 from motherlode.crawl import Job
@@ -32,6 +33,7 @@ MOST_MB = 800
 @dataclass(frozen=True)
 class Web:
     port: int
+    tls_port: int
     hostile: list[str]
     log: Path
 
@@ -47,7 +49,7 @@ def serving(log: Path) -> Iterator[Web]:
     assert process.stdout is not None
     try:
         ready = json.loads(process.stdout.readline())
-        yield Web(ready["port"], ready["hostile"], log)
+        yield Web(ready["port"], ready["tls_port"], ready["hostile"], log)
     finally:
         process.stdin.close()
         process.stdout.close()
@@ -59,7 +61,11 @@ def crawl(web: Web, seeds: list[str], room: Path) -> dict[str, Any]:
     names = [f"good{n}" for n in range(GOOD)] + [name for name in web.hostile if name != "flip"]
     job = Job(
         seeds=tuple(seeds),
-        hosts={f"{name}.example": f"{ADDRESS}:{web.port}" for name in names},
+        hosts={
+            **{f"{name}.example": f"{ADDRESS}:{web.port}" for name in names},
+            **{f"{name}.example": f"{ADDRESS}:{web.tls_port}" for name in TLS_HOSTS},
+        },
+        any_certificate=tuple(f"{name}.example" for name in TLS_HOSTS if name != "tls-unproven"),
         allow=("127.1.0.0/16",),
         policy="bfs",
         delay=DELAY,
@@ -88,6 +94,7 @@ def test_good_hosts_are_crawled_at_full_speed_among_hostile_ones(tmp_path: Path)
     with serving(tmp_path / "log") as web:
         good = [f"http://good{n}.example/0" for n in range(GOOD)]
         bad = [f"http://{name}.example/0" for name in web.hostile if name != "flip"]
+        bad += [f"https://{name}.example/{number}" for name in TLS_HOSTS for number in range(5)]
         crawl(web, good, tmp_path / "alone")
         before = web.lines()
         alone = good_requests(before)
@@ -115,6 +122,17 @@ def check_outcomes(kinds: dict[str, int], lines: list[str]) -> None:
         assert of[name] == {"reset"}, (name, of[name])
     for name in ("garbage", "no-http"):
         assert of[name] == {"protocol"}, (name, of[name])
+    for name, found in (
+        ("tls-stuck", {"timeout"}),
+        ("tls-restless", {"tls"}),
+        ("tls-keys", {"tls"}),
+        ("tls-alert", {"tls"}),
+        ("tls-cut", {"page"}),
+        ("tls-unproven", {"certificate"}),
+        ("tls-mute", {"timeout"}),
+    ):
+        assert of.get(name, found) == found, (name, of[name])
+    assert {"tls-keys", "tls-restless", "tls-unproven"} <= of.keys()
     assert of["headers"] <= {"protocol", "timeout"}
     assert of["silent"] <= {"timeout", "reset"}
     for name in ("to-file", "to-script"):

@@ -1,26 +1,77 @@
-"""A certificate for loopback that nobody else trusts."""
+"""Certificates for loopback that nobody else trusts."""
 
 from __future__ import annotations
 
-import shutil
 import ssl
-import subprocess
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
+from typing import NamedTuple
 
-import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+
+class Identity(NamedTuple):
+    """A certificate and its key."""
+
+    certificate: x509.Certificate
+    key: ec.EllipticCurvePrivateKey
+
+    @property
+    def public(self) -> bytes:
+        return self.certificate.public_bytes(serialization.Encoding.PEM)
+
+    @property
+    def private(self) -> bytes:
+        return self.key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+
+
+def issued(
+    by: Identity | None = None,
+    *,
+    names: Sequence[str] = (),
+    addresses: Sequence[str] = (),
+    days: tuple[int, int] = (-1, 2),
+    is_authority: bool = False,
+) -> Identity:
+    """A certificate by an authority, or by itself; `days` are the first and the last, from today."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    own = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"loopback {id(key)}")])
+    now = datetime.now(UTC)
+    builder = (
+        x509.CertificateBuilder(
+            subject_name=own,
+            issuer_name=own if by is None else by.certificate.subject,
+            public_key=key.public_key(),
+            serial_number=x509.random_serial_number(),
+            not_valid_before=now + timedelta(days=days[0]),
+            not_valid_after=now + timedelta(days=days[1]),
+        )
+        .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+    )
+    known = [*map(x509.DNSName, names), *(x509.IPAddress(ip_address(address)) for address in addresses)]
+    if known:
+        builder = builder.add_extension(x509.SubjectAlternativeName(known), critical=False)
+    return Identity(builder.sign(key if by is None else by.key, hashes.SHA256()), key)
 
 
 def certificate(folder: Path) -> Path:
     """A file with a key and its certificate, for 127.0.0.1 and localhost."""
-    if shutil.which("openssl") is None:
-        pytest.skip("certificates are made by openssl")
-    key, made, both = folder / "key.pem", folder / "certificate.pem", folder / "both.pem"
-    options = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-    names = ["-subj", "/CN=loopback", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"]
-    command = ["openssl", "req", *options, *names, "-keyout", str(key), "-out", str(made)]
-    subprocess.run(command, check=True, capture_output=True)
-    both.write_bytes(key.read_bytes() + made.read_bytes())
-    return both
+    return saved(folder, issued(names=["localhost"], addresses=["127.0.0.1"]))
+
+
+def saved(folder: Path, identity: Identity, *between: Identity) -> Path:
+    """A file with a key, its certificate, and those of authorities in between."""
+    path = folder / f"{identity.certificate.serial_number}.pem"
+    path.write_bytes(identity.private + b"".join(one.public for one in (identity, *between)))
+    return path
 
 
 def server_context(path: Path) -> ssl.SSLContext:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
+import struct
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from socket import SO_LINGER, SOL_SOCKET
 
 Script = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
@@ -78,6 +80,13 @@ def endless(head: bytes, piece: bytes, *, pause: float = 0.0) -> Script:
     return send
 
 
+def hang_up_by_reset(writer: asyncio.StreamWriter) -> None:
+    """End a connection so that the other side sees an error, and not an end."""
+    socket = writer.get_extra_info("socket")
+    socket.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
 def then_reset(start: bytes) -> Script:
     """A script that sends the beginning and resets the connection."""
 
@@ -85,7 +94,7 @@ def then_reset(start: bytes) -> Script:
         writer.write(start)
         await writer.drain()
         await asyncio.sleep(0.02)
-        writer.transport.abort()
+        hang_up_by_reset(writer)
 
     return send
 
@@ -100,11 +109,12 @@ class LastingServer:
     heads: list[str] = field(default_factory=list)
     port: int = 0
     tls: ssl.SSLContext | None = None
+    address: str = "127.0.0.1"
     _server: asyncio.Server | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def __aenter__(self) -> LastingServer:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self.tls)
+        self._server = await asyncio.start_server(self._connected, self.address, 0, ssl=self.tls)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -117,7 +127,7 @@ class LastingServer:
         await self._server.wait_closed()
 
     def url(self, path: str) -> str:
-        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}{path}"
+        return f"{'https' if self.tls else 'http'}://{self.address}:{self.port}{path}"
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

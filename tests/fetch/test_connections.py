@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 import resource
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 
 import pytest
 import uvloop
@@ -15,9 +17,12 @@ from motherlode.fetch.connecting import Place
 from motherlode.fetch.connections import Connections
 from motherlode.fetch.origins import split
 from motherlode.fetch.trouble import Trouble
+from motherlode.fetch.trust import Trust
 from motherlode.fetch.wire import Question
 from motherlode.model import Failure, FailureKind, Page, Posting, Request, RequestKind
 
+from .certificates import certificate, server_context
+from .odd_tls import open_sockets
 from .servers import LastingServer, answer
 from .test_parsing import Notes
 
@@ -26,7 +31,7 @@ Reply = Callable[[str, int, asyncio.StreamWriter], Awaitable[None]]
 
 @pytest.fixture
 async def pool() -> AsyncIterator[Connections]:
-    made = Connections(AddressGuard(["127.0.0.0/8"]), proxy=None, connect=2.0, silence=2.0)
+    made = Connections(AddressGuard(["127.0.0.0/8"]), Trust(), proxy=None, connect=2.0, silence=2.0)
     yield made
     await made.close()
 
@@ -152,7 +157,7 @@ async def test_only_so_many_rest(pool: Connections, monkeypatch: pytest.MonkeyPa
 
 
 async def test_to_close_ends_what_is_under_way() -> None:
-    pool = Connections(AddressGuard(["127.0.0.0/8"]), proxy=None, connect=2.0, silence=5.0)
+    pool = Connections(AddressGuard(["127.0.0.0/8"]), Trust(), proxy=None, connect=2.0, silence=5.0)
 
     async def never(path: str, before: int, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(60)
@@ -227,12 +232,20 @@ def misbehaves(dice: random.Random) -> Reply:
     return reply
 
 
+@pytest.mark.parametrize("secured", ["plain", "tls"])
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
-def test_among_connections_that_end_at_bad_moments_every_answer_is_the_right_one(run: Callable[..., None]) -> None:
-    run(ask_a_server_that_misbehaves(random.Random(7)))
+def test_among_connections_that_end_at_bad_moments_every_answer_is_the_right_one(
+    run: Callable[..., None], secured: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = certificate(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(own))
+    context = server_context(own) if secured == "tls" else None
+    before = open_sockets()
+    run(ask_a_server_that_misbehaves(random.Random(7), context))
+    assert open_sockets() <= before
 
 
-async def ask_a_server_that_misbehaves(dice: random.Random) -> None:
+async def ask_a_server_that_misbehaves(dice: random.Random, context: ssl.SSLContext | None) -> None:
     limits = HttpLimits(connect=2.0, first_byte=2.0, whole=5.0)
     fetcher = HttpFetcher(HttpOptions(user_agent="x", limits=limits, allow=("127.0.0.0/8",)))
     outcomes: list[Page | Failure] = []
@@ -254,7 +267,7 @@ async def ask_a_server_that_misbehaves(dice: random.Random) -> None:
                 assert fetched.kind in (FailureKind.RESET, FailureKind.PROTOCOL), fetched
             outcomes.append(fetched)
 
-    async with LastingServer(misbehaves(dice)) as server:
+    async with LastingServer(misbehaves(dice), tls=context) as server:
         await asyncio.gather(*(worker(name, server.url) for name in range(20)))
         await fetcher.close()
         pages = sum(isinstance(outcome, Page) for outcome in outcomes)

@@ -10,6 +10,7 @@ from motherlode.fetch.parsing import AnswerParser
 
 from .servers import answer
 
+CHUNK_HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 CHUNKED = (
     b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nContent-Type: x/y\r\n\r\n"
 )
@@ -314,6 +315,10 @@ def test_a_body_ends_when_nobody_wants_more_of_it() -> None:
         ([b"HTTP/1.1 200 ", *[b"y" * 1000] * 300], "without end"),
         ([b"HTTP/1.1 102 Processing\r\n\r\n"] * 20_000, "without end"),
         ([b"\r\n" * 1000] * 200, "without end"),
+        ([b" " * 1000] * 300, "without end"),
+        ([b"\n \t" * 1000] * 100, "without end"),
+        ([CHUNK_HEAD, *[b"2\r\nxx\r\n" * 1000] * 200], "without end"),
+        ([CHUNK_HEAD, *[b"1\nx\n" * 1000] * 200], "without end"),
         ([CHUNKED[:-21], *[b"X: y\r\n"] * 600], "more than 512 headers"),
         ([CHUNKED[:-21] + b"X: ", *[b"y" * 1000] * 300], "without end"),
         ([CHUNKED[: CHUNKED.index(b"2;") + 2], *[b"y" * 1000] * 300], "without end"),

@@ -132,7 +132,7 @@ def test_what_each_failure_means_for_the_rules(kind: FailureKind) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "found"), [(408, b""), (421, b""), (425, b""), (429, None), (500, None), (503, None)]
+    ("status", "found"), [(407, None), (408, b""), (421, b""), (425, b""), (429, None), (500, None), (503, None)]
 )
 def test_a_status_that_is_asked_again_for_pages_is_none_for_rules(status: int, found: bytes | None) -> None:
     failure = failure_from_status("http://ex.org/robots.txt", status, {})

@@ -12,6 +12,12 @@ from motherlode.fetch.trouble import Trouble, connecting, refused
 from motherlode.model import FailureKind
 
 
+def refused_certificate(code: int, message: str) -> ssl.SSLCertVerificationError:
+    error = ssl.SSLCertVerificationError(1, f"[SSL: CERTIFICATE_VERIFY_FAILED] {message} (_ssl.c:1)")
+    error.verify_code, error.verify_message = code, message
+    return error
+
+
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
@@ -22,14 +28,18 @@ from motherlode.model import FailureKind
         (socket.gaierror(socket.EAI_NONAME, "unknown"), FailureKind.DNS),
         (socket.gaierror(socket.EAI_AGAIN, "try again"), FailureKind.NO_DNS),
         (ssl.SSLError(1, "wrong version"), FailureKind.TLS),
-        (ssl.SSLCertVerificationError(1, "expired"), FailureKind.TLS),
+        (refused_certificate(10, "certificate has expired"), FailureKind.CERTIFICATE),
+        (refused_certificate(20, "unable to get local issuer certificate"), FailureKind.CERTIFICATE),
+        (UnicodeError("label too long"), FailureKind.DNS),
     ],
     ids=repr,
 )
-def test_an_error_has_its_kind(error: OSError, kind: FailureKind) -> None:
+def test_an_error_has_its_kind(error: OSError | ValueError, kind: FailureKind) -> None:
     found = connecting(error)
     assert found.kind is kind
     assert found.detail
+    assert "_ssl.c" not in found.detail
+    assert "local issuer" not in found.detail
 
 
 def test_a_refusal_says_what_can_be_done() -> None:

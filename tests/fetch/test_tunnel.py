@@ -10,7 +10,7 @@ from motherlode.model import FailureKind
 
 
 async def test_a_tunnel_is_open_at_the_end_of_the_head() -> None:
-    tunnel = Tunnel()
+    tunnel = Tunnel(b"CONNECT")
     for piece in (b"HTTP/1.0 200 Conn", b"ection established\r\nX: y\r\n"):
         tunnel.data_received(piece)
         assert not tunnel.opened.done()
@@ -19,22 +19,22 @@ async def test_a_tunnel_is_open_at_the_end_of_the_head() -> None:
     tunnel.connection_lost(None)
 
 
-@pytest.mark.parametrize("status", [301, 403, 407, 502])
+@pytest.mark.parametrize("status", [301, 403, 407, 429, 502])
 async def test_any_other_answer_is_none(status: int) -> None:
-    tunnel = Tunnel()
+    tunnel = Tunnel(b"CONNECT")
     tunnel.data_received(f"HTTP/1.1 {status} No\r\n\r\n".encode())
-    assert await tunnel.opened == Trouble(FailureKind.PROTOCOL, f"the proxy answered {status}")
+    assert await tunnel.opened == Trouble(FailureKind.CONNECT, f"the proxy answered {status}")
 
 
 async def test_a_proxy_that_hangs_up() -> None:
     for error, detail in ((None, "the proxy closed the connection"), (ConnectionResetError("reset"), "reset")):
-        tunnel = Tunnel()
+        tunnel = Tunnel(b"CONNECT")
         tunnel.connection_lost(error)
         assert await tunnel.opened == Trouble(FailureKind.RESET, detail)
 
 
 async def test_a_proxy_that_never_ends() -> None:
-    tunnel = Tunnel()
+    tunnel = Tunnel(b"CONNECT")
     for _ in range(300):
         tunnel.data_received(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
     trouble = await tunnel.opened

@@ -20,7 +20,13 @@ def test_rows_make_sense(kind: FailureKind) -> None:
     assert (row.wait > 0) == (row.retries > 0), "a retry without a wait would hammer the host; a wait needs a retry"
 
 
-@pytest.mark.parametrize("kind", [FailureKind.NOT_FOUND, FailureKind.GUARD, FailureKind.REDIRECT, FailureKind.ROBOTS])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(FailureKind.NOT_FOUND, FailureKind.GUARD, FailureKind.REDIRECT, FailureKind.ROBOTS),
+        FailureKind.CERTIFICATE,
+    ],
+)
 def test_what_will_not_change_is_not_tried_again(kind: FailureKind) -> None:
     assert TREATMENTS[kind].retries == 0
 

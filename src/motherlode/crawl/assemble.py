@@ -23,7 +23,7 @@ from motherlode.crawl.loop import Crawl
 from motherlode.crawl.models import check_model, read_model
 from motherlode.crawl.neighbours import Join, Neighbours
 from motherlode.crawl.opening import open_ledger, open_store, requeue_lost
-from motherlode.crawl.owning import own_hosts
+from motherlode.crawl.owning import own_hosts, unproven_hosts
 from motherlode.crawl.parts import Budget, Parts
 from motherlode.crawl.places import MOST_REQUESTS
 from motherlode.crawl.polite import Resolve
@@ -232,6 +232,7 @@ def _run(job: Job) -> RunRecord:
         target=job.target,
         policy=job.policy,
         own_hosts=job.own_hosts,
+        unproven_hosts=job.any_certificate,
     )
 
 
@@ -356,6 +357,7 @@ def _http_options(job: Job) -> HttpOptions:
         allow=job.allow,
         useful=wanted_types(job.transform_options()),
         hosts=job.places(),
+        any_certificate=unproven_hosts(job.any_certificate) if job.any_certificate else None,
         proxy=job.proxy,
     )
 

@@ -11,8 +11,8 @@ from motherlode.www.urls import host_of, origin_of
 
 _UNREACHABLE = frozenset(
     {
-        *(FailureKind.DNS, FailureKind.NO_DNS, FailureKind.CONNECT, FailureKind.TLS, FailureKind.TIMEOUT),
-        *(FailureKind.GUARD, FailureKind.SCHEME),
+        *(FailureKind.DNS, FailureKind.NO_DNS, FailureKind.CONNECT, FailureKind.TLS, FailureKind.CERTIFICATE),
+        *(FailureKind.TIMEOUT, FailureKind.GUARD, FailureKind.SCHEME),
     }
 )
 """Failures of a robots.txt that are failures of the host: the page behind it fails the same way."""

@@ -15,7 +15,7 @@ from motherlode.crawl.errors import JobError as JobError
 from motherlode.crawl.filters import table_patterns
 from motherlode.crawl.hostnames import address_and_port, host_name
 from motherlode.crawl.job_paths import located
-from motherlode.crawl.owning import own_hosts
+from motherlode.crawl.owning import own_hosts, unproven_hosts
 from motherlode.extract import Following, following_from
 from motherlode.index.sinks.settings import SinkSettings, sink_settings
 from motherlode.policy import (
@@ -77,6 +77,8 @@ class Job:
     """An HTTP proxy that all requests go through, as in http://127.0.0.1:3128: see docs/refresh.md on addresses."""
     own_hosts: tuple[str, ...] = ()
     """Hosts of your own (example.org, *.example.org) whose robots.txt is not applied; needs `contact`."""
+    any_certificate: tuple[str, ...] = ()
+    """Hosts that need not prove who they are, as in *.example.org or * for all: see docs/refresh.md on certificates."""
     concurrency: int = 64
     """Requests under way at the same time."""
     per_host: int = 4
@@ -140,6 +142,7 @@ class Job:
             target_from(self.target)
             reward_from(self.reward)
             own_hosts(self.own_hosts)
+            unproven_hosts(self.any_certificate)
         except ValueError as error:
             raise JobError(in_words(error)) from error
 
@@ -309,6 +312,7 @@ _BETTER_WORDS = {
     "seeds": "a list of URLs",
     "allow": "a list of address ranges",
     "own_hosts": "a list of host names",
+    "any_certificate": "a list of host names",
     "hosts": 'a table of names and addresses, as in "a.example" = "127.0.0.2:8080"',
     "time": 'a time such as "30m", or a number of seconds',
     "bytes": 'a size such as "1GB", or a number of bytes',

@@ -28,7 +28,8 @@ EXPLANATIONS: dict[FailureKind, str] = {
     FailureKind.DNS: "The host's name has no address.",
     FailureKind.NO_DNS: "No name server could say whether the host's name has an address.",
     FailureKind.CONNECT: "No connection could be made.",
-    FailureKind.TLS: "No secure connection could be made: a wrong certificate, or no common protocol.",
+    FailureKind.TLS: "No secure connection could be made: no common protocol, or no TLS at all.",
+    FailureKind.CERTIFICATE: "The host's certificate has expired, is for others, or of an unknown authority.",
     FailureKind.TIMEOUT: "The answer took too long.",
     FailureKind.RESET: "The connection ended in the middle of an answer.",
     FailureKind.PROTOCOL: "The server does not speak HTTP as it should.",
@@ -138,6 +139,7 @@ def _asked(job: Job) -> tuple[tuple[str, str], ...]:
         "Scope": job.scope,
         "Seeds": f"{len(job.seeds):,}",
         "Own hosts, robots.txt not applied": ", ".join(job.own_hosts),
+        "Certificates not checked": ", ".join(job.any_certificate),
         "Budget": ", ".join(limit for limit in limits if limit) or "none",
         "Recorded web": "" if job.web is None else job.web.rpartition("/")[2],
     }

@@ -6,8 +6,9 @@ the frontier as data, so that their targets pass the same clocks, rules and scop
 frontier's: whoever holds a ticket may fetch at once.
 
 The life of a request: `http` takes its URL apart (`origins`), writes it (`sending`) and asks over a connection of the
-pool (`connections`), which `connecting` opens; on each `wire` an answer is parsed (`parsing`) while it comes, and what
-comes is unpacked and judged piece by piece (`intake`). What goes wrong on the way is a `trouble`.
+pool (`connections`), which `connecting` opens, for https under a `seal` (`secured`, `trust`); on each `wire` an answer
+is parsed (`parsing`) while it comes, and what comes is unpacked and judged piece by piece (`intake`). What goes wrong
+on the way is a `trouble`.
 
 Names are loaded when they are asked for: whoever only fetches needs neither archive nor journal.
 """

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from motherlode.fetch.guard import AddressGuard
 from motherlode.fetch.origins import Origin, origin
+from motherlode.fetch.secured import Secured
 from motherlode.fetch.trouble import Trouble, connecting, refused
+from motherlode.fetch.trust import Trust
 from motherlode.fetch.tunnel import Tunnel
 from motherlode.fetch.wire import Wire
-
-_Made = TypeVar("_Made", bound=asyncio.Protocol)
 
 
 class Place(NamedTuple):
@@ -52,18 +50,14 @@ class Proxy(NamedTuple):
 class Connector:
     """Opens wires. `make` gives the protocol of each."""
 
-    def __init__(self, guard: AddressGuard, *, proxy: Proxy | None, seconds: float, make: Callable[[], Wire]) -> None:
+    def __init__(
+        self, guard: AddressGuard, trust: Trust, *, proxy: Proxy | None, seconds: float, make: Callable[[], Wire]
+    ) -> None:
         self._guard = guard
+        self._trust = trust
         self._proxy = proxy
         self._seconds = seconds
         self._make = make
-
-    @cached_property
-    def _tls(self) -> ssl.SSLContext:
-        """Made for the first https URL: to read the certificates of all authorities takes 50 ms."""
-        context = ssl.create_default_context()
-        context.set_alpn_protocols(["http/1.1"])
-        return context
 
     async def open(self, place: Place, *, deadline: float) -> Wire | Trouble:
         """A new connection, or why there is none."""
@@ -73,7 +67,7 @@ class Connector:
                 if self._proxy is None:
                     return await self._directly(place)
                 return await self._through(self._proxy, place)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             return connecting(error)
 
     async def _directly(self, place: Place) -> Wire | Trouble:
@@ -81,39 +75,42 @@ class Connector:
         reason = self._guard.refusal(place.address)
         if reason:
             return refused(reason)
-        _, wire = await self._connect(self._make, place.origin, place.address, place.port)
+        wire = self._make()
+        await self._connect(wire, place.origin, place.address, place.port)
         return wire
 
-    async def _connect(
-        self, make: Callable[[], _Made], to: Origin, host: str, port: int
-    ) -> tuple[asyncio.Transport, _Made]:
+    async def _connect(self, protocol: asyncio.Protocol, to: Origin, host: str, port: int) -> None:
         loop = asyncio.get_running_loop()
         if not to.secure:
-            return await loop.create_connection(make, host, port)
-        return await loop.create_connection(make, host, port, ssl=self._tls, server_hostname=to.host)
+            await loop.create_connection(lambda: protocol, host, port)
+            return
+        secured = Secured(protocol, self._trust.seal(to))
+        transport, _ = await loop.create_connection(lambda: secured, host, port)
+        await _handshake(secured, transport)
 
     async def _through(self, proxy: Proxy, place: Place) -> Wire | Trouble:
         """Plain requests are handed to the proxy as they are; for https it only carries bytes."""
         to = proxy.origin
         if not place.origin.secure:
-            _, wire = await self._connect(self._make, to, to.host, to.port)
+            wire = self._make()
+            await self._connect(wire, to, to.host, to.port)
             return wire
-        transport, tunnel = await self._connect(Tunnel, to, to.host, to.port)
-        opened: Wire | Trouble | None = None
-        try:
-            transport.write(_connect_request(place.origin, proxy.fields))
-            opened = await tunnel.opened or await self._secured(transport, place.origin)
-            return opened
-        finally:
-            if not isinstance(opened, Wire):
-                transport.abort()
-
-    async def _secured(self, transport: asyncio.Transport, to: Origin) -> Wire:
         wire = self._make()
-        secured = await asyncio.get_running_loop().start_tls(transport, wire, self._tls, server_hostname=to.host)
-        assert secured is not None  # as it is for a transport that is open
-        wire.connection_made(secured)
-        return wire
+        secured = Secured(wire, self._trust.seal(place.origin))
+        tunnel = Tunnel(_connect_request(place.origin, proxy.fields))
+        await self._connect(tunnel, to, to.host, to.port)
+        trouble = await tunnel.led_to(secured)
+        if trouble is None:
+            await _handshake(secured, tunnel.transport)
+        return trouble or wire
+
+
+async def _handshake(secured: Secured, transport: asyncio.Transport) -> None:
+    try:
+        await secured.shaken
+    except asyncio.CancelledError:
+        transport.abort()
+        raise
 
 
 def _connect_request(to: Origin, fields: Mapping[str, str]) -> bytes:

@@ -9,6 +9,7 @@ from motherlode.fetch.connecting import Connector, Place, Proxy
 from motherlode.fetch.descriptors import most_resting
 from motherlode.fetch.guard import AddressGuard
 from motherlode.fetch.trouble import Trouble
+from motherlode.fetch.trust import Trust
 from motherlode.fetch.wire import Question, Wire
 from motherlode.model import FailureKind
 
@@ -16,6 +17,8 @@ REST_SECONDS = 15.0
 """How long a connection waits for its next question."""
 RESTING_MOST = 1024
 """Connections that wait, where the system gives enough descriptors. Those that have waited longest are closed."""
+_ENDED = frozenset({FailureKind.RESET, FailureKind.TLS})
+"""What is said of a connection that was lost. On one that was kept, an alert of TLS is no more than that."""
 _SWEEP_SECONDS = 1.0
 _FAREWELL_SECONDS = 2.0
 
@@ -23,9 +26,11 @@ _FAREWELL_SECONDS = 2.0
 class Connections:
     """Asks over a connection that is there, or over a new one. No connection is used again in doubt."""
 
-    def __init__(self, guard: AddressGuard, *, proxy: Proxy | None, connect: float, silence: float) -> None:
+    def __init__(
+        self, guard: AddressGuard, trust: Trust, *, proxy: Proxy | None, connect: float, silence: float
+    ) -> None:
         self._connector = Connector(
-            guard, proxy=proxy, seconds=connect, make=lambda: Wire(silence=silence, keeper=self)
+            guard, trust, proxy=proxy, seconds=connect, make=lambda: Wire(silence=silence, keeper=self)
         )
         self._wires: set[Wire] = set()
         """All that are open."""
@@ -45,7 +50,7 @@ class Connections:
         kept = self._take(place) if question.repeatable else None
         if kept is not None:
             trouble = await self._ask_over(kept, place, question)
-            if trouble is None or trouble.kind is not FailureKind.RESET or kept.was_answered:
+            if trouble is None or trouble.kind not in _ENDED or kept.was_answered:
                 return trouble
         opened = await self._connector.open(place, deadline=question.deadline)
         return opened if isinstance(opened, Trouble) else await self._ask_over(opened, place, question)

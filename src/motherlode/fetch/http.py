@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from motherlode.fetch.connecting import Place, Proxy
@@ -14,7 +14,8 @@ from motherlode.fetch.intake import Intake
 from motherlode.fetch.origins import Origin, split
 from motherlode.fetch.robots import MAX_SIZE
 from motherlode.fetch.sending import Sender, is_head
-from motherlode.fetch.trouble import NO_CONNECTION, TOO_LATE, Trouble, described, refused, resolving
+from motherlode.fetch.trouble import NO_CONNECTION, NO_GOODBYE, TOO_LATE, Trouble, described, refused, resolving
+from motherlode.fetch.trust import Trust
 from motherlode.fetch.wire import Question
 from motherlode.model import Failure, FailureKind, Fetched, Request, RequestKind
 
@@ -46,6 +47,8 @@ class HttpOptions:
     """Host names that do not go to DNS: address and port of each."""
     useful: tuple[str, ...] = ()
     """Media types (`image/*` is a family) whose bodies are wanted although nothing of ours reads them."""
+    any_certificate: Callable[[str], bool] | None = None
+    """Tells of a host, with its port where that is not the default, whether it need not prove who it is."""
     proxy: str | None = None
     """Where all requests go, in the place of the hosts themselves. The user named it, so the guard does not ask where
     it is. The guard then asks about the hosts *before* each request, as far as this machine can resolve them: what
@@ -64,7 +67,11 @@ class HttpFetcher:
         self._sender = Sender({"User-Agent": options.user_agent})
         self._proxy_sender = Sender({"User-Agent": options.user_agent, **(self._proxy.fields if self._proxy else {})})
         self._connections = Connections(
-            self._guard, proxy=self._proxy, connect=self._limits.connect, silence=self._limits.first_byte
+            self._guard,
+            Trust(options.any_certificate),
+            proxy=self._proxy,
+            connect=self._limits.connect,
+            silence=self._limits.first_byte,
         )
 
     async def fetch(self, request: Request) -> Fetched:
@@ -75,7 +82,9 @@ class HttpFetcher:
         intake = Intake(request, most=most, useful=self._useful)
         trouble = await self._ask(request, intake)
         elapsed = time.perf_counter() - clock
-        if trouble is not None and not intake.is_whole:
+        if trouble is NO_GOODBYE:
+            intake.may_be_cut = True
+        elif trouble is not None and not intake.is_whole:
             return Failure(
                 url=request.url,
                 kind=trouble.kind,
@@ -119,6 +128,8 @@ class HttpFetcher:
             return place
         question = Question(sent, intake, deadline, is_head(request), posting is None)
         trouble = await self._connections.ask(place, question)
+        if self._proxy is not None:
+            return trouble  # which of the host's addresses was tried, the proxy knows
         if trouble is None or not (trouble is NO_CONNECTION or trouble.kind is FailureKind.CONNECT):
             self._resolver.met(origin.host)
             return trouble

@@ -24,6 +24,8 @@ class Intake:
     def __init__(self, request: Request, *, most: int, useful: tuple[str, ...]) -> None:
         self.peer = ""
         self.wire_bytes = 0
+        self.may_be_cut = False
+        """Nobody can tell whether all of the body came."""
         self._request = request
         self._most = most
         """Bytes of a body; one more is taken, to know that there is more."""
@@ -100,8 +102,8 @@ class Intake:
 
     @property
     def _is_cut(self) -> bool:
-        """What followed was left."""
-        return self._ended or self.wire_bytes > self._wire_most
+        """What followed was left, or lost."""
+        return self.may_be_cut or self._ended or self.wire_bytes > self._wire_most
 
     def _judge(self) -> None:
         self._suspect = False

@@ -17,8 +17,8 @@ _FIELD_MOST = 1 << 16
 _FIELDS_MOST = 512
 _BARREN_MOST = 1 << 18
 """Bytes of an answer that are none of its body: heads, heads of interim answers, trailers, lines of chunks."""
-_BARREN_SHARE = 3
-"""To so many for each byte of the body: the line of a chunk has five at the least."""
+_BARREN_SHARE = 1
+"""To so many for each byte of the body. The line of a chunk has five: they should be for as many."""
 _MENDED_MOST = 1 << 14
 """Bytes of a head that is waited for although it is wrong."""
 _LOOSE_MOST = 1 << 16
@@ -101,6 +101,7 @@ class AnswerParser:
     def feed(self, data: bytes) -> str:
         """What is wrong with these bytes; empty where nothing is."""
         assert self._parser is not None  # as begun
+        self._received += len(data)
         if self._raw is not None:
             self._raw.append(data)
         error: HttpParserError | HttpParserUpgrade | None = None
@@ -111,16 +112,19 @@ class AnswerParser:
         if self._pieces:
             self._deliver()
         if error is not None:
-            return self._go_on_after(error)
-        self._received += len(data)
-        if self._received - self._body > _BARREN_MOST + _BARREN_SHARE * self._body:
-            return "headers or lines of chunks without end"
+            return self._go_on_after(error) or ("" if self._complete else self._too_barren())
+        if wrong := self._too_barren():
+            return wrong
         if self._body > _LOOSE_MOST:
             self._raw = None
         if self._complete and self._head_only:
             self._parser = None  # it still waits for the body that the head announced
             self._dirty = self._dirty or not data.endswith(_BLANK_LINES)
         return ""
+
+    def _too_barren(self) -> str:
+        is_barren = self._received - self._body > _BARREN_MOST + _BARREN_SHARE * self._body
+        return "headers or lines of chunks without end" if is_barren else ""
 
     def _deliver(self) -> None:
         pieces = self._pieces
@@ -157,7 +161,7 @@ class AnswerParser:
         if end is None:
             self._raw = [head]
             return "" if may_wait and len(head) <= _MENDED_MOST else wrong
-        self._mended, self._raw, self._fields = True, [], []
+        self._mended, self._raw, self._fields, self._received = True, [], [], 0
         self._parser = _new_parser(self)
         wrong = self.feed(mended(head[: end.start()]) + head[end.end() :])
         self._dirty = True  # who writes such heads is believed once
@@ -176,6 +180,7 @@ class AnswerParser:
         self._parser = LooseChunks(self, known=self._body)
         end = BLANK_LINE.search(raw)
         assert end is not None  # else it would not be in the body
+        self._received = end.end()
         return self.feed(raw[end.end() :])
 
     # What follows is called by llhttp. An exception ends the parsing, and `feed` says what it said.

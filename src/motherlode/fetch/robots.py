@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from http import HTTPStatus
 
 from motherlode.fetch.robots_lines import read
 from motherlode.fetch.robots_match import Matcher, path_of
@@ -80,6 +81,8 @@ def robots_body(fetched: Page | Failure) -> bytes | None:
     """
     if isinstance(fetched, Page):
         return _cut(_unpacked(fetched.body))
+    if fetched.status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
+        return None  # that was no word of the host
     is_refused = 400 <= (fetched.status or 0) < 500 and fetched.kind is not FailureKind.TOO_MANY
     return b"" if is_refused or fetched.kind in _MEANS_ALLOWED else None
 

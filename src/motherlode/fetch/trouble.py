@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 from typing import NamedTuple
 
 from motherlode.model import FailureKind
+
+_FRAME = re.compile(r"\[SSL[^]]*\] | \(_ssl\.c:\d+\)")
+
+_IN_WORDS: dict[int | str, str] = {
+    **dict.fromkeys((20, 21), "the certificate's authority is unknown, or the server leaves out one in between"),
+    "WRONG_VERSION_NUMBER": "what answers there is not TLS",
+}
+"""What the library says in a way that only its authors understand, by its numbers and names."""
 
 
 class Trouble(NamedTuple):
@@ -19,6 +28,8 @@ class Trouble(NamedTuple):
 
 
 TOO_LATE = Trouble(FailureKind.TIMEOUT, "no answer in time")
+NO_GOODBYE = Trouble(FailureKind.RESET, "the connection ended, perhaps in the middle of the answer")
+"""The end of the connection should be that of the body, and anybody on the way can have cut it (RFC 9112, 9.8)."""
 NO_CONNECTION = Trouble(FailureKind.TIMEOUT, "no connection in time")
 
 
@@ -27,15 +38,25 @@ def refused(reason: object) -> Trouble:
     return Trouble(FailureKind.GUARD, f"{reason}; --allow lets you name ranges of your own")
 
 
-def connecting(error: OSError) -> Trouble:
+def connecting(error: OSError | ValueError) -> Trouble:
     """What an error means that came while a connection was opened."""
     if isinstance(error, TimeoutError) and error.errno is None:  # with a number it is the system's
         return NO_CONNECTION
     if isinstance(error, ssl.SSLError):
-        return Trouble(FailureKind.TLS, described(error))
+        return securing(error)
+    if isinstance(error, ValueError):
+        return Trouble(FailureKind.DNS, f"no host has such a name: {described(error)}")
     if isinstance(error, socket.gaierror):
         return resolving(error)
     return Trouble(FailureKind.CONNECT, described(error))
+
+
+def securing(error: ssl.SSLError) -> Trouble:
+    """What an error of TLS means."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        said = _IN_WORDS.get(error.verify_code) or error.verify_message.rstrip(".")
+        return Trouble(FailureKind.CERTIFICATE, said)
+    return Trouble(FailureKind.TLS, _IN_WORDS.get(getattr(error, "reason", "")) or described(error))
 
 
 def resolving(error: OSError) -> Trouble:
@@ -45,9 +66,12 @@ def resolving(error: OSError) -> Trouble:
 
 
 def described(error: BaseException) -> str:
-    """An exception in one line.
+    """An exception in one line, without the places in the code of the library for TLS.
 
+    >>> described(ssl.SSLError(1, "[SSL: NO_SHARED_CIPHER] no shared cipher (_ssl.c:1006)"))
+    'no shared cipher'
     >>> described(ValueError("two\\nlines")), described(ValueError())
     ('two lines', 'ValueError')
     """
-    return " ".join(str(error).split()) or type(error).__name__
+    text = " ".join(str(error).split()) or type(error).__name__
+    return _FRAME.sub("", text) if isinstance(error, ssl.SSLError) else text

@@ -3,22 +3,46 @@
 from __future__ import annotations
 
 import asyncio
+from typing import cast
 
 from motherlode.fetch.parsing import AnswerParser
 from motherlode.fetch.trouble import Trouble, described
 from motherlode.model import FailureKind
 
+_CLOSED = Trouble(FailureKind.RESET, "the proxy closed the connection")
+
 
 class Tunnel(asyncio.Protocol):
     """A connection until the proxy says that it leads to the host (RFC 9110, 9.3.6)."""
 
-    def __init__(self) -> None:
+    def __init__(self, request: bytes) -> None:
         self.peer = ""
+        self.transport: asyncio.Transport
+        self._request = request
         self.opened: asyncio.Future[Trouble | None] = asyncio.get_running_loop().create_future()
         """None where it leads there, or why it does not."""
         self._status = 0
         self._parser = AnswerParser()
         self._parser.begin(self, head_only=True)
+
+    async def led_to(self, protocol: asyncio.Protocol) -> Trouble | None:
+        """Give the connection to the protocol that talks with the host, or say why that is not met."""
+        trouble: Trouble | None = _CLOSED
+        try:
+            trouble = await self.opened
+            if trouble is None and self.transport.is_closing():
+                trouble = _CLOSED
+        finally:
+            if trouble is not None:
+                self.transport.abort()
+        if trouble is None:
+            self.transport.set_protocol(protocol)
+            protocol.connection_made(self.transport)
+        return trouble
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)
+        self.transport.write(self._request)
 
     def head(self, status: int, headers: dict[str, str]) -> bool:
         self._status = status
@@ -29,17 +53,20 @@ class Tunnel(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         wrong = self._parser.feed(data)
-        if not wrong and self._parser.done and not 200 <= self._status < 300:
-            wrong = f"the proxy answered {self._status}"
         if wrong:
             self._end(Trouble(FailureKind.PROTOCOL, wrong))
         elif self._parser.done:
-            self._end(None)
+            self._end(_refusal(self._status))
 
     def connection_lost(self, error: Exception | None) -> None:
-        detail = "the proxy closed the connection" if error is None else described(error)
-        self._end(Trouble(FailureKind.RESET, detail))
+        self._end(_CLOSED if error is None else Trouble(FailureKind.RESET, described(error)))
 
     def _end(self, trouble: Trouble | None) -> None:
         if not self.opened.done():
             self.opened.set_result(trouble)
+
+
+def _refusal(status: int) -> Trouble | None:
+    """Whatever a proxy means by it, there is no connection. What it forbids is not what the host forbids: a robots.txt
+    that it does not let us see is not one that is missing."""
+    return None if 200 <= status < 300 else Trouble(FailureKind.CONNECT, f"the proxy answered {status}")

@@ -12,6 +12,9 @@ __all__ = ["ACCEPTED", "UNPACK_ERRORS", "AsItIs", "Unpacker", "codings_of", "mos
 ACCEPTED = "gzip, deflate, br, zstd"
 
 _CHAIN_STEP = 1 << 16
+_CHAIN_SLACK = 1 << 20
+_CHAIN_SHARE = 8
+"""Bytes that may pass from one coding to the next: so many, and so many for each that comes in."""
 _MOST_CODINGS = 4
 _SLACK = 1 << 16
 _NO_CODINGS = ("none", "utf-8", "utf8", "iso-8859-1", "binary", "8bit", "aws-chunked")
@@ -59,14 +62,16 @@ class AsItIs:
 
 
 class _Chain:
-    """One coding around another. What passes between them is bounded like what comes in, and so is every step: a bomb
-    in the outer one costs no more than others."""
+    """One coding around another. What passes between them is bounded like what comes in: what was packed once does not
+    shrink much when it is packed again, so that only a bomb passes more."""
 
     def __init__(self, outer: Unpacker, inner: Unpacker) -> None:
         self._outer = outer
         self._inner = inner
-        self._room: int | None = None
-        """Bytes that may still pass. The first call says how many are wanted at all."""
+        self._most = 0
+        """Bytes that may pass, whatever comes in. The first call says how many are wanted at all."""
+        self._came = self._passed = 0
+        self._is_full = False
 
     @property
     def whole(self) -> bool:
@@ -74,19 +79,22 @@ class _Chain:
 
     @property
     def ended(self) -> bool:
-        return self._inner.ended or self._room == 0
+        return self._inner.ended or self._is_full
 
     def feed(self, data: bytes, most: int) -> bytes:
-        room = most_packed(most) if self._room is None else self._room
+        self._came += len(data)
+        self._most = self._most or most_packed(most)
+        room = min(self._most, _CHAIN_SLACK + _CHAIN_SHARE * self._came) - self._passed
         out = bytearray()
-        has_more = room > 0
+        has_more = not self._is_full
         while has_more and len(out) < most and not self._inner.ended:
             between = self._outer.feed(data, min(_CHAIN_STEP, room))
             data = b""
             room -= len(between)
+            self._passed += len(between)
             has_more = len(between) == _CHAIN_STEP
             out += self._inner.feed(between, most - len(out))
-        self._room = room
+        self._is_full = self._is_full or room == 0
         return bytes(out)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from typing import NamedTuple, Protocol, cast
 
 from motherlode.fetch.parsing import AnswerParser, Receiver
-from motherlode.fetch.trouble import TOO_LATE, Trouble, described
+from motherlode.fetch.trouble import NO_GOODBYE, TOO_LATE, Trouble, described, securing
 from motherlode.model import FailureKind
 
 _TICK = 0.002
@@ -55,6 +56,8 @@ class Wire(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._heard = 0.0
         self._deadline = 0.0
+        self._said_goodbye = False
+        """The server ended the connection as it should: under TLS with a message that nobody else can send."""
 
     def ask(self, question: Question) -> asyncio.Future[Trouble | None]:
         """None once the receiver has its answer, or why it has none."""
@@ -135,15 +138,21 @@ class Wire(asyncio.Protocol):
 
     def eof_received(self) -> None:
         self.reusable = False
+        self._said_goodbye = True
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
         self.reusable = False
         if self._waiter is not None:
-            whole = error is None and self.was_answered and self._parser.ends_by_close
-            self._end(None if whole else _cut_off(error))
+            self._end(self._why_lost(error))
         self._keeper.lost(self)
 
-
-def _cut_off(error: Exception | None) -> Trouble:
-    return _CUT_OFF if error is None else Trouble(FailureKind.RESET, described(error))
+    def _why_lost(self, error: Exception | None) -> Trouble | None:
+        """None where the end of the connection is that of the answer."""
+        if isinstance(error, ssl.SSLError) and not self.was_answered:
+            return securing(error)
+        if error is not None:
+            return Trouble(FailureKind.RESET, described(error))
+        if not (self.was_answered and self._parser.ends_by_close):
+            return _CUT_OFF
+        return None if self._said_goodbye else NO_GOODBYE

@@ -28,7 +28,10 @@ _MOST_REFUSALS = 1000
 _UNEVEN = 1.0
 """Seconds by which a clock may go back without being set back."""
 _ADDRESS_IN_DOUBT = frozenset(
-    {FailureKind.CONNECT, FailureKind.DNS, FailureKind.NO_DNS, FailureKind.TLS, FailureKind.TIMEOUT}
+    {
+        *(FailureKind.CONNECT, FailureKind.DNS, FailureKind.NO_DNS, FailureKind.TLS, FailureKind.CERTIFICATE),
+        FailureKind.TIMEOUT,
+    }
 )
 """Failures after which a host's address is asked for again. Where a host has left, others show their certificates."""
 

@@ -36,6 +36,7 @@ TREATMENTS: dict[FailureKind, Treatment] = {
     FailureKind.NO_DNS: Treatment(retries=4, wait=1, host_rests=True, against_host=True),
     FailureKind.CONNECT: Treatment(retries=2, wait=4, host_rests=True, against_host=True),
     FailureKind.TLS: Treatment(retries=1, wait=4, host_rests=True, against_host=True),
+    FailureKind.CERTIFICATE: Treatment(against_host=True),
     FailureKind.TIMEOUT: Treatment(retries=2, wait=4, host_rests=True, against_host=True),
     FailureKind.RESET: Treatment(retries=2, wait=2, against_host=True),
     FailureKind.PROTOCOL: Treatment(retries=1, wait=2, against_host=True),

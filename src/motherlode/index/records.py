@@ -34,6 +34,7 @@ _STATUS, _KIND, _SYNTAX, _HASH = (f"<{_ML}{name}>" for name in ("status", "kind"
 _REFERRER, _REDIRECTS, _GRAPH, _SIZE = (f"<{_ML}{name}>" for name in ("referrer", "redirectsTo", "graph", "size"))
 _SAYS, _VERSION, _TARGET, _POLICY = (f"<{_ML}{name}>" for name in ("says", "version", "target", "policy"))
 _OWN_HOST = f"<{_ML}robotsNotApplied>"
+_UNPROVEN_HOST = f"<{_ML}certificatesNotChecked>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +75,8 @@ class RunRecord:
     policy: str = ""
     own_hosts: tuple[str, ...] = ()
     """Hosts whose robots.txt was not applied, because the user says that they are theirs."""
+    unproven_hosts: tuple[str, ...] = ()
+    """Hosts that did not have to prove who they are: what is said in their name may have been said by others."""
 
     @property
     def iri(self) -> str:
@@ -175,6 +178,7 @@ def run_lines(run: RunRecord) -> str:
         (f"<{DATASET}>", _GENERATED_BY, run.iri),
     ]
     rows += [(run.iri, _OWN_HOST, literal(host)) for host in run.own_hosts]
+    rows += [(run.iri, _UNPROVEN_HOST, literal(host)) for host in run.unproven_hosts]
     rows += [(run.iri, name, literal(value)) for name, value in ((_TARGET, run.target), (_POLICY, run.policy)) if value]
     return "".join(f"{subject} {predicate} {value} <{PROVENANCE}> .\n" for subject, predicate, value in rows)
 
