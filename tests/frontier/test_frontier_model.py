@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from motherlode.frontier import Ticket
-from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS, long_rest
+from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, RULES_PATIENCE, TREATMENTS, long_rest, rules_rest
 from motherlode.model import FailureKind, RequestKind
 from motherlode.www.urls import host_of
 
@@ -34,6 +34,7 @@ class ModelHost:
     held: str = ""
     cleared: bool = False
     failures: int = 0
+    unread_since: float | None = None
     last_end: float = float("-inf")
 
 
@@ -205,6 +206,7 @@ class FrontierMachine(RuleBasedStateMachine):
         if isinstance(robots, bytes):
             self.frontier.introduce(ticket, robots, self.now)
             host.rules = FakeRules(robots)
+            host.unread_since = None
             host.cleared = True
             if host.rules.delay is not None:
                 host.ready_at = max(host.ready_at, self.now + host.rules.delay)
@@ -214,11 +216,12 @@ class FrontierMachine(RuleBasedStateMachine):
             again = self.frontier.failed(ticket, robots, self.now, retry_after=None)
             assert again == self.model.fail(url, robots, self.now)
         else:
-            self.frontier.defer(ticket, self.now, retry_after=None)
-            host.failures += 1
-            if host.failures < HOST_GIVEN_UP_AFTER:
-                rest = max(2**host.failures, long_rest(host.failures))
-                host.ready_at = max(host.ready_at, self.now + RETRY_WAIT * rest)
+            self.frontier.defer(ticket, FailureKind.SERVER_ERROR, self.now, retry_after=None)
+            host.unread_since = self.now if host.unread_since is None else host.unread_since
+            unread = (self.now - host.unread_since) / RETRY_WAIT
+            host.failures = HOST_GIVEN_UP_AFTER if unread >= RULES_PATIENCE else 0
+            if not host.failures:
+                host.ready_at = max(host.ready_at, self.now + RETRY_WAIT * rules_rest(unread))
             self.model.waiting.add(url)
 
     @invariant()

@@ -153,6 +153,7 @@ def print_summary(stats: CrawlStats) -> None:
         *([("sinks", _sinks(stats))] if stats.sinks else []),
         ("failures", _by_count(totals.failures) or "none"),
         ("refused", _by_count(stats.refused) or "none"),
+        *([("robots.txt unread", _unread(stats))] if stats.unread_rules else []),
         ("problems", _problems(stats.problem_kinds) or "none"),
         ("syntaxes", _syntaxes(totals.syntaxes) or "none"),
     ]
@@ -201,6 +202,12 @@ def _sink(state: Mapping[str, Any]) -> str:
         return counted(state["files"], "file")
     trouble = f" ({state['trouble']})" if state["trouble"] else ""
     return f"{state['waiting']:,} waiting{trouble}, {state['refused']:,} refused"
+
+
+def _unread(stats: CrawlStats) -> str:
+    unread = stats.unread_rules
+    hosts = counted(sum(unread.values()), "host")
+    return f"of {hosts}, nothing of which is fetched meanwhile: {_by_count(unread)}"
 
 
 def _syntaxes(syntaxes: Mapping[str, Sequence[int]]) -> str:

@@ -114,13 +114,18 @@ class Clocks:
 
     # ── waking and resting ───────────────────────────────────────────────────────────────────────────
 
-    def rest_once(self, now: float) -> None:
-        """After a reopening: nobody knows whom the run before asked in its last moment."""
+    def rest_once(self, now: float, *, asleep: float = 0.0) -> None:
+        """After a reopening: nobody knows whom the run before asked in its last moment.
+
+        `asleep` is how long no run was there. Nobody asked for a robots.txt meanwhile, so it takes no patience.
+        """
         self._not_before = now + self._politeness.delay
         self._addresses.rest_all(now + self._addresses.delay)
         delay, resting = self._pace.delay, []
         for name, host in self.hosts.items():
             record = host.record
+            if record.unread_since is not None:
+                record.unread_since += asleep
             ready_at = now + delay(record)
             if record.ready_at < ready_at:
                 record.ready_at = ready_at
