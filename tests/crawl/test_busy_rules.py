@@ -25,7 +25,7 @@ UNIT = 0.01
 
 @dataclass
 class Servers:
-    """`quick` has rules; `waits` fails, or says 503 and 429 by turns, before it has; `never` has none. A log of all requests."""
+    """`quick` has rules; `waits` fails, or says 503 and 429 by turns, before it has; `never` has none."""
 
     retry_after: str = ""
     log: list[tuple[float, str, str]] = field(default_factory=list)
