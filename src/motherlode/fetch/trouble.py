@@ -16,10 +16,12 @@ class Trouble(NamedTuple):
     detail: str
     elsewhere: bool = False
     """Nobody was met, and the host has other addresses."""
+    silent: bool = False
+    """Nothing came back from anybody."""
 
 
 TOO_LATE = Trouble(FailureKind.TIMEOUT, "no answer in time")
-NO_CONNECTION = Trouble(FailureKind.TIMEOUT, "no connection in time")
+NO_CONNECTION = Trouble(FailureKind.TIMEOUT, "no connection in time", silent=True)
 
 
 def refused(reason: object) -> Trouble:
@@ -35,13 +37,14 @@ def connecting(error: OSError) -> Trouble:
         return Trouble(FailureKind.TLS, described(error))
     if isinstance(error, socket.gaierror):
         return resolving(error)
-    return Trouble(FailureKind.CONNECT, described(error))
+    is_refusal = isinstance(error, ConnectionError)  # somebody says no: there is a network, and a machine
+    return Trouble(FailureKind.CONNECT, described(error), silent=not is_refusal)
 
 
 def resolving(error: OSError) -> Trouble:
     """What an error means that came while a name was looked up."""
     is_passing = isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN
-    return Trouble(FailureKind.NO_DNS if is_passing else FailureKind.DNS, described(error))
+    return Trouble(FailureKind.NO_DNS if is_passing else FailureKind.DNS, described(error), silent=is_passing)
 
 
 def described(error: BaseException) -> str:
