@@ -195,6 +195,20 @@ class FrontierMachine(RuleBasedStateMachine):
             self.model.under_way.remove(ticket.url)
             self.model.host(ticket.url).failures = 0
 
+    @precondition(lambda self: self.answered)
+    @rule(data=st.data(), kind=st.sampled_from([FailureKind.CONNECT, FailureKind.NO_DNS]))
+    def put_back(self, data: st.DataObject, kind: FailureKind) -> None:
+        ticket = self.answered.pop(data.draw(st.integers(0, len(self.answered) - 1)))
+        self.frontier.put_back(ticket, kind, self.now)
+        host = self.model.hosts[ticket.host]
+        if ticket.kind is RequestKind.ROBOTS:
+            host.asking, host.held = False, ""
+        else:
+            self.model.under_way.remove(ticket.url)
+        if host.failures < HOST_GIVEN_UP_AFTER:
+            host.ready_at = max(host.ready_at, self.now + RETRY_WAIT * TREATMENTS[kind].wait)
+        self.model.waiting.add(ticket.entry.url)
+
     @precondition(lambda self: any(ticket.kind is RequestKind.ROBOTS for ticket in self.answered))
     @rule(data=st.data(), robots=st.none() | st.sampled_from([*ROBOTS, FailureKind.CONNECT, FailureKind.GUARD]))
     def settle_robots(self, data: st.DataObject, robots: bytes | FailureKind | None) -> None:

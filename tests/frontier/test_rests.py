@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from motherlode.frontier import REVISIT, Frontier, HostRecord, Ledger, MemoryLedger, Politeness
+from motherlode.frontier import REVISIT, Frontier, HostBudget, HostRecord, Ledger, MemoryLedger, Politeness, UrlState
 from motherlode.frontier.rests import NO_RULES, TOO_MANY_FAILURES, given_up
 from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, RULES_PATIENCE
 from motherlode.model import FailureKind, RequestKind
@@ -163,3 +163,83 @@ def test_why_a_host_is_given_up() -> None:
     assert given_up(HostRecord(name="a", failures=HOST_GIVEN_UP_AFTER)) == TOO_MANY_FAILURES
     assert given_up(HostRecord(name="a", failures=HOST_GIVEN_UP_AFTER, unread_since=0.0)) == NO_RULES
     assert given_up(HostRecord(name="a", failures=HOST_GIVEN_UP_AFTER - 1, unread_since=0.0)) == ""
+
+
+# ── silence of our own network ───────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("robots", [True, False])
+@pytest.mark.parametrize("kind", [FailureKind.CONNECT, FailureKind.NO_DNS, FailureKind.TIMEOUT])
+def test_what_is_put_back_is_charged_with_nothing_however_often(
+    *, robots: bool, kind: FailureKind, ledger: Ledger
+) -> None:
+    frontier = frontier_on(ledger, robots=robots, delay=0.0, retry_wait=UNIT)
+    offer(frontier, f"{A}/1")
+    now = 0.0
+    for _ in range(3 * HOST_GIVEN_UP_AFTER):
+        ticket, now = wait(frontier, now)
+        assert ticket is not None
+        assert (ticket.kind is RequestKind.ROBOTS) is robots
+        frontier.answered(ticket, now)
+        frontier.put_back(ticket, kind, now)
+        assert not ended(frontier)
+        assert frontier.next(now) is None, "the host rests"
+    record = record_of(frontier)
+    assert (record.failures, record.fetched) == (0, 0)
+    found = ledger.find(f"{A}/1")
+    assert found is not None
+    assert (found[0].attempts, found[1]) == (0, UrlState.WAITING)
+    assert frontier.waiting == 1
+
+
+def test_a_name_that_could_not_be_looked_up_is_put_back_and_looked_up_again() -> None:
+    frontier = Frontier(
+        ledger=MemoryLedger(),
+        policy=BestOf(),
+        scope=lambda url: "",
+        read_rules=None,
+        politeness=Politeness(delay=1.0, retry_wait=UNIT, by_address=True),
+    )
+    offer(frontier, f"{A}/1")
+    ticket = take(frontier, 0.0)
+    assert ticket.kind is RequestKind.RESOLVE
+    frontier.put_back(ticket, FailureKind.NO_DNS, 0.0)
+    assert frontier.in_flight == 0
+    again, now = wait(frontier, 0.0)
+    assert again is not None and again.kind is RequestKind.RESOLVE
+    frontier.resolved(again, "192.0.2.1")
+    assert fetch(frontier, now) == f"{A}/1"
+
+
+def test_what_was_put_back_waits_after_a_kill(ledger: Ledger) -> None:
+    first = frontier_on(ledger, delay=0.0, retry_wait=UNIT)
+    offer(first, f"{A}/1", f"{A}/2")
+    ticket = take(first, 0.0)
+    first.answered(ticket, 0.0)
+    first.put_back(ticket, FailureKind.CONNECT, 0.0)
+    first.commit()
+    second = frontier_on(ledger, delay=0.0, retry_wait=UNIT)
+    assert second.waiting == 2
+    found, now = wait(second, 1.0)
+    assert found is not None
+    assert now == 4 * UNIT, "and keeps the rest of its host"
+    assert found.entry.attempts == 0
+
+
+def test_the_budget_of_a_host_does_not_pay_for_what_is_put_back() -> None:
+    frontier = Frontier(
+        ledger=MemoryLedger(),
+        policy=BestOf(),
+        scope=lambda url: "",
+        read_rules=None,
+        politeness=Politeness(delay=0.0, retry_wait=UNIT),
+        budget=HostBudget(pages=1),
+    )
+    offer(frontier, f"{A}/1")
+    now = 0.0
+    for _ in range(5):
+        ticket, now = wait(frontier, now)
+        assert ticket is not None
+        frontier.answered(ticket, now)
+        frontier.put_back(ticket, FailureKind.TIMEOUT, now)
+    assert fetch(frontier, now + 4 * UNIT) == f"{A}/1"

@@ -258,14 +258,18 @@ class Clocks:
             return False
         return True
 
-    def when(self, host: Host, now: float) -> float:
-        """The earliest moment at which an errand may go to the host; `now` if at once."""
+    def when(self, host: Host, now: float, *, beside_held: bool = False) -> float:
+        """The earliest moment at which an errand may go to the host; `now` if at once.
+
+        With `beside_held` it need not wait for a page that the host holds, which might wait for long.
+        """
         if host.record.ready_at > now:
             return host.record.ready_at
         address = self.address_of(host)
         if address is not None and address.ready_at > now:
             return address.ready_at
-        busy = not self.free(host) or (address is not None and self._addresses.full(address))
+        free = self.free(host) or (beside_held and not host.asking and host.in_flight < self.limit(host))
+        busy = not free or (address is not None and self._addresses.full(address))
         return now + 0.05 if busy else now
 
     def occupy(self, host: Host, *, connects: bool = True) -> str:

@@ -226,11 +226,8 @@ class Frontier:
 
         Where answers never change, the host is given up at once.
         """
-        host = self._hosts[ticket.host]
-        self._permits.give_up(ticket)
-        host.held = None
+        host = self._let_go(ticket)
         self.without_rules(ticket, kind, now, retry_after=retry_after)
-        self._unsettled -= 1
         self._intake.enqueue(ticket.entry)
         self._clocks.settle(host)
 
@@ -273,12 +270,8 @@ class Frontier:
     def failed(self, ticket: Ticket, kind: FailureKind, now: float, *, retry_after: float | None) -> bool:
         """The ticket's page gave a failure; True where it will be tried again."""
         entry = msgspec.structs.replace(ticket.entry, attempts=ticket.entry.attempts + 1)
-        host = self._hosts[ticket.host]
+        host = self._let_go(ticket)
         self._dirty.add(ticket.host)
-        self._unsettled -= 1
-        if ticket.kind is not RequestKind.PAGE:  # the host could not even be found, or asked for its rules
-            self._permits.give_up(ticket)
-            host.held = None
         again = self._politeness.retries and entry.attempts <= TREATMENTS[kind].retries
         wait = self._rests.after_failure(host, kind, now, attempts=entry.attempts, retry_after=retry_after)
         if kind in _ADDRESS_IN_DOUBT:
@@ -293,16 +286,31 @@ class Frontier:
             self._ledger.finish(entry, state, kind.value)
         return again
 
+    def put_back(self, ticket: Ticket, kind: FailureKind, now: float) -> None:
+        """The failure was our own network's: neither page nor host is charged with it, and the page waits again."""
+        host = self._let_go(ticket)
+        host.unaccounted = max(0, host.unaccounted - 1)
+        self._clocks.move(self._hosts[host_of(ticket.url)], "")  # who comes back may have another way to it
+        self._rests.after_silence(host, kind, now)
+        self._dirty.add(ticket.host)
+        self._intake.enqueue(ticket.entry)
+        self._clocks.settle(host)
+
     def refuse(self, ticket: Ticket, reason: str) -> None:
         """The ticket cannot be used: nothing was sent, so its page costs nobody's budget."""
-        host = self._hosts[ticket.host]
-        if ticket.kind is not RequestKind.PAGE:
-            self._permits.give_up(ticket)
-            host.held = None
+        host = self._let_go(ticket)
         host.unaccounted = max(0, host.unaccounted - 1)
-        self._unsettled -= 1
         self._intake.refuse(ticket.entry, reason)
         self._clocks.settle(host)
+
+    def _let_go(self, ticket: Ticket) -> Host:
+        """The host of a ticket of which nothing has come; its page is nobody's until it waits again, or has ended."""
+        host = self._hosts[ticket.host]
+        self._unsettled -= 1
+        if ticket.kind is not RequestKind.PAGE:  # the host could not even be found, or asked for its rules
+            self._permits.give_up(ticket)
+            host.held = None
+        return host
 
     def count(self, name: str, *, relevant: int, quads: int, received: int, is_known: bool = False) -> None:
         """Add a finished request to its host's account; a look at a known page may also take off what it found."""

@@ -71,6 +71,10 @@ class Rests:
             self.put_off(host, now + rest)
         return wait
 
+    def after_silence(self, host: Host, kind: FailureKind, now: float) -> None:
+        """The network was gone, and not the host: it rests as after a first failure, and nothing is counted."""
+        self.put_off(host, now + TREATMENTS[kind].wait * self._unit)
+
     def slow_down(self, host: Host, now: float, *, retry_after: float | None) -> None:
         """The host said that we ask too much."""
         if not self._retries:
