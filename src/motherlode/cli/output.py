@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
@@ -89,6 +90,14 @@ def _by_flag(message: str) -> str:
     return f"{typed_flags.get().get(key, key)}{space}{rest}"
 
 
+def moment(seconds: float) -> str:
+    """
+    >>> moment(0.0)
+    '1970-01-01 00:00:00 UTC'
+    """
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
 def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
 
@@ -148,6 +157,7 @@ def print_summary(stats: CrawlStats) -> None:
         ("received", size(totals.bytes)),
         ("on disk", size(stats.disk)),
         ("redirects", f"{totals.redirects:,}"),
+        *([("network", _network(totals))] if totals.outages else []),
         *([("heads", f"{totals.heads:,}")] if totals.heads else []),
         *([("refreshed", _refreshed(totals))] if totals.refreshed else []),
         *([("sinks", _sinks(stats))] if stats.sinks else []),
@@ -180,6 +190,14 @@ def left_to_find(stats: CrawlStats) -> str:
     return (
         f"about {left.finds:,.0f} ({left.low:,.0f} to {left.high:,.0f}) among {left.urls:,} waiting URLs; {unseen}{dry}"
     )
+
+
+def _network(totals: Totals) -> str:
+    from motherlode.crawl.reporting import duration  # `query` and `search` need not wait for it
+
+    times = "once" if totals.outages == 1 else f"{totals.outages:,} times"
+    gone = f"gone {times}, for {duration(totals.outage_seconds)} in all"
+    return gone if totals.no_network_since is None else f"{gone}; none since {moment(totals.no_network_since)}"
 
 
 def _refreshed(totals: Totals) -> str:
