@@ -115,6 +115,14 @@ def test_those_who_were_busy_together_are_not_asked_together_again() -> None:
     assert first != second
 
 
+def test_who_wants_no_waits_after_failures_still_leaves_a_busy_host_alone() -> None:
+    frontier = frontier_on(robots=True, delay=0.0, retry_wait=0.0)
+    offer(frontier, f"{A}/1")
+    asked = list(asked_in_vain(frontier, FailureKind.UNAVAILABLE))
+    assert asked[1] == 30.0
+    assert len(asked) < 20
+
+
 def test_time_in_which_no_crawl_runs_takes_no_patience(ledger: Ledger) -> None:
     first = frontier_on(ledger, robots=True, delay=0.0, retry_wait=UNIT)
     offer(first, f"{A}/1")

@@ -51,6 +51,7 @@ from motherlode.fetch import (
 from motherlode.fetch.connections import RESTING_MOST
 from motherlode.fetch.descriptors import make_room
 from motherlode.frontier import DiskLedger, Frontier, HostBudget, Politeness
+from motherlode.frontier.retry import USUAL_UNIT
 from motherlode.index import CrawlStore, RunRecord, Writer
 from motherlode.index.sinks import open_sinks
 from motherlode.model import Fetcher, LinkSource, Policy
@@ -136,7 +137,7 @@ def assemble(
     lost = _begin(store, ledger, job, folder)
     http = _http(job) if recorded is None else None
     journal = Journal(folder.journal, state=ledger.note("journal")) if recorded is None else None
-    outlook = Outlook(unit=job.retry_wait)
+    outlook = Outlook(unit=job.retry_wait or USUAL_UNIT)
     listener = ListeningFetcher(http, outlook) if http is not None else None
     fetcher = _fetcher(recorded, listener, journal)
     resolve = http.resolve if http is not None else None
@@ -244,7 +245,7 @@ def _lookout(
     """A recorded web is always there."""
     if listener is None or resolve is None:
         return None
-    return Lookout(outlook, listener, frontier, resolve=resolve, unit=job.retry_wait)
+    return Lookout(outlook, listener, frontier, resolve=resolve, unit=job.retry_wait or USUAL_UNIT)
 
 
 def _fetcher(recorded: RecordedWeb | None, http: Fetcher | None, journal: Journal | None) -> Fetcher:

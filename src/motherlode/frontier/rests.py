@@ -17,6 +17,7 @@ from motherlode.frontier.retry import (
     RULES_PATIENCE,
     SLOW_DOWN,
     TREATMENTS,
+    USUAL_UNIT,
     long_rest,
     rules_rest,
 )
@@ -89,12 +90,12 @@ class Rests:
         record = host.record
         since = now if record.unread_since is None else record.unread_since
         record.unread_since, record.unread_for = since, kind.value
-        elapsed = now - since
-        if not self._retries or elapsed >= RULES_PATIENCE * self._unit:
+        elapsed, unit = now - since, self._unit or USUAL_UNIT
+        if not self._retries or elapsed >= RULES_PATIENCE * unit:
             record.failures = HOST_GIVEN_UP_AFTER
         elif TREATMENTS[kind].against_host:
             record.failures += 1
         else:
             record.failures = 0
-        rest = self._unit * max(rules_rest(elapsed / self._unit if self._unit else 0.0), long_rest(record.failures))
+        rest = unit * max(rules_rest(elapsed / unit), long_rest(record.failures))
         self.put_off(host, now + self._pace.jittered(retry_wait(retry_after, rest)))

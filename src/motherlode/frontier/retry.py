@@ -54,6 +54,8 @@ HOST_RESTS_AFTER = 6
 """Failures in a row that count against a host, before it rests for long; then it wakes for one more try."""
 HOST_GIVEN_UP_AFTER = 9
 """Failures in a row, before a host's waiting URLs are refused without a request."""
+USUAL_UNIT = 15.0
+"""Seconds of the configured retry wait, for what has to wait although the user wants no waits after failures."""
 RULES_PATIENCE = 1440.0
 """Units of the configured retry wait, six hours by default, for which a robots.txt that cannot be read is asked for:
 long enough for a night's maintenance, and a crawl that has nothing else left comes to its end."""
