@@ -46,6 +46,12 @@ def test_a_crawl_that_dried_out_goes_on_as_well() -> None:
     )
 
 
+def test_a_crawl_that_waited_long_enough_for_a_network_says_so() -> None:
+    assert end_of(stats_of(Totals(outages=1, no_network_since=60.0), waiting=5)) == (
+        "no network since 1970-01-01 00:01:00 UTC, and no longer waited for; `motherlode resume out` goes on"
+    )
+
+
 def test_several_shards_are_not_told_to_refresh() -> None:
     assert end_of(stats_of(Totals()), shards=2) == "nothing is left to fetch"
 

@@ -241,3 +241,30 @@ def test_an_error_about_a_key_names_the_flag_where_it_was_typed(capsys: pytest.C
         "error: --stop-when-dry must be more",
         "error: dry_below must be less",
     ]
+
+
+def test_the_summary_tells_whose_rules_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    hosts = (
+        HostRecord(name="a.example"),
+        HostRecord(name="b.example", unread_since=1.0, unread_for="unavailable"),
+        HostRecord(name="c.example", unread_since=1.0, unread_for="server-error"),
+        HostRecord(name="d.example", unread_since=1.0, unread_for="unavailable"),
+    )
+    shown = stats(hosts=hosts)
+    assert summary(capsys, shown)["robots.txt unread"] == (
+        "of 3 hosts, nothing of which is fetched meanwhile: unavailable 2, server-error 1"
+    )
+    assert shown.summary()["unread_rules"] == {"server-error": 1, "unavailable": 2}
+    assert "robots.txt unread" not in summary(capsys, stats())
+
+
+def test_the_summary_tells_how_long_there_was_no_network(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "network" not in summary(capsys, stats())
+    once = Totals(outages=1, outage_seconds=3725.0)
+    assert summary(capsys, stats(once))["network"] == "gone once, for 1 h 2 min in all"
+    now = Totals(outages=2, outage_seconds=90.0, no_network_since=60.0)
+    assert summary(capsys, stats(now))["network"] == (
+        "gone 2 times, for 1 min 30 s in all; none since 1970-01-01 00:01:00 UTC"
+    )
+    told = stats(now).summary()
+    assert (told["outages"], told["outage_seconds"], told["no_network_since"]) == (2, 90.0, 60.0)

@@ -73,10 +73,36 @@ def test_away_from_a_terminal_a_line_comes_now_and_then(clock: Clock, capsys: py
     assert (told.out + told.err).count("harvest") == 2
 
 
+def test_a_network_that_goes_and_comes_back_is_told_once_each(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    totals = Totals()
+    with Progress(Job(seeds=("http://a.example/",)), totals, Queue(), quiet=False) as progress:
+        for since in (None, 60.0, 60.0, 60.0, None, None):
+            totals.no_network_since = since
+            clock.now += 1.0
+            progress.tick()
+    told = capsys.readouterr()
+    assert told.err.splitlines() == [
+        "no network since 1970-01-01 00:01:00 UTC: waiting",
+        "there is a network again",
+    ]
+
+
+def test_a_live_line_says_what_is_waited_for(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = StringIO()
+    monkeypatch.setattr(module, "terminal", Printer(file=shown, force_terminal=True, width=120, highlight=False))
+    monkeypatch.setattr(module, "tell", lambda line: None)
+    totals = Totals(no_network_since=60.0)
+    with Progress(Job(seeds=("http://a.example/",)), totals, Queue(), quiet=False) as progress:
+        clock.now = 5.0
+        progress.tick()
+    assert "no network since 1970-01-01 00:01:00 UTC: waiting" in shown.getvalue()
+
+
 def test_quiet_is_quiet(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress(Job(seeds=("http://a.example/",)), Totals(), Queue(), quiet=True) as progress:
+    with Progress(Job(seeds=("http://a.example/",)), Totals(no_network_since=1.0), Queue(), quiet=True) as progress:
         clock.now = 100.0
         progress.show("http://a.example/")
+        progress.tick()
     assert capsys.readouterr() == ("", "")
 
 

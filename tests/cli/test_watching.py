@@ -8,6 +8,9 @@ import signal
 from collections.abc import AsyncGenerator
 from types import SimpleNamespace
 
+import pytest
+
+from motherlode.cli import watching
 from motherlode.cli.progress import Progress
 from motherlode.cli.watching import watch
 from motherlode.crawl import Job
@@ -68,3 +71,26 @@ async def test_a_crawl_that_ends_by_itself_was_not_stopped() -> None:
     crawl.stopped = True
     assert not await watched(crawl)
     assert crawl.closed
+
+
+async def test_time_passes_for_the_progress_although_no_visit_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "_TICK_SECONDS", 0.01)
+    ticks = 0
+
+    class Counting(Progress):
+        def tick(self) -> None:
+            nonlocal ticks
+            ticks += 1
+
+    async def nothing() -> AsyncGenerator[Visit, None]:
+        await asyncio.sleep(0.2)
+        return
+        yield visit_of(1)
+
+    waiting = SimpleNamespace(waiting=0, known_urls=0, hosts_known=0)
+    progress = Counting(Job(seeds=("http://a.example/",)), Totals(), waiting, quiet=True)  # type: ignore[arg-type]
+    assert not await watch(nothing(), progress, stop=lambda: None)
+    seen = ticks
+    assert seen >= 3
+    await asyncio.sleep(0.05)
+    assert ticks == seen, "it ends with the crawl"

@@ -11,6 +11,7 @@ from tests.crawl.small_web import HOME, crawled, small_web
 from motherlode.crawl import CrawlFolder, Job, Totals
 from motherlode.crawl.assemble import assemble
 from motherlode.crawl.checkpoints import LEAST_SECONDS, MOST_SECONDS, Checkpoints
+from motherlode.crawl.closing import close
 from motherlode.crawl.estimating import Estimator
 from motherlode.frontier import DiskLedger
 from motherlode.index import Writer
@@ -51,7 +52,7 @@ async def flushes_in(folder: Path, web: Path, *, each_takes: float, seconds: flo
     while clock.now < end:
         clock.now += 0.05
         await checkpoints.take_when_due(dried_out=False)
-    await assembled.crawl._end()
+    await close(assembled.crawl._parts, assembled.crawl._checkpoints, dried_out=False, spoiled=False)
     made.unlock()
     return writer.flushes
 

@@ -97,6 +97,17 @@ async def test_rules_that_cannot_be_read_now_allow_nothing_now(status: int) -> N
     assert site.asked() == ["a.example/robots.txt"]
 
 
+async def test_a_host_whose_rules_cannot_be_read_is_not_asked_anew_for_every_page() -> None:
+    site = Site({"a.example/robots.txt": (500, ""), "a.example/1": (200, "one")})
+    async with politely(site, delay=0.0, retry_wait=30.0, waits=[]) as polite:
+        answers = [
+            await polite.fetch(Request(url=f"http://a.example/{number}"), wait_until=time.time() + 1)
+            for number in (1, 2)
+        ]
+    assert [failure(answer).kind for answer in answers] == [FailureKind.ROBOTS, FailureKind.TIMEOUT]
+    assert site.asked() == ["a.example/robots.txt"]
+
+
 async def test_rules_may_lie_on_another_host() -> None:
     site = Site(
         {

@@ -85,3 +85,27 @@ def test_the_record_of_the_host_counts(tmp_path: Path) -> None:
 
 def test_a_seed_passes_what_links_must_pass(tmp_path: Path) -> None:
     assert stopping("http://b.example/logo.png", tmp_path, scope="host", is_seed=True) == set()
+
+
+def robots(tmp_path: Path, host: HostRecord, url: str = "http://a.example/x") -> Check:
+    ledger = MemoryLedger()
+    ledger.put_host(host)
+    found = checks(url, job=Job(seeds=(SEED,)), folder=CrawlFolder(tmp_path), ledger=ledger)
+    return next(one for one in found if one.name == "robots")
+
+
+def test_rules_that_cannot_be_read_are_told_with_their_times(tmp_path: Path) -> None:
+    busy = HostRecord(name="a.example", unread_since=0.0, unread_for="unavailable", ready_at=3600.0)
+    told = robots(tmp_path, busy)
+    assert told.passed is None
+    assert "since 1970-01-01 00:00:00 UTC (unavailable)" in told.detail
+    assert "asked for again after 1970-01-01 01:00:00 UTC" in told.detail
+    for_ever = HostRecord(name="a.example", unread_since=0.0, unread_for="unavailable", failures=9)
+    assert robots(tmp_path, for_ever).passed is False
+    assert stopping("http://a.example/x", tmp_path, host=for_ever) == {"robots"}
+
+
+def test_the_rules_of_one_scheme_are_told_although_those_of_the_other_cannot_be_read(tmp_path: Path) -> None:
+    host = HostRecord(name="a.example", robots=b"", robots_at=100.0, unread_since=200.0, unread_for="unavailable")
+    assert robots(tmp_path, host).passed
+    assert robots(tmp_path, host, "https://a.example/x").passed is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motherlode.crawl.totals import Totals
+from motherlode.crawl.totals import Totals, sum_of
 from motherlode.model import FailureKind, Problem, Syntax, Visit
 
 
@@ -58,3 +58,15 @@ def test_what_a_known_page_gave_before_is_taken_off_the_account() -> None:
     totals.add(_visit(3, failure=FailureKind.SERVER_ERROR, refresh="failed"))
     assert (totals.quads, totals.relevant, totals.harvest_rate) == (2, 1, 1.0)
     assert totals.syntaxes == {"rdfa": [0, 0], "jsonld": [1, 2]}
+
+
+def test_shards_lose_their_network_side_by_side() -> None:
+    whole = sum_of(
+        [
+            Totals(outages=1, outage_seconds=50.0),
+            Totals(outages=2, outage_seconds=20.0, no_network_since=7.0),
+            Totals(no_network_since=9.0),
+        ]
+    )
+    assert (whole.outages, whole.outage_seconds, whole.no_network_since) == (3, 50.0, 7.0)
+    assert sum_of([]).no_network_since is None

@@ -308,3 +308,22 @@ async def test_those_that_rest_leave_descriptors_to_others(pool: Connections, mo
         for name in (*names, *reversed(names)):
             await asked(pool, name)
         assert server.connections == 6 + 2, "a third of the descriptors are theirs"
+
+
+async def test_silence_on_a_connection_that_was_kept_is_told_from_a_server_that_lets_us_in_and_says_nothing() -> None:
+    async def once(path: str, before: int, writer: asyncio.StreamWriter) -> None:
+        if path == "/first":
+            await echo(path, before, writer)
+
+    pool = Connections(AddressGuard(["127.0.0.0/8"]), proxy=None, connect=1.0, silence=0.3)
+    try:
+        async with LastingServer(once) as server:
+            let_in = await asked(pool, server.url("/second"))
+            assert isinstance(let_in, Trouble) and let_in.kind is FailureKind.TIMEOUT
+            assert not let_in.silent
+            assert isinstance(await asked(pool, server.url("/first")), Notes)
+            kept = await asked(pool, server.url("/second"))
+            assert isinstance(kept, Trouble) and kept.kind is FailureKind.TIMEOUT
+            assert kept.silent
+    finally:
+        await pool.close()

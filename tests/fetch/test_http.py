@@ -148,7 +148,9 @@ async def test_connection_refused(fetcher: HttpFetcher) -> None:
     port = sock.sockets[0].getsockname()[1]
     sock.close()
     await sock.wait_closed()
-    assert (await failure(fetcher, f"http://127.0.0.1:{port}/")).kind is FailureKind.CONNECT
+    refused = await failure(fetcher, f"http://127.0.0.1:{port}/")
+    assert refused.kind is FailureKind.CONNECT
+    assert not refused.silent, "somebody said no"
 
 
 @pytest.mark.parametrize("host", ["nobody.invalid", "a" * 64 + ".invalid", "a..b.invalid"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -50,3 +51,16 @@ async def test_a_name_that_only_the_proxy_knows_is_left_to_it(server: RawServer,
     refused = await proxied.resolve("http://inside.example/")
     assert isinstance(refused, Failure)
     assert refused.kind is FailureKind.GUARD
+
+
+async def test_a_proxy_that_is_gone_is_no_refusal_of_the_host() -> None:
+    gone = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
+    port = gone.sockets[0].getsockname()[1]
+    gone.close()
+    await gone.wait_closed()
+    url = f"http://127.0.0.1:{port}"
+    fetcher = HttpFetcher(HttpOptions(user_agent="Motherlode/test", limits=LIMITS, hosts=NAMES, proxy=url))
+    failed = await fetcher.fetch(Request(url="http://outside.example/x"))
+    await fetcher.close()
+    assert isinstance(failed, Failure) and failed.kind is FailureKind.CONNECT
+    assert failed.silent

@@ -42,6 +42,38 @@ def test_an_error_has_its_kind(error: OSError | ValueError, kind: FailureKind) -
     assert "local issuer" not in found.detail
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        TimeoutError(),
+        OSError(errno.ENETUNREACH, "no route"),
+        OSError(errno.EHOSTUNREACH, "no route"),
+        OSError(errno.ENETDOWN, "down"),
+        OSError(errno.ETIMEDOUT, "the system gave up"),
+        OSError(errno.EADDRNOTAVAIL, "we have no address"),
+        socket.gaierror(socket.EAI_AGAIN, "try again"),
+    ],
+    ids=repr,
+)
+def test_where_nothing_comes_back_it_may_be_our_own_network(error: OSError) -> None:
+    assert connecting(error).silent
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ECONNREFUSED, "refused"),
+        OSError(errno.ECONNRESET, "reset"),
+        ConnectionAbortedError("in the middle of a handshake"),
+        ssl.SSLError(1, "wrong version"),
+        socket.gaierror(socket.EAI_NONAME, "a name server says that there is none"),
+    ],
+    ids=repr,
+)
+def test_where_somebody_says_no_there_is_a_network(error: OSError) -> None:
+    assert not connecting(error).silent
+
+
 def test_a_refusal_says_what_can_be_done() -> None:
     assert refused("10.0.0.1 is not a public address") == Trouble(
         FailureKind.GUARD,

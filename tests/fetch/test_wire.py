@@ -212,3 +212,39 @@ async def test_a_long_question_is_not_silence_while_it_is_on_its_way() -> None:
         notes = Notes()
         assert await wire.ask(question(notes, sent=ASKED + b"x" * 30_000_000)) is None
         assert (notes.body, wire.reusable) == (b"too much", False)
+
+
+@pytest.mark.parametrize("how", ["late", "cancelled"])
+async def test_a_question_that_is_given_up_is_taken_back_and_not_delivered_later(how: str) -> None:
+    """As the server sees it: a reset, after which the system sends nothing more, where a plain end would come behind
+    all that has not arrived yet."""
+    ends: list[str] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        try:
+            ends.append("end" if await reader.read() == b"" else "more")
+        except ConnectionResetError:
+            ends.append("reset")
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    loop, port = asyncio.get_running_loop(), server.sockets[0].getsockname()[1]
+    register = Register()
+    _, wire = await loop.create_connection(lambda: Wire(silence=0.1, keeper=register), "127.0.0.1", port)
+    asked = wire.ask(question(Notes()))
+    if how == "late":
+        assert await asked == TOO_LATE
+    else:
+        await asyncio.sleep(0.05)
+        wire.abort()
+    await asyncio.sleep(0.1)
+    server.close()
+    await server.wait_closed()
+    assert ends == ["reset"]
+
+
+async def test_an_answer_that_is_cut_off_ends_the_connection_as_ever() -> None:
+    async with wire_to(sends(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", pause=5), silence=0.1) as (wire, _):
+        assert await wire.ask(question(Notes())) == TOO_LATE
+        assert not wire.reusable

@@ -71,7 +71,7 @@ def settle_robots(world: World, frontier: Frontier, ticket: Ticket, now: float) 
     asked = host_of(ticket.url)
     if world.robots_errors[ticket.host]:
         world.robots_errors[ticket.host] -= 1
-        frontier.defer(ticket, now, retry_after=None)
+        frontier.defer(ticket, FailureKind.SERVER_ERROR, now, retry_after=None)
     elif asked == ticket.host and ticket.host in world.moved and ticket.url.endswith("/robots.txt"):
         assert frontier.reroute(ticket, f"http://{world.moved[ticket.host]}/rules-of-{ticket.host}")
     else:

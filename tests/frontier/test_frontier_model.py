@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from motherlode.frontier import Ticket
-from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS, long_rest
+from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, RULES_PATIENCE, TREATMENTS, long_rest, rules_rest
 from motherlode.model import FailureKind, RequestKind
 from motherlode.www.urls import host_of
 
@@ -34,6 +34,7 @@ class ModelHost:
     held: str = ""
     cleared: bool = False
     failures: int = 0
+    unread_since: float | None = None
     last_end: float = float("-inf")
 
 
@@ -194,6 +195,20 @@ class FrontierMachine(RuleBasedStateMachine):
             self.model.under_way.remove(ticket.url)
             self.model.host(ticket.url).failures = 0
 
+    @precondition(lambda self: self.answered)
+    @rule(data=st.data(), kind=st.sampled_from([FailureKind.CONNECT, FailureKind.NO_DNS]))
+    def put_back(self, data: st.DataObject, kind: FailureKind) -> None:
+        ticket = self.answered.pop(data.draw(st.integers(0, len(self.answered) - 1)))
+        self.frontier.put_back(ticket, kind, self.now)
+        host = self.model.hosts[ticket.host]
+        if ticket.kind is RequestKind.ROBOTS:
+            host.asking, host.held = False, ""
+        else:
+            self.model.under_way.remove(ticket.url)
+        if host.failures < HOST_GIVEN_UP_AFTER:
+            host.ready_at = max(host.ready_at, self.now + RETRY_WAIT * TREATMENTS[kind].wait)
+        self.model.waiting.add(ticket.entry.url)
+
     @precondition(lambda self: any(ticket.kind is RequestKind.ROBOTS for ticket in self.answered))
     @rule(data=st.data(), robots=st.none() | st.sampled_from([*ROBOTS, FailureKind.CONNECT, FailureKind.GUARD]))
     def settle_robots(self, data: st.DataObject, robots: bytes | FailureKind | None) -> None:
@@ -205,6 +220,7 @@ class FrontierMachine(RuleBasedStateMachine):
         if isinstance(robots, bytes):
             self.frontier.introduce(ticket, robots, self.now)
             host.rules = FakeRules(robots)
+            host.unread_since = None
             host.cleared = True
             if host.rules.delay is not None:
                 host.ready_at = max(host.ready_at, self.now + host.rules.delay)
@@ -214,11 +230,12 @@ class FrontierMachine(RuleBasedStateMachine):
             again = self.frontier.failed(ticket, robots, self.now, retry_after=None)
             assert again == self.model.fail(url, robots, self.now)
         else:
-            self.frontier.defer(ticket, self.now, retry_after=None)
-            host.failures += 1
-            if host.failures < HOST_GIVEN_UP_AFTER:
-                rest = max(2**host.failures, long_rest(host.failures))
-                host.ready_at = max(host.ready_at, self.now + RETRY_WAIT * rest)
+            self.frontier.defer(ticket, FailureKind.SERVER_ERROR, self.now, retry_after=None)
+            host.unread_since = self.now if host.unread_since is None else host.unread_since
+            unread = (self.now - host.unread_since) / RETRY_WAIT
+            host.failures = HOST_GIVEN_UP_AFTER if unread >= RULES_PATIENCE else 0
+            if not host.failures:
+                host.ready_at = max(host.ready_at, self.now + RETRY_WAIT * rules_rest(unread))
             self.model.waiting.add(url)
 
     @invariant()

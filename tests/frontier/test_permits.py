@@ -6,10 +6,10 @@ import pytest
 
 from motherlode.frontier import Frontier, Ledger, MemoryLedger, Ticket, UrlState
 from motherlode.frontier.permits import MAX_RULES_HOPS, RULES_LAST, RULES_LAST_AT_LEAST
-from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS
+from motherlode.frontier.retry import TREATMENTS
 from motherlode.model import FailureKind, RequestKind
 
-from .fakes import ended, fetch, frontier_on, offer, take, take_page, wait
+from .fakes import ended, fetch, frontier_on, offer, take, take_page
 
 A, B = "http://a.example", "http://b.example"
 
@@ -135,27 +135,12 @@ def test_rules_that_cannot_be_read_now_defer_the_host(retry_after: float | None,
     offer(frontier, f"{A}/1", f"{A}/2")
     ticket = ask(frontier, 0.0)
     frontier.answered(ticket, 0.0)
-    frontier.defer(ticket, 0.0, retry_after=retry_after)
+    frontier.defer(ticket, FailureKind.SERVER_ERROR, 0.0, retry_after=retry_after)
     assert not ended(frontier)
     assert frontier.next(ready - 0.1) is None
     again = ask(frontier, ready)
     assert again.entry.url == f"{A}/1"
     assert again.entry.attempts == 0, "the page itself was never asked for"
-
-
-def test_a_host_whose_rules_never_come_is_given_up() -> None:
-    frontier = frontier_on(robots=True, delay=0.0)
-    offer(frontier, f"{A}/1", f"{A}/2")
-    asked: list[float] = []
-    ticket, now = wait(frontier, 0.0)
-    while ticket is not None:
-        asked.append(now)
-        frontier.answered(ticket, now)
-        frontier.defer(ticket, now, retry_after=None)
-        ticket, now = wait(frontier, now)
-    assert len(asked) == HOST_GIVEN_UP_AFTER
-    assert frontier.refused == {"host given up after failures in a row": 2}
-    assert now == asked[-1], "after the last failure there is nothing to wait for"
 
 
 @pytest.mark.parametrize("kind", [FailureKind.CONNECT, FailureKind.DNS])
@@ -192,7 +177,7 @@ def test_where_answers_never_change_a_host_without_rules_is_given_up_at_once() -
     offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1")
     asked = ask(frontier, 0.0)
     frontier.answered(asked, 0.0)
-    frontier.defer(asked, 0.0, retry_after=3600.0)
+    frontier.defer(asked, FailureKind.SERVER_ERROR, 0.0, retry_after=3600.0)
     introduce(frontier, b"", 0.0)
     assert fetch(frontier, 0.0) == f"{B}/1"
     assert frontier.next(0.0) is None
@@ -275,7 +260,7 @@ def test_after_a_failure_elsewhere_the_host_itself_is_asked_again() -> None:
     frontier.reroute(ticket, f"{B}/robots.txt")
     moved = ask(frontier, 0.0)
     frontier.answered(moved, 0.0)
-    frontier.defer(moved, 0.0, retry_after=None)
+    frontier.defer(moved, FailureKind.SERVER_ERROR, 0.0, retry_after=None)
     assert ask(frontier, 20.0).url == f"{A}/robots.txt"
 
 
@@ -325,7 +310,7 @@ def test_old_rules_that_cannot_be_read_again_defer_the_host() -> None:
     fetch(frontier, 0.0)
     again = ask(frontier, RULES_LAST)
     frontier.answered(again, RULES_LAST)
-    frontier.defer(again, RULES_LAST, retry_after=500.0)
+    frontier.defer(again, FailureKind.SERVER_ERROR, RULES_LAST, retry_after=500.0)
     assert frontier.next(RULES_LAST + 499) is None
     introduce(frontier, b"", RULES_LAST + 500)
     assert fetch(frontier, RULES_LAST + 500) == f"{A}/2"

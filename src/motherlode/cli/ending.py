@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
-from motherlode.cli.output import counted, looks_in_words
+from motherlode.cli.output import counted, looks_in_words, moment
 from motherlode.crawl import CrawlFolder, CrawlStats, Job, Totals
 from motherlode.crawl.amounts import size
 from motherlode.crawl.reporting import duration
@@ -31,6 +31,9 @@ class CrawlEnd:
         elif spent := _spent((job.pages, job.time, job.bytes), stats.totals):
             amounts = " ".join(spent.values())
             yield f"the budget is spent ({amounts}); {_resume(name, spent)} goes on, with a budget for the whole crawl"
+        elif stats.totals.no_network_since is not None:
+            since = moment(stats.totals.no_network_since)
+            yield f"no network since {since}, and no longer waited for; `motherlode resume {name}` goes on"
         elif job.shards > 1:  # which cannot be refreshed as one
             yield "nothing is left to fetch"
         else:
@@ -59,9 +62,9 @@ class RefreshEnd:
         new = f"; {counted(brought.first, 'new page')}" if brought.first else ""
         yield f"this refresh: {counted(brought.refreshed, 'look')} at known pages: {looks_in_words(brought)}{new}"
         if not self.stopped:
-            yield f"{self._why(brought)}; {self._how(stats)}"
+            yield f"{self._why(brought, stats.totals.no_network_since)}; {self._how(stats)}"
 
-    def _why(self, brought: Totals) -> str:
+    def _why(self, brought: Totals, no_network_since: float | None) -> str:
         job, before = self.budget, self.before
         spent = _spent(
             (
@@ -73,6 +76,8 @@ class RefreshEnd:
         )
         if spent:
             return f"the budget of this refresh is spent ({' '.join(spent.values())})"
+        if no_network_since is not None:
+            return f"no network since {moment(no_network_since)}, and no longer waited for"
         return "all known pages that it was for were looked at"
 
     def _how(self, stats: CrawlStats) -> str:

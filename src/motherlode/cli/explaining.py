@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
@@ -11,7 +10,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from motherlode.cli.output import FAILED, print_json, print_table, stop
+from motherlode.cli.output import FAILED, moment, print_json, print_table, stop
 from motherlode.crawl import CrawlFolder, JobError
 from motherlode.crawl.amounts import size
 from motherlode.crawl.explaining import UNKNOWN, Told
@@ -87,7 +86,7 @@ def _rows(told: Told) -> Iterator[tuple[str, str]]:
         arm = "far behind" if told.rank.arm is None else f"{told.rank.arm:,}"
         yield "rank of its arm", f"{arm} of {told.rank.arms:,} arms, in which {told.rank.waiting:,} URLs wait"
     if told.retry_at is not None:
-        yield "tried again", f"{_time(told.retry_at)} or later"
+        yield "tried again", f"{moment(told.retry_at)} or later"
     if told.outcome is not None:
         yield from _outcome(told.outcome)
     if told.redirects:
@@ -117,7 +116,7 @@ def _found(told: Told) -> Iterator[tuple[str, str]]:
 
 def _outcome(outcome: Outcome) -> Iterator[tuple[str, str]]:
     times = f"; {outcome.visits:,} requests for it in all" if outcome.visits > 1 else ""
-    yield "asked", f"{_time(outcome.at)}, as request {outcome.number:,} of the crawl{times}"
+    yield "asked", f"{moment(outcome.at)}, as request {outcome.number:,} of the crawl{times}"
     status = "" if outcome.status is None else f"{outcome.status}, "
     if outcome.failure:
         yield (
@@ -139,10 +138,6 @@ def _outcome(outcome: Outcome) -> Iterator[tuple[str, str]]:
 
 def _links(count: int) -> str:
     return "1 link" if count == 1 else f"{count:,} links"
-
-
-def _time(seconds: float) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _show_policy(said: Explanation) -> None:

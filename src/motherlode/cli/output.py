@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
@@ -89,6 +90,14 @@ def _by_flag(message: str) -> str:
     return f"{typed_flags.get().get(key, key)}{space}{rest}"
 
 
+def moment(seconds: float) -> str:
+    """
+    >>> moment(0.0)
+    '1970-01-01 00:00:00 UTC'
+    """
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
 def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
 
@@ -149,11 +158,13 @@ def print_summary(stats: CrawlStats) -> None:
         ("on disk", size(stats.disk)),
         *([("not indexed", _unindexed(stats))] if stats.unindexed_bytes else []),
         ("redirects", f"{totals.redirects:,}"),
+        *([("network", _network(totals))] if totals.outages else []),
         *([("heads", f"{totals.heads:,}")] if totals.heads else []),
         *([("refreshed", _refreshed(totals))] if totals.refreshed else []),
         *([("sinks", _sinks(stats))] if stats.sinks else []),
         ("failures", _by_count(totals.failures) or "none"),
         ("refused", _by_count(stats.refused) or "none"),
+        *([("robots.txt unread", _unread(stats))] if stats.unread_rules else []),
         ("problems", _problems(stats.problem_kinds) or "none"),
         ("syntaxes", _syntaxes(totals.syntaxes) or "none"),
     ]
@@ -186,6 +197,14 @@ def _unindexed(stats: CrawlStats) -> str:
     return f"{size(stats.unindexed_bytes)} of quads: `motherlode index` sorts them, or the first query"
 
 
+def _network(totals: Totals) -> str:
+    from motherlode.crawl.reporting import duration  # `query` and `search` need not wait for it
+
+    times = "once" if totals.outages == 1 else f"{totals.outages:,} times"
+    gone = f"gone {times}, for {duration(totals.outage_seconds)} in all"
+    return gone if totals.no_network_since is None else f"{gone}; none since {moment(totals.no_network_since)}"
+
+
 def _refreshed(totals: Totals) -> str:
     return f"{counted(totals.refreshed, 'look')} at known pages in all: {looks_in_words(totals)}"
 
@@ -206,6 +225,12 @@ def _sink(state: Mapping[str, Any]) -> str:
         return counted(state["files"], "file")
     trouble = f" ({state['trouble']})" if state["trouble"] else ""
     return f"{state['waiting']:,} waiting{trouble}, {state['refused']:,} refused"
+
+
+def _unread(stats: CrawlStats) -> str:
+    unread = stats.unread_rules
+    hosts = counted(sum(unread.values()), "host")
+    return f"of {hosts}, nothing of which is fetched meanwhile: {_by_count(unread)}"
 
 
 def _syntaxes(syntaxes: Mapping[str, Sequence[int]]) -> str:

@@ -11,7 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from motherlode.cli.output import harmless, say, terminal
+from motherlode.cli.output import harmless, moment, say, tell, terminal
 from motherlode.crawl import Job, Totals
 from motherlode.crawl.amounts import size
 
@@ -51,6 +51,8 @@ class Progress:
         self._before = totals.fetched
         self._shown_at = self._began
         self._last_url = ""
+        self._was_gone = False
+        """The user was told that there is no network."""
         self._live = Live(console=terminal, auto_refresh=False, transient=True) if terminal.is_terminal else None
 
     def __enter__(self) -> Progress:
@@ -75,6 +77,19 @@ class Progress:
         elif self._live is None and now - self._shown_at > _LOG_SECONDS:
             self._shown_at = now
             say(" · ".join(f"{name} {value}" for name, value in self._figures(now)))
+
+    def tick(self) -> None:
+        """A moment has passed, in which perhaps nothing came."""
+        if self._quiet:
+            return
+        since = self._totals.no_network_since
+        if (since is not None) is not self._was_gone:
+            self._was_gone = since is not None
+            tell("there is a network again" if since is None else f"no network since {moment(since)}: waiting")
+        now = time.monotonic()
+        if self._live is not None and now - self._shown_at > _LIVE_SECONDS:
+            self._shown_at = now
+            self._live.update(self._picture(now), refresh=True)
 
     def _figures(self, now: float) -> list[tuple[str, str]]:
         totals, frontier = self._totals, self._frontier
@@ -115,7 +130,9 @@ class Progress:
         table.add_row(*(Text(value, style="bold") for _, value in figures))
         whole = Table.grid()
         whole.add_row(table)
-        whole.add_row(Text(self._last_url[: max(20, terminal.width - 2)], style="dim", no_wrap=True))
+        since = self._totals.no_network_since
+        below = self._last_url if since is None else f"no network since {moment(since)}: waiting"
+        whole.add_row(Text(below[: max(20, terminal.width - 2)], style="dim", no_wrap=True))
         return whole
 
 

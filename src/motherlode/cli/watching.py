@@ -10,6 +10,8 @@ from motherlode.cli.output import tell
 from motherlode.cli.progress import Progress
 from motherlode.model import Visit
 
+_TICK_SECONDS = 1.0
+
 
 async def watch(visits: AsyncGenerator[Visit, None], progress: Progress, *, stop: Callable[[], None]) -> bool:
     """Show all visits. The first interrupt calls `stop` and waits for what is under way, the second ends it at once.
@@ -31,6 +33,7 @@ async def watch(visits: AsyncGenerator[Visit, None], progress: Progress, *, stop
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, interrupt)
+    ticking = asyncio.create_task(_tick(progress))
     try:
         with progress:
             async for visit in visits:
@@ -39,5 +42,12 @@ async def watch(visits: AsyncGenerator[Visit, None], progress: Progress, *, stop
         if not interrupts:
             raise
     finally:
+        ticking.cancel()
         await visits.aclose()
     return interrupts > 0
+
+
+async def _tick(progress: Progress) -> None:
+    while True:
+        await asyncio.sleep(_TICK_SECONDS)
+        progress.tick()

@@ -19,10 +19,12 @@ from motherlode.crawl.folder import CrawlFolder
 from motherlode.crawl.hostnames import typed_address
 from motherlode.crawl.job import Job, JobError
 from motherlode.crawl.lanes import ReaderLanes
+from motherlode.crawl.lookout import ListeningFetcher, Lookout
 from motherlode.crawl.loop import Crawl
 from motherlode.crawl.models import check_model, read_model
 from motherlode.crawl.neighbours import Join, Neighbours
 from motherlode.crawl.opening import open_ledger, open_store, requeue_lost
+from motherlode.crawl.outlook import Outlook
 from motherlode.crawl.owning import own_hosts, unproven_hosts
 from motherlode.crawl.parts import Budget, Parts
 from motherlode.crawl.places import MOST_REQUESTS
@@ -49,6 +51,7 @@ from motherlode.fetch import (
 from motherlode.fetch.connections import RESTING_MOST
 from motherlode.fetch.descriptors import make_room
 from motherlode.frontier import REVISIT, DiskLedger, Entry, Frontier, HostBudget, Politeness
+from motherlode.frontier.retry import USUAL_UNIT
 from motherlode.index import CrawlStore, RunRecord, Writer
 from motherlode.index.sinks import open_sinks
 from motherlode.model import Fetcher, LinkSource, Policy
@@ -135,7 +138,9 @@ def assemble(
     lost = _begin(store, ledger, job, folder)
     http = _http(job) if recorded is None else None
     journal = Journal(folder.journal, state=ledger.note("journal")) if recorded is None else None
-    fetcher = _fetcher(recorded, http, journal)
+    outlook = Outlook(unit=job.retry_wait or USUAL_UNIT)
+    listener = ListeningFetcher(http, outlook) if http is not None else None
+    fetcher = _fetcher(recorded, listener, journal)
     resolve = http.resolve if http is not None else None
     policy = _learner(job, ledger)
     refreshing = None
@@ -173,6 +178,7 @@ def assemble(
         traps=traps,
         filters=filters,
         sinks=sinks,
+        lookout=_lookout(job, outlook, listener, frontier, resolve),
         neighbours=neighbours,
         reward=reward_from(job.reward),
     )
@@ -236,7 +242,16 @@ def _run(job: Job) -> RunRecord:
     )
 
 
-def _fetcher(recorded: RecordedWeb | None, http: HttpFetcher | None, journal: Journal | None) -> Fetcher:
+def _lookout(
+    job: Job, outlook: Outlook, listener: ListeningFetcher | None, frontier: Frontier, resolve: Resolve | None
+) -> Lookout | None:
+    """A recorded web is always there."""
+    if listener is None or resolve is None:
+        return None
+    return Lookout(outlook, listener, frontier, resolve=resolve, unit=job.retry_wait or USUAL_UNIT)
+
+
+def _fetcher(recorded: RecordedWeb | None, http: Fetcher | None, journal: Journal | None) -> Fetcher:
     """A recorded web can be asked again at no cost; what comes over the network goes through the journal."""
     if recorded is not None:
         return recorded

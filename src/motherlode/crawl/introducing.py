@@ -71,7 +71,7 @@ class Introductions:
             return self._settler.failure(ticket, failure, now)
         if failure.kind in SLOW_DOWN:
             self._frontier.slow_down(ticket, now, retry_after=failure.retry_after)
-        self._frontier.defer(ticket, now, retry_after=failure.retry_after)
+        self._frontier.defer(ticket, failure.kind, now, retry_after=failure.retry_after)
         return None
 
     def _offer_sitemaps(self, ticket: Ticket, body: bytes) -> None:

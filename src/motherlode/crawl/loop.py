@@ -14,16 +14,18 @@ checkpoint waits until they are in the store, then commits frontier, totals and 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import msgspec
 
 from motherlode.crawl.checkpoints import LEAST_SECONDS, Checkpoints
+from motherlode.crawl.closing import cancel, close
 from motherlode.crawl.estimating import DryWatch, Estimator
+from motherlode.crawl.holding import Holding, Turn
 from motherlode.crawl.introducing import Introductions
+from motherlode.crawl.outlook import Verdict
 from motherlode.crawl.parts import Budget, Parts
 from motherlode.crawl.places import Places
 from motherlode.crawl.polite import answered_in, ended_at
@@ -32,21 +34,19 @@ from motherlode.crawl.readings import Reading
 from motherlode.crawl.refreshing import Outcome, is_revisit
 from motherlode.crawl.settling import PageOutcome, Settler
 from motherlode.crawl.taking_up import take_up
-from motherlode.crawl.visiting import body_of, failed_visit, page_record, page_visit, redirect_record, why_never_sent
+from motherlode.crawl.visiting import (
+    body_of,
+    failed_visit,
+    given,
+    page_record,
+    page_visit,
+    redirect_record,
+    why_never_sent,
+)
 from motherlode.frontier import LEDGER_ERRORS, MAX_REDIRECTS, Ticket
 from motherlode.index import PageRecord
 from motherlode.model import Failure, FailureKind, Page, Request, RequestKind, Syntax, Visit
-from motherlode.policy import Given
 from motherlode.www.scope import OUT_OF_SCOPE
-
-
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """A ticket that has been fetched and read."""
-
-    ticket: Ticket
-    fetched: Page | Failure
-    reading: Reading | None
 
 
 class Crawl:
@@ -59,7 +59,7 @@ class Crawl:
         self._budget = budget
         self._places = Places(concurrency, freed=self.nudge)
         """Taken by tickets whose outcome frontier and policy do not know yet."""
-        self._turns: asyncio.Queue[_Turn | None] = asyncio.Queue()
+        self._turns: asyncio.Queue[Turn | None] = asyncio.Queue()
         """Turns that are over; None is a nudge to look at the frontier again."""
         self._running: set[asyncio.Task[None]] = set()
         self._pages_running = 0
@@ -83,6 +83,7 @@ class Crawl:
         for trouble in parts.troubles:
             self.totals.note_problem(trouble)
         self._stopping = False
+        self._holding = Holding(parts.lookout, self.totals, nudge=self.nudge, ending=self._ending)
         self._checkpoints = Checkpoints(parts, self.totals, self._estimator)
         if parts.revisits is not None and self._is_spent() and parts.revisits.finish():
             self._budget = Budget()  # that of the crawl was for its own pages, not for the rest of a refresh
@@ -125,6 +126,7 @@ class Crawl:
         self._settler.seeds(seeds)
         try:
             while True:
+                self._holding.tend()
                 self._begin_turns()
                 if self._finished():
                     break
@@ -141,17 +143,23 @@ class Crawl:
             self._spoiled = True
             raise
         finally:
-            await self._end()
+            await cancel(self._running)
+            await close(self._parts, self._checkpoints, dried_out=self._dry.dry, spoiled=self._spoiled)
 
     # ── turns begin ──────────────────────────────────────────────────────────────────────────────────
 
     def _over(self) -> bool:
-        revisits = self._parts.revisits
-        return self._stopping or (revisits is not None and revisits.over()) or self._is_spent() or self._dry.dry
+        return self._is_spent() or self._ending()
 
-    def _is_spent(self) -> bool:
+    def _ending(self) -> bool:
+        """Whatever becomes of what is under way, nothing begins any more."""
+        revisits = self._parts.revisits
+        is_stopped = self._stopping or self._dry.dry or self._holding.is_spent
+        return is_stopped or (revisits is not None and revisits.over()) or self._is_spent(under_way=0)
+
+    def _is_spent(self, *, under_way: int | None = None) -> bool:
         # whatever is under way may end as a visit: a page whose host is not there fails before it is asked for
-        pages = self.totals.fetched + self._places.open
+        pages = self.totals.fetched + (self._places.open if under_way is None else under_way)
         return self._budget.is_spent(pages=pages, seconds=self._checkpoints.seconds, received=self.totals.bytes)
 
     @property
@@ -160,6 +168,8 @@ class Crawl:
         return self._dry.dry
 
     def _begin_turns(self) -> None:
+        if self._holding.stands_still:
+            return
         while not self._places.full(time.monotonic()) and not self._over():
             ticket = self._frontier.next(time.time())
             if ticket is None:
@@ -194,7 +204,8 @@ class Crawl:
         revisits = self._parts.revisits
         plain = Request(url=ticket.url, kind=ticket.kind)
         request = plain if revisits is None else revisits.request(ticket, time.time())
-        with self._places.asking(time.monotonic(), usual=self._frontier.response_time(ticket)):
+        began = time.monotonic()
+        with self._places.asking(began, usual=self._frontier.response_time(ticket)):
             fetched = await self._parts.fetcher.fetch(request)
         self._frontier.answered(ticket, ended_at(fetched), elapsed=answered_in(fetched), address=fetched.address)
         self._turns.put_nowait(None)  # its host may be free for another request
@@ -216,7 +227,7 @@ class Crawl:
                 fetched = Failure(
                     url=fetched.url, kind=FailureKind.PROCESSING, detail=str(error), status=fetched.status
                 )
-        self._turns.put_nowait(_Turn(ticket, fetched, reading))
+        self._turns.put_nowait(self._holding.turn(ticket, fetched, reading, began=began))
 
     def _is_probed(self, ticket: Ticket) -> bool:
         """A HEAD goes first. Not for a page that is known: its request is conditional, which is better."""
@@ -228,7 +239,8 @@ class Crawl:
         if self._parts.prober is None:
             raise ValueError("nothing was said about probing")
         request = Request(url=ticket.url, kind=RequestKind.PROBE)
-        with self._places.asking(time.monotonic(), usual=self._frontier.response_time(ticket)):
+        began = time.monotonic()
+        with self._places.asking(began, usual=self._frontier.response_time(ticket)):
             answer = await self._parts.fetcher.fetch(request)
         self._frontier.answered(ticket, ended_at(answer), elapsed=answered_in(answer), address=answer.address)
         self.totals.heads += 1
@@ -236,7 +248,7 @@ class Crawl:
         if verdict is not None:
             if self._parts.archive is not None:  # otherwise the answer to the GET is kept
                 await self._parts.archive.add(request, answer)
-            self._turns.put_nowait(_Turn(ticket, verdict, None))
+            self._turns.put_nowait(self._holding.turn(ticket, verdict, began=began))
             return
         self.totals.requests += 1
         self._frontier.count(ticket.host, relevant=False, quads=0, received=0)  # the host's budget pays for it
@@ -250,23 +262,27 @@ class Crawl:
         """Find the address whose clock the host's requests must pass."""
         if self._parts.resolve is None:
             raise ValueError("the frontier asks for addresses, but nobody can look them up")
+        began = time.monotonic()
         found = await self._parts.resolve(ticket.url)
         if isinstance(found, Failure):
-            self._turns.put_nowait(_Turn(ticket, found, None))
+            self._turns.put_nowait(self._holding.turn(ticket, found, began=began))
         else:
             self._frontier.resolved(ticket, found)
             self._places.open -= 1
             self._turns.put_nowait(None)
 
-    async def _next_turn(self) -> _Turn | None:
+    async def _next_turn(self) -> Turn | None:
         """The next turn that is over, or None when it is time to look at the frontier or the clock again."""
+        released = self._holding.released()
+        if released is not None:
+            return released
         if not self._turns.empty():
             return self._turns.get_nowait()
-        wait, now = LEAST_SECONDS, time.monotonic()
+        wait, now = min(LEAST_SECONDS, self._holding.idle_for()), time.monotonic()
         ripe = self._frontier.idle_until()
         if self._places.full(now):
             wait = min(wait, self._places.next_slow(now))
-        elif ripe is not None and not self._over():
+        elif ripe is not None and not self._over() and not self._holding.stands_still:
             wait = min(wait, max(0.0, ripe - time.time()))
         if self._broken is not None:
             raise self._broken  # a part of ours broke: let it be seen
@@ -278,11 +294,18 @@ class Crawl:
 
     # ── turns end ────────────────────────────────────────────────────────────────────────────────────
 
-    async def _settle(self, turn: _Turn) -> Visit | None:
+    async def _settle(self, turn: Turn) -> Visit | None:
         """Let frontier and policy know what came of a ticket. One at a time, in the order in which turns end."""
-        ticket, fetched = turn.ticket, turn.fetched
+        ticket, fetched, verdict = turn.ticket, turn.fetched, self._holding.verdict(turn)
+        if verdict is Verdict.WAITS:
+            self._holding.keep(turn)
+            return None
         self._places.open -= 1
         self._pages_running -= ticket.kind is RequestKind.PAGE
+        if isinstance(fetched, Failure) and verdict is Verdict.UNCOUNTED:
+            self._frontier.put_back(ticket, fetched.kind, ended_at(fetched))
+            self._forget_answer(ticket)
+            return None
         if isinstance(fetched, Failure) and fetched.elsewhere:
             self._frontier.elsewhere(ticket, ended_at(fetched))
             self._forget_answer(ticket)
@@ -312,7 +335,7 @@ class Crawl:
             self._parts.journal.settled(ticket.kind, ticket.url)
         self._values.pop(ticket.url, None)
 
-    async def _settle_revisit(self, turn: _Turn, outcome: Outcome) -> Visit:
+    async def _settle_revisit(self, turn: Turn, outcome: Outcome) -> Visit:
         """A known page was looked at again, and is as it was, another, or gone."""
         revisits, fetched = self._parts.revisits, turn.fetched
         if revisits is None:
@@ -343,15 +366,7 @@ class Crawl:
     def _settle_page(self, ticket: Ticket, page: Page, reading: Reading) -> Visit:
         entry = ticket.entry
         counts = {Syntax(name): count for name, count in reading.counts.items()}
-        reward = self._parts.reward(
-            Given(
-                relevant=reading.relevant,
-                counts=counts,
-                size=page.wire_bytes or len(page.body),
-                requests=1 + entry.hops + entry.attempts,
-                hashes=reading.hashes,
-            )
-        )
+        reward = self._parts.reward(given(entry, page, reading))
         outcome = PageOutcome(
             relevant=reading.relevant, kind=reading.kind, counts=counts, links=reading.links, reward=reward
         )
@@ -398,30 +413,3 @@ class Crawl:
         )
         self._parts.ledger.append_visit(visit.number, msgspec.msgpack.encode(visit))
         return visit
-
-    # ── what lasts ───────────────────────────────────────────────────────────────────────────────────
-
-    async def _end(self) -> None:
-        """Whatever ended the crawl, leave it so that it can be resumed."""
-        for task in self._running:
-            task.cancel()
-        await asyncio.gather(*self._running, return_exceptions=True)
-        await self._parts.readers.close()
-        await self._parts.fetcher.close()
-        if self._parts.archive is not None:
-            self._parts.archive.close()
-        try:
-            with contextlib.suppress(*((OSError,) if self._spoiled else ())):  # the first error is the one to be told
-                await self._parts.writer.close()  # raises where quads could not be stored: then nothing is committed
-            if not self._spoiled:
-                self._checkpoints.take_last(dried_out=self._dry.dry)
-        except LEDGER_ERRORS as error:
-            raise OSError(f"the frontier could not be written: {error}") from error
-        finally:
-            if self._parts.journal is not None:
-                self._parts.journal.close()
-            if self._parts.neighbours is not None:
-                self._parts.neighbours.close()
-            self._parts.ledger.close()
-            if self._parts.sinks is not None:
-                await asyncio.to_thread(self._parts.sinks.close)  # may wait a while for an endpoint

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from motherlode.crawl.errands import Errands
 from motherlode.crawl.filters import Filters
 from motherlode.crawl.lanes import ReaderLanes
+from motherlode.crawl.lookout import Lookout
 from motherlode.crawl.neighbours import Neighbours
 from motherlode.crawl.polite import Resolve
 from motherlode.crawl.refreshing import Revisits
@@ -80,6 +81,8 @@ class Parts:
     """What was found broken when the crawl was put together; told in its account."""
     resolve: Resolve | None = None
     """Where addresses come from; None where the frontier does not ask for them."""
+    lookout: Lookout | None = None
+    """Who notices that the network is gone; None where there is none, as in a recorded web."""
     neighbours: Neighbours | None = None
     """Who owns the other hosts, where this crawl is one shard of a larger one."""
     reward: Reward = field(default_factory=lambda: reward_from(DEFAULT_REWARD))

@@ -139,6 +139,8 @@ class PoliteFetcher:
         if body is not None:
             self._frontier.introduce(leave, body, ended_at(fetched), lasts=robots_last(fetched))
             return None
+        if isinstance(fetched, Failure) and fetched.status is not None:  # asked anew for every errand, it would be many
+            self._frontier.without_rules(leave, fetched.kind, ended_at(fetched), retry_after=fetched.retry_after)
         self._frontier.drop(leave)
         if isinstance(fetched, Failure) and fetched.status is None:
             return fetched  # nobody answers there, so that the page could not be had either

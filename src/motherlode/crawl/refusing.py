@@ -23,7 +23,8 @@ from motherlode.extract.addresses import is_asset
 from motherlode.fetch import AddressGuard, RobotsRules
 from motherlode.fetch.origins import split
 from motherlode.frontier import HostBudget, HostRecord, Ledger
-from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER
+from motherlode.frontier.permits import RULES_LAST
+from motherlode.frontier.rests import TOO_MANY_FAILURES, given_up
 from motherlode.model import FailureKind, Link, LinkSource, Parent, Policy
 from motherlode.www.scope import scope_from
 from motherlode.www.traps import trap_reason
@@ -89,8 +90,8 @@ def _of_host(url: str, job: Job, ledger: Ledger, reason: str) -> Iterator[Check]
     yield _robots(url, job, record)
     if record is None:
         return
-    given_up = record.failures >= HOST_GIVEN_UP_AFTER
-    yield _check("host", f"given up after {record.failures} failures in a row" if given_up else "")
+    in_a_row = given_up(record) == TOO_MANY_FAILURES
+    yield _check("host", f"given up after {record.failures} failures in a row" if in_a_row else "")
     budget = HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, barren_after=job.barren_after)
     yield _check("host budget", budget.refusal(record, 0))
 
@@ -112,10 +113,29 @@ def _guarded(url: str, job: Job, record: HostRecord | None, reason: str) -> Chec
 def _robots(url: str, job: Job, record: HostRecord | None) -> Check:
     if job.own_hosts and own_hosts(job.own_hosts)(host_of(url)):
         return Check(name="robots", passed=True, detail="one of your own hosts: robots.txt is not applied")
-    robots = record.rules_for(url)[0] if record is not None else None
+    robots, read_at = record.rules_for(url) if record is not None else (None, 0.0)
+    if record is not None and record.unread_since is not None and not _hold(robots, read_at, record.unread_since):
+        return Check(name="robots", passed=False if given_up(record) else None, detail=_unread(record))
     if robots is None:
         return Check(name="robots", passed=None, detail="the robots.txt of its host was not read yet")
     return _check("robots", "" if RobotsRules(robots).allows(url) else "its host's robots.txt disallows it")
+
+
+def _hold(robots: bytes | None, read_at: float, now: float) -> bool:
+    """Whether rules of such an age were known and held: those of the other scheme may be the ones that are missing."""
+    return robots is not None and now - read_at < RULES_LAST
+
+
+def _unread(record: HostRecord) -> str:
+    since = _time(record.unread_since or 0.0)
+    said = (
+        f"the robots.txt of its host could not be read since {since} ({record.unread_for}), so that nothing is allowed"
+    )
+    return said if given_up(record) else f"{said} now; it is asked for again after {_time(record.ready_at)}"
+
+
+def _time(at: float) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def plain_link(url: str) -> tuple[Link, Parent]:

@@ -51,6 +51,11 @@ class CrawlStats:
         kinds = Counter({kind if len(said) > 1 else next(iter(said)): said.total() for kind, said in alike.items()})
         return dict(kinds.most_common())
 
+    @property
+    def unread_rules(self) -> dict[str, int]:
+        """Hosts whose robots.txt cannot be read, so that nothing of them is fetched, by what their servers say."""
+        return dict(Counter(host.unread_for for host in self.hosts if host.unread_since is not None))
+
     def summary(self) -> dict[str, Any]:
         """The object that `stats --json` prints."""
         return {
@@ -58,6 +63,7 @@ class CrawlStats:
             "hosts": len(self.hosts),
             "known_urls": self.known_urls,
             "refused": dict(sorted(self.refused.items())),
+            "unread_rules": dict(sorted(self.unread_rules.items())),
             "disk": self.disk,
             "store_bytes": self.store_bytes,
             **({"unindexed_bytes": self.unindexed_bytes} if self.unindexed_bytes else {}),

@@ -35,6 +35,11 @@ class Totals(msgspec.Struct, kw_only=True):
     syntaxes: dict[str, list[int]] = {}
     """Pages and statements by syntax."""
     problems: dict[str, int] = {}
+    outages: int = 0
+    """How often there was no network, so that the crawl waited for it."""
+    outage_seconds: float = 0.0
+    no_network_since: float | None = None
+    """Seconds since the epoch, while there is none."""
     links: int = 0
     curve: list[tuple[int, int]] = []
     """Pairs of pages asked for the first time and relevant ones, thinned as they grow."""
@@ -112,6 +117,9 @@ class Totals(msgspec.Struct, kw_only=True):
             "gone": self.gone,
             "redirects": self.redirects,
             "duplicates": self.duplicates,
+            "outages": self.outages,
+            "outage_seconds": round(self.outage_seconds, 3),
+            "no_network_since": self.no_network_since,
             "failures": dict(sorted(self.failures.items())),
             "problems": dict(sorted(self.problems.items())),
             "syntaxes": {name: {"pages": p, "statements": s} for name, (p, s) in sorted(self.syntaxes.items())},
@@ -120,13 +128,19 @@ class Totals(msgspec.Struct, kw_only=True):
 
 _COUNTERS = (
     *("fetched", "relevant", "quads", "bytes", "requests", "heads", "redirects", "duplicates", "links"),
-    *("refreshed", "unchanged", "changed", "gone"),
+    *("refreshed", "unchanged", "changed", "gone", "outages"),
 )
 
 
 def sum_of(parts: Sequence[Totals]) -> Totals:
     """The account of a crawl from those of its shards. Shards run side by side: their seconds are not added up."""
-    whole = Totals(seconds=max((part.seconds for part in parts), default=0.0))
+    whole = Totals(
+        seconds=max((part.seconds for part in parts), default=0.0),
+        outage_seconds=max((part.outage_seconds for part in parts), default=0.0),
+        no_network_since=min(
+            (part.no_network_since for part in parts if part.no_network_since is not None), default=None
+        ),
+    )
     for part in parts:
         for name in _COUNTERS:
             setattr(whole, name, getattr(whole, name) + getattr(part, name))

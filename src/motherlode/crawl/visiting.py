@@ -8,9 +8,10 @@ from typing import Any
 from motherlode.crawl.readings import READ_HEADERS, Body, Reading, syntaxes
 from motherlode.crawl.refreshing import FAILED_REFRESH, is_revisit
 from motherlode.crawl.remembering import header_asks, validator
-from motherlode.frontier import Ticket
+from motherlode.frontier import Entry, Ticket
 from motherlode.index import PageRecord
-from motherlode.model import NOTHING_ASKED, Failure, FailureKind, Fetched, Page, Problem, Visit
+from motherlode.model import NOTHING_ASKED, Failure, FailureKind, Fetched, Page, Problem, Syntax, Visit
+from motherlode.policy import Given
 from motherlode.www.urls import host_of
 
 _NEVER_SENT = frozenset({FailureKind.GUARD, FailureKind.SCHEME})
@@ -26,6 +27,17 @@ def why_never_sent(ticket: Ticket, answer: Fetched) -> str:
 def body_of(page: Page) -> Body:
     headers = {name: page.headers[name] for name in READ_HEADERS if name in page.headers}
     return Body(url=page.url, content_type=page.content_type, body=page.body, headers=headers, at=page.fetched_at)
+
+
+def given(entry: Entry, page: Page, reading: Reading) -> Given:
+    """What a reward goes by."""
+    return Given(
+        relevant=reading.relevant,
+        counts={Syntax(name): count for name, count in reading.counts.items()},
+        size=page.wire_bytes or len(page.body),
+        requests=1 + entry.hops + entry.attempts,
+        hashes=reading.hashes,
+    )
 
 
 def page_record(ticket: Ticket, page: Page, reading: Reading) -> PageRecord:

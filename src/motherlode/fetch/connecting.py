@@ -15,6 +15,7 @@ from motherlode.fetch.trouble import Trouble, connecting, refused
 from motherlode.fetch.trust import Trust
 from motherlode.fetch.tunnel import Tunnel
 from motherlode.fetch.wire import Wire
+from motherlode.model import FailureKind
 
 
 class Place(NamedTuple):
@@ -68,7 +69,9 @@ class Connector:
                     return await self._directly(place)
                 return await self._through(self._proxy, place)
         except (OSError, ValueError) as error:
-            return connecting(error)
+            trouble = connecting(error)
+            is_way_out = self._proxy is not None and trouble.kind is FailureKind.CONNECT
+            return trouble._replace(silent=True) if is_way_out else trouble  # not the host refuses, but the proxy
 
     async def _directly(self, place: Place) -> Wire | Trouble:
         """The guard refuses whatever is no address, so that nothing is resolved once more behind its back."""

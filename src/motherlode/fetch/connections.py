@@ -8,7 +8,7 @@ from contextlib import suppress
 from motherlode.fetch.connecting import Connector, Place, Proxy
 from motherlode.fetch.descriptors import most_resting
 from motherlode.fetch.guard import AddressGuard
-from motherlode.fetch.trouble import Trouble
+from motherlode.fetch.trouble import TOO_LATE, Trouble
 from motherlode.fetch.trust import Trust
 from motherlode.fetch.wire import Question, Wire
 from motherlode.model import FailureKind
@@ -50,6 +50,8 @@ class Connections:
         kept = self._take(place) if question.repeatable else None
         if kept is not None:
             trouble = await self._ask_over(kept, place, question)
+            if trouble is TOO_LATE and not kept.was_answered:  # on a new one, somebody has let us in
+                return trouble._replace(silent=True)
             if trouble is None or trouble.kind not in _ENDED or kept.was_answered:
                 return trouble
         opened = await self._connector.open(place, deadline=question.deadline)

@@ -93,6 +93,7 @@ class HttpFetcher:
                 elapsed=elapsed,
                 wire_bytes=intake.wire_bytes,
                 elsewhere=trouble.elsewhere,
+                silent=trouble.silent,
             )
         address = one_spelling(intake.peer) if self._proxy is None else ""  # it would be that of the proxy
         return intake.result(began=began, elapsed=elapsed, address=address)
@@ -109,7 +110,7 @@ class HttpFetcher:
             trouble = _unresolved(error)
         if trouble.kind is not FailureKind.GUARD and self._proxy is not None:
             return origin.host  # the proxy may know it: the name is its own clock
-        return Failure(url=url, kind=trouble.kind, detail=trouble.detail)
+        return Failure(url=url, kind=trouble.kind, detail=trouble.detail, silent=trouble.silent)
 
     async def close(self) -> None:
         await self._connections.close()
@@ -158,7 +159,7 @@ class HttpFetcher:
                 async with asyncio.timeout_at(deadline):
                     found = await self._resolver.resolve(origin.host, origin.port)
         except OSError as error:
-            return TOO_LATE if isinstance(error, TimeoutError) else _unresolved(error)
+            return TOO_LATE._replace(silent=True) if isinstance(error, TimeoutError) else _unresolved(error)
         return Place(origin, *found)
 
     async def _refused_before(self, origin: Origin) -> Trouble | None:
@@ -180,5 +181,5 @@ def _unresolved(error: OSError) -> Trouble:
     if isinstance(error, GuardRefusedError):
         return refused(error)
     if isinstance(error, TimeoutError):
-        return Trouble(FailureKind.NO_DNS, "no answer in time")
+        return Trouble(FailureKind.NO_DNS, "no answer in time", silent=True)
     return resolving(error)

@@ -25,12 +25,14 @@ class Trouble(NamedTuple):
     detail: str
     elsewhere: bool = False
     """Nobody was met, and the host has other addresses."""
+    silent: bool = False
+    """Nothing came back from anybody."""
 
 
 TOO_LATE = Trouble(FailureKind.TIMEOUT, "no answer in time")
 NO_GOODBYE = Trouble(FailureKind.RESET, "the connection ended, perhaps in the middle of the answer")
 """The end of the connection should be that of the body, and anybody on the way can have cut it (RFC 9112, 9.8)."""
-NO_CONNECTION = Trouble(FailureKind.TIMEOUT, "no connection in time")
+NO_CONNECTION = Trouble(FailureKind.TIMEOUT, "no connection in time", silent=True)
 
 
 def refused(reason: object) -> Trouble:
@@ -48,7 +50,8 @@ def connecting(error: OSError | ValueError) -> Trouble:
         return Trouble(FailureKind.DNS, f"no host has such a name: {described(error)}")
     if isinstance(error, socket.gaierror):
         return resolving(error)
-    return Trouble(FailureKind.CONNECT, described(error))
+    is_refusal = isinstance(error, ConnectionError)  # somebody says no: there is a network, and a machine
+    return Trouble(FailureKind.CONNECT, described(error), silent=not is_refusal)
 
 
 def securing(error: ssl.SSLError) -> Trouble:
@@ -62,7 +65,7 @@ def securing(error: ssl.SSLError) -> Trouble:
 def resolving(error: OSError) -> Trouble:
     """What an error means that came while a name was looked up."""
     is_passing = isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN
-    return Trouble(FailureKind.NO_DNS if is_passing else FailureKind.DNS, described(error))
+    return Trouble(FailureKind.NO_DNS if is_passing else FailureKind.DNS, described(error), silent=is_passing)
 
 
 def described(error: BaseException) -> str:

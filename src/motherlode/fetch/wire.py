@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
+import struct
+from contextlib import suppress
 from typing import NamedTuple, Protocol, cast
 
 from motherlode.fetch.parsing import AnswerParser, Receiver
@@ -14,6 +17,8 @@ _TICK = 0.002
 """Seconds by which an event loop may call too early."""
 _LONG = 1 << 17
 """Bytes that came at once, so that there are most likely more."""
+_NOT_AT_ALL = struct.pack("ii", 1, 0)
+"""How long a closed socket may linger over what it has to send."""
 _CUT_OFF = Trouble(FailureKind.RESET, "the server closed the connection")
 
 
@@ -77,7 +82,17 @@ class Wire(asyncio.Protocol):
         """End the connection at once, whatever is under way."""
         self.reusable = False
         if self._transport is not None:
+            if self._waiter is not None and not self.was_answered:
+                self._take_back()
             self._transport.abort()
+
+    def _take_back(self) -> None:
+        """A question that was not answered is not to be delivered any more. The system would keep what has not arrived
+        and send it when the network is back, beside what is asked then."""
+        sock = None if self._transport is None else self._transport.get_extra_info("socket")
+        if sock is not None:
+            with suppress(OSError):  # it is gone already
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NOT_AT_ALL)
 
     def _look_at_the_clock(self) -> None:
         """One timer serves both limits: what is heard moves it only when it rings."""
@@ -101,6 +116,8 @@ class Wire(asyncio.Protocol):
             self._transport.resume_reading()
 
     def _end(self, trouble: Trouble | None) -> None:
+        if trouble is not None and not self.was_answered:
+            self._take_back()
         waiter, self._waiter = self._waiter, None
         if self._timer is not None:
             self._timer.cancel()

@@ -16,11 +16,11 @@ Guarantees: a URL is in exactly one state; no two requests to one host start clo
 one before (with a delay of zero, at most `per_host` at once), nor two to one IP address closer than its delay; the
 delay of a host is the largest of the configured one, its Crawl-delay, its Retry-After and what its answers suggest; a
 host that asks for a long delay is slow, never dropped; a host that does not answer rests longer and longer, and is
-given up in the end; a pick costs the policy's pick and a logarithm; after a
-crash the state is that of the last `commit`, what was in flight waits again, and every host rests for its delay once,
-since the requests since that commit are forgotten; where the machine's clock is set back, in a run or between two,
-what was to wait waits as long as it was to. Nothing here reads a clock or opens a socket: `now` is an argument,
-so a simulation is only another caller.
+given up in the end; one whose robots.txt cannot be read is asked for hours, and never crawled without it; a pick costs
+the policy's pick and a logarithm; after a crash the state is that of the last `commit`, what was in flight waits again,
+and every host rests for its delay once, since the requests since that commit are forgotten; where the machine's clock
+is set back, in a run or between two, what was to wait waits as long as it was to. Nothing here reads a clock or opens a
+socket: `now` is an argument, so a simulation is only another caller.
 """
 
 from motherlode.frontier.budgets import HostBudget

@@ -114,13 +114,18 @@ class Clocks:
 
     # ── waking and resting ───────────────────────────────────────────────────────────────────────────
 
-    def rest_once(self, now: float) -> None:
-        """After a reopening: nobody knows whom the run before asked in its last moment."""
+    def rest_once(self, now: float, *, asleep: float = 0.0) -> None:
+        """After a reopening: nobody knows whom the run before asked in its last moment.
+
+        `asleep` is how long no run was there. Nobody asked for a robots.txt meanwhile, so it takes no patience.
+        """
         self._not_before = now + self._politeness.delay
         self._addresses.rest_all(now + self._addresses.delay)
         delay, resting = self._pace.delay, []
         for name, host in self.hosts.items():
             record = host.record
+            if record.unread_since is not None:
+                record.unread_since += asleep
             ready_at = now + delay(record)
             if record.ready_at < ready_at:
                 record.ready_at = ready_at
@@ -253,14 +258,18 @@ class Clocks:
             return False
         return True
 
-    def when(self, host: Host, now: float) -> float:
-        """The earliest moment at which an errand may go to the host; `now` if at once."""
+    def when(self, host: Host, now: float, *, beside_held: bool = False) -> float:
+        """The earliest moment at which an errand may go to the host; `now` if at once.
+
+        With `beside_held` it need not wait for a page that the host holds, which might wait for long.
+        """
         if host.record.ready_at > now:
             return host.record.ready_at
         address = self.address_of(host)
         if address is not None and address.ready_at > now:
             return address.ready_at
-        busy = not self.free(host) or (address is not None and self._addresses.full(address))
+        free = self.free(host) or (beside_held and not host.asking and host.in_flight < self.limit(host))
+        busy = not free or (address is not None and self._addresses.full(address))
         return now + 0.05 if busy else now
 
     def occupy(self, host: Host, *, connects: bool = True) -> str:

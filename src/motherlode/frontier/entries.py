@@ -108,12 +108,18 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     secure_robots: bytes | None = None
     secure_robots_at: float = 0.0
     """The rules for https, and when they were read: each scheme has its own (RFC 9309, 2.3)."""
+    unread_since: float | None = None
+    """When its robots.txt could first not be read, if it could not be since."""
+    unread_for: str = ""
+    """The value of the failure that it was last."""
 
     def turn_back(self, seconds: float) -> None:
         """The clock by which all times here were taken has gone back by so much."""
         self.ready_at -= seconds
         self.robots_at -= seconds
         self.secure_robots_at -= seconds
+        if self.unread_since is not None:
+            self.unread_since -= seconds
 
     def rules_for(self, url: str) -> tuple[bytes | None, float]:
         """The rules that hold for a URL of this host, and when they were read."""
@@ -122,6 +128,7 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
         return self.robots, self.robots_at
 
     def keep_rules(self, url: str, robots: bytes, at: float) -> None:
+        self.unread_since, self.unread_for = None, ""
         if is_secure(url):
             self.secure_robots, self.secure_robots_at = robots, at
         else:

@@ -17,7 +17,8 @@ from motherlode.frontier.intake import Intake, KeepOwn
 from motherlode.frontier.ledger import Ledger
 from motherlode.frontier.pace import Pace, retry_wait
 from motherlode.frontier.permits import RULES_LAST, Permits
-from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, SLOW_DOWN, TREATMENTS, long_rest
+from motherlode.frontier.rests import Rests, given_up
+from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS
 from motherlode.frontier.tickets import Politeness, Ticket
 from motherlode.model import FailureKind, Link, Parent, Policy, RequestKind, Waits
 from motherlode.www.scope import Scope
@@ -64,6 +65,7 @@ class Frontier:
         self._clocks = Clocks(
             policy=policy, best=ledger.best, count=ledger.count, politeness=politeness, pace=self._pace
         )
+        self._rests = Rests(clocks=self._clocks, pace=self._pace, politeness=politeness)
         self._hosts = self._clocks.hosts
         self._intake = Intake(ledger=ledger, policy=policy, clocks=self._clocks, scope=scope, keep_own=keep_own)
         self._permits = Permits(clocks=self._clocks, read_rules=read_rules, is_own=is_own)
@@ -89,7 +91,7 @@ class Frontier:
         """A URL that has ended waits again, in an arm of its own for each host; one that was given up has a new try."""
         name = host_of(entry.url)
         host = self._hosts.get(name)
-        if host is not None and _is_given_up(host):
+        if host is not None and given_up(host.record):
             host.record.failures = HOST_GIVEN_UP_AFTER - 1
             self._dirty.add(name)
         self._intake.revisits_left += 1
@@ -101,10 +103,10 @@ class Frontier:
         """Leave for one request, or None where nothing may be fetched now."""
         if now < self._intake.now - _UNEVEN:
             self._turn_back(now)
-        self._intake.now = now
         if self._reopened:
             self._reopened = False
-            self._clocks.rest_once(now)
+            self._clocks.rest_once(now, asleep=max(0.0, now - self._intake.now))
+        self._intake.now = now
         self._unfinished_at = None
         ticket = self._next_held(now)
         if ticket is not None:
@@ -156,9 +158,7 @@ class Frontier:
         return ticket
 
     def _refusal(self, host: Host, entry: Entry) -> str:
-        if _is_given_up(host):
-            return "host given up after failures in a row"
-        unwanted = self._admit(entry) if self._admit is not None else ""
+        unwanted = given_up(host.record) or (self._admit(entry) if self._admit is not None else "")
         if unwanted or self._budget is None or entry.arm.startswith(REVISIT):  # known pages have had their budget
             return unwanted
         return self._budget.refusal(host.record, host.unaccounted)
@@ -198,14 +198,9 @@ class Frontier:
     def slow_down(self, ticket: Ticket, now: float, *, retry_after: float | None) -> None:
         """The host of an errand, or of another's rules, said that we ask too much: it rests, as it would after saying
         so for a page."""
-        if not self._politeness.retries:
-            return
         host = self._hosts[host_of(ticket.url)]
-        self._pace.slow_down(host.record)
-        backoff = TREATMENTS[FailureKind.TOO_MANY].wait * self._politeness.retry_wait
-        self._put_off(host, now + self._pace.jittered(retry_wait(retry_after, backoff)))
+        self._rests.slow_down(host, now, retry_after=retry_after)
         self._dirty.add(host.record.name)
-        self._clocks.settle(host)
 
     def response_time(self, ticket: Ticket) -> float:
         """Seconds that answers of the ticket's host take, smoothed; 0 while none has come."""
@@ -225,23 +220,18 @@ class Frontier:
         """A host's robots.txt is said to lie elsewhere: ask there once the clocks allow. False after too many hops."""
         return self._permits.reroute(self._hosts[ticket.host], location)
 
-    def defer(self, ticket: Ticket, now: float, *, retry_after: float | None) -> None:
+    def without_rules(self, ticket: Ticket, kind: FailureKind, now: float, *, retry_after: float | None) -> None:
+        """The robots.txt that a ticket was for could not be read: its host is left alone for a while."""
+        self._rests.without_rules(self._hosts[ticket.host], kind, now, retry_after=retry_after)
+        self._dirty.add(ticket.host)
+
+    def defer(self, ticket: Ticket, kind: FailureKind, now: float, *, retry_after: float | None) -> None:
         """A host's robots.txt could not be read: the host rests, and its page waits again.
 
         Where answers never change, the host is given up at once.
         """
-        host = self._hosts[ticket.host]
-        self._permits.give_up(ticket)
-        host.held = None
-        if self._politeness.retries:
-            host.record.failures += 1
-            unit = self._politeness.retry_wait
-            wait = retry_wait(retry_after, unit * 2 ** min(host.record.failures, 20))
-            self._put_off(host, now + max(wait, unit * long_rest(host.record.failures)))
-        else:
-            host.record.failures = HOST_GIVEN_UP_AFTER
-        self._dirty.add(ticket.host)
-        self._unsettled -= 1
+        host = self._let_go(ticket)
+        self.without_rules(ticket, kind, now, retry_after=retry_after)
         self._intake.enqueue(ticket.entry)
         self._clocks.settle(host)
 
@@ -258,7 +248,7 @@ class Frontier:
         """The ticket was used for a HEAD, and its page is worth a request of its own: the next one to its host."""
         host = self._hosts[ticket.host]
         if retry_after and self._politeness.retries:
-            self._put_off(host, now + retry_wait(retry_after, 0.0))
+            self._rests.put_off(host, now + retry_wait(retry_after, 0.0))
         if host.held is None and not host.asking:
             self._permits.hold(host, ticket.entry)
         else:  # another page is first in line: this one waits in its arm again
@@ -283,27 +273,13 @@ class Frontier:
 
     def failed(self, ticket: Ticket, kind: FailureKind, now: float, *, retry_after: float | None) -> bool:
         """The ticket's page gave a failure; True where it will be tried again."""
-        treatment = TREATMENTS[kind]
         entry = msgspec.structs.replace(ticket.entry, attempts=ticket.entry.attempts + 1)
-        host = self._hosts[ticket.host]
-        host.record.failures = host.record.failures + 1 if treatment.against_host else 0
+        host = self._let_go(ticket)
         self._dirty.add(ticket.host)
-        self._unsettled -= 1
-        if ticket.kind is not RequestKind.PAGE:  # the host could not even be found, or asked for its rules
-            self._permits.give_up(ticket)
-            host.held = None
-        again = self._politeness.retries and entry.attempts <= treatment.retries
-        unit = self._politeness.retry_wait
-        wait = retry_wait(retry_after, treatment.wait * unit * 2 ** (entry.attempts - 1))
-        if kind in SLOW_DOWN and self._politeness.retries:
-            wait = self._pace.jittered(wait)
-            self._pace.slow_down(host.record)
+        again = self._politeness.retries and entry.attempts <= TREATMENTS[kind].retries
+        wait = self._rests.after_failure(host, kind, now, attempts=entry.attempts, retry_after=retry_after)
         if kind in _ADDRESS_IN_DOUBT:
             self._clocks.move(self._hosts[host_of(ticket.url)], "")  # another host where its rules lie elsewhere
-        rests = treatment.host_rests or bool(retry_after)  # whatever is wrong, the server says how long it wants peace
-        rest = max(wait if rests else 0.0, unit * long_rest(host.record.failures))
-        if rest and self._politeness.retries:
-            self._put_off(host, now + rest)
         self._clocks.settle(host)
         if again:
             self._intake.enqueue_later(entry, now + wait)
@@ -314,22 +290,31 @@ class Frontier:
             self._ledger.finish(entry, state, kind.value)
         return again
 
+    def put_back(self, ticket: Ticket, kind: FailureKind, now: float) -> None:
+        """The failure was our own network's: neither page nor host is charged with it, and the page waits again."""
+        host = self._let_go(ticket)
+        host.unaccounted = max(0, host.unaccounted - 1)
+        self._clocks.move(self._hosts[host_of(ticket.url)], "")  # who comes back may have another way to it
+        self._rests.after_silence(host, kind, now)
+        self._dirty.add(ticket.host)
+        self._intake.enqueue(ticket.entry)
+        self._clocks.settle(host)
+
     def refuse(self, ticket: Ticket, reason: str) -> None:
         """The ticket cannot be used: nothing was sent, so its page costs nobody's budget."""
-        host = self._hosts[ticket.host]
-        if ticket.kind is not RequestKind.PAGE:
-            self._permits.give_up(ticket)
-            host.held = None
+        host = self._let_go(ticket)
         host.unaccounted = max(0, host.unaccounted - 1)
-        self._unsettled -= 1
         self._intake.refuse(ticket.entry, reason)
         self._clocks.settle(host)
 
-    def _put_off(self, host: Host, until: float) -> None:
-        """A host rests; not one that is given up, since all that is left to do is to refuse its URLs."""
-        if not _is_given_up(host):
-            host.record.ready_at = max(host.record.ready_at, until)
-        self._clocks.rest(host)
+    def _let_go(self, ticket: Ticket) -> Host:
+        """The host of a ticket of which nothing has come; its page is nobody's until it waits again, or has ended."""
+        host = self._hosts[ticket.host]
+        self._unsettled -= 1
+        if ticket.kind is not RequestKind.PAGE:  # the host could not even be found, or asked for its rules
+            self._permits.give_up(ticket)
+            host.held = None
+        return host
 
     def count(self, name: str, *, relevant: int, quads: int, received: int, is_known: bool = False) -> None:
         """Add a finished request to its host's account; a look at a known page may also take off what it found."""
@@ -410,7 +395,3 @@ class Frontier:
         self._dirty.clear()
         self._intake.save()
         self._ledger.commit()
-
-
-def _is_given_up(host: Host) -> bool:
-    return host.record.failures >= HOST_GIVEN_UP_AFTER

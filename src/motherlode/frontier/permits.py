@@ -57,10 +57,12 @@ class Permits:
             return None
         wanted = (host.rules_url or f"{origin_of(url)}/robots.txt") if unknown else url
         asked = self._clocks.host(host_of(wanted))  # another one where its rules lie elsewhere
-        when = max(self._clocks.when(host, now), self._clocks.when(asked, now))
+        nowhere = self._clocks.by_address and not asked.record.address
+        plain = not unknown and not nowhere  # nothing of what the host is asked for on behalf of its held page
+        when = max(self._clocks.when(host, now, beside_held=plain), self._clocks.when(asked, now, beside_held=plain))
         if when > now:
             return when
-        if self._clocks.by_address and not asked.record.address:
+        if nowhere:
             return self._resolve(host, None, wanted)
         if unknown:
             return self._send_for_rules(host, asked, wanted, entry)

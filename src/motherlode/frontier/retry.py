@@ -55,8 +55,14 @@ HOST_RESTS_AFTER = 6
 """Failures in a row that count against a host, before it rests for long; then it wakes for one more try."""
 HOST_GIVEN_UP_AFTER = 9
 """Failures in a row, before a host's waiting URLs are refused without a request."""
+USUAL_UNIT = 15.0
+"""Seconds of the configured retry wait, for what has to wait although the user wants no waits after failures."""
+RULES_PATIENCE = 1440.0
+"""Units of the configured retry wait, six hours by default, for which a robots.txt that cannot be read is asked for:
+long enough for a night's maintenance, and a crawl that has nothing else left comes to its end."""
 _FIRST_REST = 8.0
 _LONGEST_REST = 240.0
+_FIRST_RULES_REST = 2.0
 
 
 def long_rest(failures: int) -> float:
@@ -68,3 +74,12 @@ def long_rest(failures: int) -> float:
     if failures < HOST_RESTS_AFTER:
         return 0.0
     return float(min(_FIRST_REST * 2 ** min(failures - HOST_RESTS_AFTER, 10), _LONGEST_REST))
+
+
+def rules_rest(elapsed: float) -> float:
+    """Units that a host rests whose robots.txt could not be read for so many units: as long again, within bounds.
+
+    >>> [rules_rest(elapsed) for elapsed in (0, 2, 4, 8, 999)]
+    [2.0, 2.0, 4.0, 8.0, 240.0]
+    """
+    return float(min(max(elapsed, _FIRST_RULES_REST), _LONGEST_REST))

@@ -132,6 +132,8 @@ class Failure:
     """Seconds that the server asked us to wait."""
     elsewhere: bool = False
     """Nothing was sent, for nobody was met at the host's address, and it has others that were not tried."""
+    silent: bool = False
+    """Nothing at all came back over the network, not even a refusal: so it may be our own that is gone."""
     headers: Mapping[str, str] = field(default_factory=dict)
     address: str = ""
     fetched_at: float = 0.0
