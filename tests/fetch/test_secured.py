@@ -33,8 +33,7 @@ Run = Callable[[Coroutine[Any, Any, None]], None]
 
 @pytest.fixture(params=[asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
 def run(request: pytest.FixtureRequest) -> Run:
-    found: Run = request.param
-    return found
+    return cast(Run, request.param)
 
 
 @pytest.fixture(scope="module")
@@ -236,8 +235,7 @@ def keys(own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ss
     return made, tmp_path / "keys"
 
 
-TICKET = b"\x04\0\0\x1e" + b"\0\0\x1c\x20\0\0\0\1\1a\0\x10" + b"t" * 16 + b"\0\0"
-"""A session ticket (RFC 8446, 4.6.1)."""
+TICKET = b"\x04\0\0\x1e" + b"\0\0\x1c\x20\0\0\0\1\1a\0\x10" + b"t" * 16 + b"\0\0"  # for a session (RFC 8446, 4.6.1)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +273,7 @@ def test_messages_after_the_handshake(
 def test_messages_of_tls_without_end_are_ended(
     run: Run, keys: tuple[ssl.SSLContext, Path], forged: Callable[[Forger], bytes], times: int
 ) -> None:
-    """By uvloop's own TLS, a server that asked for new keys without pause stopped everything for ten seconds."""
+    """By uvloop's own TLS, a server that asked for new keys without pause stopped everything for seconds."""
 
     async def test() -> None:
         script = forging(keys[1], forged, times=times, then=answer(b"body"))
@@ -287,7 +285,7 @@ def test_messages_of_tls_without_end_are_ended(
 
 
 def test_a_kept_connection_that_ends_as_it_is_used_again(run: Run, context: ssl.SSLContext) -> None:
-    """Once with a goodbye, once without, once with an alert in its place: each time the question is asked anew."""
+    """Once with a goodbye, once with garbage in its place, once without a word: each time it is asked anew."""
     served = 0
 
     async def script(talk: Talk) -> None:

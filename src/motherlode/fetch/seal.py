@@ -2,7 +2,7 @@
 
 The event loops have a TLS of their own. It does not tell whether a server said that it had ended, and a server that
 sends nothing but messages of TLS itself (keys to be renewed, tickets) holds up everybody: uvloop takes 8 MB of them at
-a time, at 4 µs a byte. Here they are few, or the connection ends.
+a time, at up to 0.7 µs a byte. Here they are few, or the connection ends.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from motherlode.fetch.seal import Seal
 _CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES:RSA+AESGCM:RSA+AES:!aNULL:!eNULL:!aDSS:!AESCCM:!PSK:!SRP"
 """For TLS 1.2, best first, as in browsers. Python's own list leaves out what some old servers have nothing beside: keys
 exchanged by RSA, and SHA-1 in records. It has what only a server wants that means ill: keys exchanged by DHE may have
-10,000 bits, and cost us a quarter of a second that nobody else can use."""
+10,000 bits, and with 8,192 cost us a quarter of a second that nobody else can use."""
 _LEGACY_SERVER_CONNECT = 0x4
 """Python has a name for it from 3.12 on. Servers older than RFC 5746 are open to browsers. What they lack protects
 requests that carry secrets, and ours carry none."""
