@@ -315,7 +315,7 @@ async def test_silence_on_a_connection_that_was_kept_is_told_from_a_server_that_
         if path == "/first":
             await echo(path, before, writer)
 
-    pool = Connections(AddressGuard(["127.0.0.0/8"]), proxy=None, connect=1.0, silence=0.3)
+    pool = Connections(AddressGuard(["127.0.0.0/8"]), Trust(), proxy=None, connect=1.0, silence=0.3)
     try:
         async with LastingServer(once) as server:
             let_in = await asked(pool, server.url("/second"))
