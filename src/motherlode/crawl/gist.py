@@ -18,12 +18,13 @@ def gist(facts: Facts, url: str) -> int:
 
     Statements about the site itself, which software puts on every page, often name the page as well.
     """
+    own = (f"<{url}", f'"{url}')
     statements = (one for found in facts.extractions if found.syntax in COUNTED for one in found.statements)
-    said = {f"{p} {_alike(o, url)}" for _, p, o, _ in islice(statements, _MOST)}
+    said = {f"{p} {_alike(o, own)}" for _, p, o, _ in islice(statements, _MOST)}
     return xxhash.xxh3_64_intdigest("\n".join(sorted(said)).encode("utf-8", "replace")) if said else 0
 
 
-def _alike(term: str, url: str) -> str:
+def _alike(term: str, own: tuple[str, str]) -> str:
     if term.startswith("_:"):
         return "_:"
-    return "<>" if term.startswith((f"<{url}", f'"{url}')) else term
+    return "<>" if term.startswith(own) else term
