@@ -26,6 +26,18 @@ _NUMBERS = (
 )
 
 
+def _number_datatype(text: str) -> str | None:
+    return next((datatype for pattern, datatype in _NUMBERS if pattern.fullmatch(text)), None)
+
+
+_TYPED: Mapping[str, tuple[str, Callable[[str], str | None]]] = {
+    "time": ("datetime", time_datatype),
+    "data": ("value", _number_datatype),
+    "meter": ("value", _number_datatype),
+}
+"""Elements whose value may have a datatype: the attribute that holds it, and how its datatype is found."""
+
+
 class Values:
     """Reads values of one page, within a budget."""
 
@@ -37,22 +49,24 @@ class Values:
         self._language_of = languages(document, default=_default_language(document))
 
     def term(self, node: LexborNode, attributes: Mapping[str, str | None]) -> str | None:
-        """The term of an element that is not an item; None where nothing can be said."""
+        """The term of an element that is not an item; None if it has no value.
+
+        A `content` attribute replaces the value of every element, and the element types it like any other value. An
+        empty one does not replace an address, a time or a number.
+        """
         tag = node.tag or ""
         content = attributes.get("content")
-        if content is not None or tag == "meta":
-            return self._text(node, content or "")
         if tag in _URL_ATTRIBUTES:
-            reference = attributes.get(_URL_ATTRIBUTES[tag])
+            reference = content or attributes.get(_URL_ATTRIBUTES[tag])
             if reference is not None:  # HTML would have nothing for a link to nowhere; its text says at least something
                 return self.address(reference)
-        elif tag == "time":
-            value = attributes.get("datetime")
-            return self._typed(node, self._content(node) if value is None else value, time_datatype)
-        elif tag in ("data", "meter"):
-            value = attributes.get("value")
-            return self._typed(node, self._content(node) if value is None else value, _number_datatype)
-        return self._text(node, self._content(node))
+        elif tag in _TYPED:
+            attribute, datatype_of = _TYPED[tag]
+            given = content or attributes.get(attribute)
+            return self._typed(node, self._content(node) if given is None else given, datatype_of)
+        elif tag == "meta":
+            return self._text(node, content or "")
+        return self._text(node, self._content(node) if content is None else content)
 
     def address(self, reference: str) -> str | None:
         """The term of a reference; None where it is none."""
@@ -86,10 +100,6 @@ class Values:
         text = node.text()
         self.budget.spend(text)
         return text
-
-
-def _number_datatype(text: str) -> str | None:
-    return next((datatype for pattern, datatype in _NUMBERS if pattern.fullmatch(text)), None)
 
 
 def _default_language(document: Document) -> str:
