@@ -171,3 +171,30 @@ def test_facts_of_several_documents_are_merged() -> None:
     merged = merge([one, Facts(problems=(problem,)), one])
     assert len(merged.extractions) == 2
     assert merged.problems == (problem,)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "syntax"),
+    [
+        (
+            b'<html xmlns="http://www.w3.org/1999/xhtml" version="XHTML+RDFa 1.1"><head><link rel="next" href="n"/></head></html>',
+            ContentKind.XHTML,
+            Syntax.RDFA,
+        ),
+        (
+            b'<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML+RDFa 1.0//EN" "http://www.w3.org/MarkUp/DTD/xhtml-rdfa-1.dtd">'
+            b'<html xmlns="http://www.w3.org/1999/xhtml"><head><link rev="prev" href="n"/></head></html>',
+            ContentKind.XHTML,
+            Syntax.RDFA,
+        ),
+        (b'<a rel="dc&colon;source" href="n">x</a>', ContentKind.HTML, Syntax.RDFA),
+        (
+            b'<script type="application&sol;ld+json">{"@id": "urn:j", "urn:p": "x"}</script>',
+            ContentKind.HTML,
+            Syntax.JSON_LD,
+        ),
+        (b'<script type="text&sol;turtle"><urn:a> <urn:b> <urn:c> .</script>', ContentKind.HTML, Syntax.TURTLE),
+    ],
+)
+def test_transform_page_whose_only_data_has_a_rare_mark_is_read(body: bytes, kind: ContentKind, syntax: Syntax) -> None:
+    assert transform(_document(body, kind)).counts.get(syntax) == 1

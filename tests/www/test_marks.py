@@ -21,7 +21,11 @@ def test_every_root_of_microformats_is_marked(root: str, markup: str) -> None:
     [
         ("<script type=application/ld+json>", Mark.JSON_LD),
         ("<script type='application&#47;ld+json'>", Mark.JSON_LD),
+        ("<script type='application&sol;ld+json'>", Mark.JSON_LD),
+        ("<script\nid=x TYPE = ' application&#x2f;ld&plus;json'>", Mark.JSON_LD),
+        ("<script type=&#97;pplication/ld+json>", Mark.JSON_LD),
         ("<SCRIPT id=x type='Text/Turtle'>", Mark.RDF_SCRIPTS),
+        ("<script id='x'type='text&sol;turtle'>", Mark.RDF_SCRIPTS),
         ("<script type=application/n-triples>", Mark.RDF_SCRIPTS),
         ("<div ITEMSCOPE>", Mark.MICRODATA),
         ("<div ItemProp-Reverse=x>", Mark.REVERSE_PROPERTIES),
@@ -32,6 +36,10 @@ def test_every_root_of_microformats_is_marked(root: str, markup: str) -> None:
         ("<a rel='next License'>", Mark.RELATIONS),
         ("<a rev=foaf:knows>", Mark.REVERSE_RELATIONS),
         ("<link rel=describedby>", Mark.RELATIONS),
+        ("<link rel='dc&#58;title'>", Mark.RELATIONS),
+        ("<link rev='dc&colon;title'>", Mark.REVERSE_RELATIONS),
+        ('<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML+RDFa 1.0//EN">', Mark.XHTML_RDFA),
+        ("<html version='XHTML+RDFa 1.1'>", Mark.XHTML_RDFA),
         ("<BASE href=x>", Mark.BASE),
         ("<meta name=robots\ncontent='all, NoIndex'>", Mark.CRAWLER_RULES),
         ("<meta content=none name=robots>", Mark.CRAWLER_RULES),
@@ -46,6 +54,7 @@ def test_what_is_not_there_is_not() -> None:
     body = b"""<link rel="stylesheet"> <script></script><link type="text/turtle">
         <p class="geology vcards h- app-h-card"> vcards, geodesy
         <script>if (typeof x == "function") y.rel = none</script><meta charset=utf-8><p>noindex, unavailable_after
+        <script src="/x?type=a&b=c&#38;d"></script><script type=module>f("?type=a&amp;b&rel=c&d")</script>
         <a lang=en hreflang=de>"""
     assert marks_in(body) == frozenset()
 

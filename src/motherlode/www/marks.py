@@ -32,6 +32,8 @@ class Mark(Enum):
     RELATIONS = "relations"
     """A relation that is more than a word of HTML."""
     REVERSE_RELATIONS = "reverse-relations"
+    XHTML_RDFA = "xhtml-rdfa"
+    """The name of XHTML+RDFa, by document type or `version` attribute: there, every relation of HTML is a term."""
     MICROFORMATS = "microformats"
     """Something like the name of a root class."""
     LANGUAGES = "languages"
@@ -47,14 +49,15 @@ _ROOTS = (
     *("adr", "geo", "vcard", "vevent", "hfeed", "hentry", "hnews", "hproduct", "hrecipe", "hresume", "hreview"),
     "hreview-aggregate",
 )
-_TELLING = r"""\s*=\s*["']?[^"'<>:]*(?::|license|describedby|role)"""
+_TELLING = r"""\s*=\s*["']?[^"'<>:]*(?::|&#|&colon;|license|describedby|role)"""
 """The value of an attribute that has a CURIE, an address or a term of RDFa's initial context in it."""
+_REFERENCE_IN_TYPE = r"""<script[\s/](?:[^<>]*[\s"'/])?type\s*=\s*["']?\s*[^\s"'<>]*&(?:#|[a-z])"""
+"""A `script` element with a character reference in its type: template engines write the slash or the plus so."""
 _PATTERNS = {
     Mark.BASE: "<base",
     # an attribute may have a > in it, and what stands between two attributes may be a slash
     Mark.CRAWLER_RULES: r"<meta[\s/][^<]*(?:no(?:index|follow|ne)|unavailable_after)",
-    # template engines write the slash or the plus of an attribute as a character reference
-    Mark.JSON_LD: r"application(?:/ld|&#)",
+    Mark.JSON_LD: rf"application/ld|{_REFERENCE_IN_TYPE}",
     Mark.MICRODATA: "itemscope",
     Mark.REVERSE_PROPERTIES: "itemprop-reverse",
     Mark.PROPERTIES: "property",
@@ -62,10 +65,13 @@ _PATTERNS = {
     Mark.VOCABULARIES: r"vocab\s*=",
     Mark.RELATIONS: rf"rel{_TELLING}",
     Mark.REVERSE_RELATIONS: rf"rev{_TELLING}",
+    Mark.XHTML_RDFA: r"xhtml\+rdfa",
     # whether it stands in an attribute at all is not asked: that would cost twice as much as all other patterns
     Mark.MICROFORMATS: rf"""[\s"'=](?:{"|".join(_ROOTS)})[\s"'/>]""",
     Mark.LANGUAGES: r"""[\s"'/]lang[\s=/>]""",
-    Mark.RDF_SCRIPTS: r"<script[^>]*(?:text/(?:turtle|n3)|application/(?:trig|n-triples|n-quads|rdf))",
+    Mark.RDF_SCRIPTS: (
+        rf"<script[^>]*(?:text/(?:turtle|n3)|application/(?:trig|n-triples|n-quads|rdf))|{_REFERENCE_IN_TYPE}"
+    ),
     Mark.DATA_VIEW: r"http://www\.w3\.org/2003/g/data-view",
 }
 _MARKS = tuple(_PATTERNS)

@@ -21,7 +21,7 @@ def context(vocabulary: str = "") -> Context:
 
 
 def resolver() -> Resolver:
-    return Resolver(terms=TERMS, names=BlankNames("http://b/", Syntax.RDFA), report=Report())
+    return Resolver(url="http://d/a/b", terms=TERMS, names=BlankNames("http://b/", Syntax.RDFA), report=Report())
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def resolver() -> Resolver:
         ("EX:a:b", "<http://ex/a:b>"),
         ("ex:", "<http://ex/>"),
         (":a", f"<{XHV}a>"),
-        ("rel:a", "<http://b/a/dir/a>"),
+        ("rel:a", "<http://d/a/dir/a>"),
         ("http://x/a", "<http://x/a>"),
         ("ex://a", "<ex://a>"),
         ("none:a", "<none:a>"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from motherlode.model import ContentKind
 from tests.transform.rdfa.pages import rdfa, triples
 
 USES = "<http://www.w3.org/ns/rdfa#usesVocabulary>"
@@ -42,3 +45,24 @@ def test_languages() -> None:
         "<html lang=en><p property=dc:title>a<p lang='' property=dc:title>b<p xml:lang=fr lang=de property=dc:title>c"
     )
     assert [value for *_, value in triples(markup)] == ['"a"@en', '"b"', '"c"@fr']
+
+
+@pytest.mark.parametrize("kind", [ContentKind.HTML, ContentKind.XHTML])
+@pytest.mark.parametrize("declared", ["prefix='r: voc/#'", "xmlns:r='voc/#'"])
+def test_relative_namespace_of_a_prefix_is_resolved_against_the_document(kind: ContentKind, declared: str) -> None:
+    markup = (
+        f"<html xmlns='http://www.w3.org/1999/xhtml' {declared}><head><title>x</title><base href='http://b/c/d' />"
+        "</head><body><p property='r:p' resource='e' typeof='r:T'>x</p></body></html>"
+    )
+    folder = "http://example.org/folder/voc/"
+    assert sorted(triples(markup, kind=kind)) == [
+        ("<http://b/c/d>", f"<{folder}#p>", "<http://b/c/e>"),
+        ("<http://b/c/e>", "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>", f"<{folder}#T>"),
+    ]
+
+
+def test_relative_namespace_ignores_xml_base() -> None:
+    markup = (
+        "<svg xmlns='http://www.w3.org/2000/svg' prefix='r: voc#'><g xml:base='http://b/' property='r:p'>x</g></svg>"
+    )
+    assert [it[1] for it in triples(markup, kind=ContentKind.SVG)] == ["<http://example.org/folder/voc#p>"]

@@ -20,7 +20,8 @@ _TERM = re.compile(r"[^\W\d][\w.\-/·]*")
 class Resolver:
     """Turns what attributes say into terms. None stands for a value that must be ignored."""
 
-    def __init__(self, *, terms: Mapping[str, str], names: BlankNames, report: Report) -> None:
+    def __init__(self, *, url: str, terms: Mapping[str, str], names: BlankNames, report: Report) -> None:
+        self._url = url
         self._terms = terms
         self._names = names
         self._report = report
@@ -80,7 +81,8 @@ class Resolver:
         if prefix == "_":
             return self._names.named(reference)
         iri = context.prefixes.get(prefix.lower()) if prefix else XHV
-        return None if iri is None else self._report.term(resolve_iri(context.base, iri + reference))
+        # a relative namespace is resolved against the document: no base element reaches it (test 0319 of the suite)
+        return None if iri is None else self._report.term(resolve_iri(self._url, iri + reference))
 
     def resource(self, value: str, context: Context) -> str | None:
         """One SafeCURIEorCURIEorIRI."""

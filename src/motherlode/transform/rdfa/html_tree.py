@@ -31,8 +31,8 @@ _STARTING = {
 """What a page is searched for that bears the mark; every attribute more costs a tenth of the parse.
 
 Most relations are words of HTML such as `stylesheet`, which say nothing where no vocabulary is set."""
-MARKS = frozenset(_STARTING)
-"""A page without any of these has no RDFa."""
+MARKS = frozenset((*_STARTING, Mark.XHTML_RDFA))
+"""A page without any of these has no RDFa. In XHTML+RDFa every word of HTML is a relation: `<link rel="next">`."""
 _ANY_RELATION = "[property], [typeof], [rev], [vocab], [rel]"
 _WITH_ADDRESSES = f"{_ANY_RELATION}, [role], [about], [resource], [href], [src]"
 _NO_NAMESPACES: Mapping[str, str] = {}
@@ -46,7 +46,13 @@ def html_tree(document: Document, *, roles: bool) -> Tree | None:
     builder = _Builder(root)
     for node in _starting(document, roles=roles):
         builder.add(node)
-    return Tree(host=HTML, reader=_READER, base=without_fragment(document.base), elements=builder.elements)
+    return Tree(
+        host=HTML,
+        reader=_READER,
+        url=without_fragment(document.url),
+        base=without_fragment(document.base),
+        elements=builder.elements,
+    )
 
 
 def _starting(document: Document, *, roles: bool) -> list[LexborNode]:

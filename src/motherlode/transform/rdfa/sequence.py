@@ -45,7 +45,7 @@ class Processor:
         self._names = names
         self._report = report
         self._roles = roles
-        self._resolver = Resolver(terms=tree.host.terms, names=names, report=report)
+        self._resolver = Resolver(url=tree.url, terms=tree.host.terms, names=names, report=report)
         self.values = Values(host=tree.host, reader=tree.reader, resolver=self._resolver, budget=budget)
         self.statements: list[Statement] = []
         self._has_lists = any("inlist" in element.attributes for element in tree.elements)

@@ -46,6 +46,8 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True):
 
     host: Host
     reader: Reader
+    url: str
+    """The document's own address: relative namespaces of prefixes are resolved against it, whatever the base is."""
     base: str
     elements: list[Element]
     """The first is the root."""

@@ -29,7 +29,8 @@ def xml_tree(document: Document, root: Any, *, public_id: str) -> Tree:
     if host.is_html:
         given = root.find(f"{_XHTML}head/{_XHTML}base[@href]")
         base = resolve_iri(base, given.get("href")) if given is not None else base
-    return Tree(host=host, reader=_READER, base=without_fragment(base), elements=_elements(root))
+    url = without_fragment(document.url)
+    return Tree(host=host, reader=_READER, url=url, base=without_fragment(base), elements=_elements(root))
 
 
 def _host(kind: ContentKind, root: Any, public_id: str) -> Host:
