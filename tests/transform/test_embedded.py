@@ -134,3 +134,16 @@ def test_blocks_are_bounded_together() -> None:
     found = extraction(script * 1_001, Syntax.TURTLE)
     assert len(found.statements) == 2_000
     assert [problem.message for problem in found.problems] == ["more than 1000 blocks; the rest was left out"]
+
+
+def test_scripts_of_xhtml_are_xml() -> None:
+    turtle = "&lt;urn:a&gt; &lt;urn:b&gt; &quot;x &amp;amp; y&quot; ."
+    json = '{"@id": "urn:a", "urn:b": "x &amp; y"}'
+    page = (
+        f'<html xmlns="http://www.w3.org/1999/xhtml"><body><script type="text/turtle">{turtle}</script>'
+        f'<script type="application/ld+json">{json}</script></body></html>'
+    )
+    found = {s: extraction(page, s, ContentKind.XHTML) for s in (Syntax.TURTLE, Syntax.JSON_LD)}
+    assert found[Syntax.TURTLE].statements == (("<urn:a>", "<urn:b>", '"x &amp; y"', ""),)
+    assert found[Syntax.JSON_LD].statements == (("<urn:a>", "<urn:b>", '"x & y"', ""),)
+    assert extraction(page, Syntax.JSON_LD).statements == (("<urn:a>", "<urn:b>", '"x &amp; y"', ""),)

@@ -22,6 +22,7 @@ from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
 from motherlode.www.html_references import resolve_iri
 from motherlode.www.media import MEDIA, RDF_NAMESPACE, by_media_type
+from motherlode.www.scripts import find_scripts
 from motherlode.www.xmltree import Element
 
 SCRIPT_SYNTAXES = (Syntax.TURTLE, Syntax.N_TRIPLES, Syntax.N_QUADS, Syntax.TRIG, Syntax.N3, Syntax.RDF_XML)
@@ -94,14 +95,19 @@ def _block(text: bytes, kind: ContentKind, base: str) -> Document:
 
 def _scripts(document: Document, syntax: Syntax) -> Blocks:
     places = _Places(document)
-    for node in document.html.css("script[type]"):
-        kind = by_media_type(node.attributes.get("type") or "")
-        if node.tag == "script" and kind is not None and MEDIA[kind].syntax is syntax:
-            content = node.text().strip()
-            if content.startswith(_CDATA):
-                content = content.removeprefix(_CDATA).removesuffix(_CDATA_END)
-            if content:
-                yield _block(content.encode(errors="replace"), kind, document.base), places.of(content)
+    for script in find_scripts(document, lambda written: _kind_of(written, syntax) is not None):
+        kind = _kind_of(script.media_type, syntax)
+        content = script.content.strip()
+        if content.startswith(_CDATA):
+            content = content.removeprefix(_CDATA).removesuffix(_CDATA_END)
+        if content and kind is not None:
+            yield _block(content.encode(errors="replace"), kind, document.base), places.of(content)
+
+
+def _kind_of(media_type: str, syntax: Syntax) -> ContentKind | None:
+    """Return the kind that a media type names if it is one of the syntax, else None."""
+    kind = by_media_type(media_type)
+    return kind if kind is not None and MEDIA[kind].syntax is syntax else None
 
 
 class _Places:

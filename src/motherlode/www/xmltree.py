@@ -14,7 +14,8 @@ from motherlode.www.ampersands import escaped_ampersands
 Element = Any
 """An lxml element; lxml has no types of its own."""
 
-_NAMED = re.compile(rb"&([A-Za-z][A-Za-z0-9]*);")
+_NAMED = re.compile(rb"&([A-Za-z][A-Za-z0-9]*);|<!\[CDATA\[.*?(?:\]\]>|\Z)", re.DOTALL)
+"""A named entity, or a CDATA section, in which there are none."""
 _OF_XML = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
 
 
@@ -84,7 +85,7 @@ def _matters(entry: Any) -> bool:
 
 def _numeric(match: re.Match[bytes]) -> bytes:
     """Entities of HTML, which XHTML pages use and only their DTD would define, as character references."""
-    if match[1] in _OF_XML:
+    if match[1] is None or match[1] in _OF_XML:
         return match[0]
     text = html5.get(match[1].decode() + ";")
     return match[0] if text is None else "".join(f"&#{ord(c)};" for c in text).encode()

@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from urllib.parse import unquote
 
 import msgspec
-from selectolax.lexbor import LexborNode
 
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError
 from motherlode.transform.jsonld.settings import Json
+from motherlode.www import scripts
 from motherlode.www.document import Document
+from motherlode.www.scripts import Script
 
 MEDIA_TYPE = "application/ld+json"
-_SELECTOR = "script[type]"
-
-
-@dataclass(frozen=True, slots=True)
-class Script:
-    """One block of a page."""
-
-    content: str
-    identifier: str
-    """Of the element, or empty."""
 
 
 def find_scripts(document: Document) -> Iterator[Script]:
     """The page's JSON-LD blocks in their order."""
-    for node in document.html.css(_SELECTOR):
-        if _is_json_ld(node):
-            yield Script(node.text(), node.attributes.get("id") or "")
+    return iter(scripts.find_scripts(document, _is_json_ld))
 
 
-def _is_json_ld(node: LexborNode) -> bool:
-    media_type = node.attributes.get("type") or ""
-    return node.tag == "script" and media_type.partition(";")[0].strip().lower() == MEDIA_TYPE
+def _is_json_ld(media_type: str) -> bool:
+    return media_type.partition(";")[0].strip().lower() == MEDIA_TYPE
 
 
 def load_scripts(document: Document, *, fragment: str = "", extract_all: bool = False) -> Json:
@@ -45,12 +32,12 @@ def load_scripts(document: Document, *, fragment: str = "", extract_all: bool = 
     """
     if fragment:
         return _strictly_decoded(_targeted(document, unquote(fragment)))
-    scripts = find_scripts(document)
+    blocks = find_scripts(document)
     if not extract_all:
-        first = next(scripts, None)
+        first = next(blocks, None)
         return [] if first is None else _strictly_decoded(first.content)
     merged: list[Json] = []
-    for script in scripts:
+    for script in blocks:
         value = _strictly_decoded(script.content)
         merged.extend(value if isinstance(value, list) else [value])
     return merged
@@ -59,7 +46,7 @@ def load_scripts(document: Document, *, fragment: str = "", extract_all: bool = 
 def _targeted(document: Document, identifier: str) -> str:
     for node in document.html.css("[id]"):
         if node.attributes.get("id") == identifier:
-            if not _is_json_ld(node):
+            if node.tag != "script" or not _is_json_ld(node.attributes.get("type") or ""):
                 raise JsonLdError(ErrorCode.LOADING_DOCUMENT_FAILED, f"#{identifier} is no JSON-LD script")
             return node.text()
     raise JsonLdError(ErrorCode.LOADING_DOCUMENT_FAILED, f"no element #{identifier}")
