@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from motherlode.model import ContentKind
 from motherlode.www.html_ancestry import Ancestry, languages
 from tests.www.pages import document
 
@@ -33,8 +35,8 @@ def test_it_agrees_with_a_plain_walk_in_any_order() -> None:
         assert ancestry.above(node) == slowly(node.parent)
 
 
-def language(markup: str, selector: str = "p") -> str:
-    page = document(markup)
+def language(markup: str, selector: str = "p", kind: ContentKind = ContentKind.HTML) -> str:
+    page = document(markup, kind=kind)
     node = page.html.css_first(selector)
     assert node is not None
     return languages(page, default="de")(node)
@@ -55,3 +57,19 @@ def test_an_empty_lang_takes_the_language_away() -> None:
 def test_without_lang_the_default_holds() -> None:
     assert language("<p>x") == "de"
     assert language("<svg xml:lang=en><p>x") == "de"
+
+
+@pytest.mark.parametrize(
+    ("markup", "in_xml", "in_html"),
+    [
+        ("<html xml:lang='en'><p>x</p></html>", "en", "de"),
+        ("<html lang='en' xml:lang='fr'><p>x</p></html>", "fr", "en"),
+        ("<html lang='en'><div xml:lang='fr'><p>x</p></div></html>", "fr", "en"),
+        ("<html xml:lang='fr'><div lang='en'><p>x</p></div></html>", "en", "en"),
+        ("<html xml:lang='en'><p xml:lang=''>x</p></html>", "", "de"),
+        ("<html lang='en'><p>x</p></html>", "en", "en"),
+    ],
+)
+def test_xml_lang_names_the_language_in_xhtml_alone(markup: str, in_xml: str, in_html: str) -> None:
+    assert language(markup, kind=ContentKind.XHTML) == in_xml
+    assert language(markup) == in_html

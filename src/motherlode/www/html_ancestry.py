@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 from selectolax.lexbor import LexborNode
 
+from motherlode.model import ContentKind
 from motherlode.www.document import Document
 from motherlode.www.marks import Mark as PageMark
 
@@ -59,14 +60,28 @@ class Ancestry(Generic[Mark]):
         return mark
 
 
+def own_language(attributes: Mapping[str, str | None], *, is_xml: bool) -> str | None:
+    """Return the language that an element names for itself; None if it names none.
+
+    Only in XML is `xml:lang` more than a name with a colon, and there it wins (HTML, section 3.2.6.2).
+
+    >>> own_language({"xml:lang": "de", "lang": "en"}, is_xml=True), own_language({"xml:lang": "de"}, is_xml=False)
+    ('de', None)
+    """
+    if is_xml and "xml:lang" in attributes:
+        return (attributes["xml:lang"] or "").strip()
+    return (attributes["lang"] or "").strip() if "lang" in attributes else None
+
+
 def languages(document: Document, *, default: str) -> Callable[[LexborNode], str]:
-    """Tells the language of every element, by the nearest `lang` attribute (HTML, section 3.2.6.2)."""
+    """Tells the language of every element, by the nearest that names one."""
     root = document.html.root
     attributes = root.attributes if root is not None else {}
-    if "lang" in attributes and PageMark.LANGUAGES not in document.marks:
+    is_xml = document.kind is ContentKind.XHTML
+    if not is_xml and "lang" in attributes and PageMark.LANGUAGES not in document.marks:
         everywhere = (attributes["lang"] or "").strip()
         return lambda _node: everywhere
-    marked = [(node.mem_id, node.attributes) for node in document.html.css("[lang]")]
-    # in SVG, the selector finds `xml:lang`, too
-    own = {key: (attributes["lang"] or "").strip() for key, attributes in marked if "lang" in attributes}
-    return Ancestry(own, default=default).at
+    named = document.html.css(r"[lang], [xml\:lang]" if is_xml else "[lang]")
+    own = ((node.mem_id, own_language(node.attributes, is_xml=is_xml)) for node in named)
+    # in SVG inside HTML, the selector finds `xml:lang`, too
+    return Ancestry({key: language for key, language in own if language is not None}, default=default).at

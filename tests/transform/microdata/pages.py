@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motherlode.model import Extraction, Syntax
+from motherlode.model import ContentKind, Extraction, Syntax
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.microdata import extract
 from tests.www.pages import URL, document
@@ -10,15 +10,15 @@ from tests.www.pages import URL, document
 SCHEMA = "http://schema.org/"
 
 
-def microdata(markup: str) -> Extraction:
-    return extract(document(markup), BlankNames(URL, Syntax.MICRODATA))
+def microdata(markup: str, *, kind: ContentKind = ContentKind.HTML) -> Extraction:
+    return extract(document(markup, kind=kind), BlankNames(URL, Syntax.MICRODATA))
 
 
-def facts(markup: str) -> set[tuple[str, str]]:
+def facts(markup: str, *, kind: ContentKind = ContentKind.HTML) -> set[tuple[str, str]]:
     """Predicates (the last part) and objects; blank nodes are all alike."""
     return {
         (predicate[1:-1].replace(SCHEMA, ""), "_" if value.startswith("_:") else value)
-        for _, predicate, value, _ in microdata(markup).statements
+        for _, predicate, value, _ in microdata(markup, kind=kind).statements
         if not predicate.endswith("#type>")
     }
 

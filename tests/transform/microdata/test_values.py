@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from motherlode.model import ContentKind
 from tests.transform.microdata.pages import facts, value
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -78,3 +79,12 @@ def test_the_base_element_counts() -> None:
         (name.rpartition("#")[2], found)
         for name, found in facts("<base href='http://example.com/'><div itemscope><a itemprop=p href=x>y</a></div>")
     }
+
+
+def test_xml_lang_is_the_language_of_xhtml() -> None:
+    markup = (
+        "<html xmlns='http://www.w3.org/1999/xhtml' xml:lang='de'><body><div itemscope='' itemtype='http://schema.org/Thing'>"
+        "<b itemprop='a'>x</b><b itemprop='b' xml:lang='fr' lang='en'>x</b></div></body></html>"
+    )
+    assert facts(markup, kind=ContentKind.XHTML) == {("a", '"x"@de'), ("b", '"x"@fr')}
+    assert facts(markup) == {("a", '"x"'), ("b", '"x"@en')}

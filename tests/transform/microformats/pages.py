@@ -13,8 +13,8 @@ URL = "http://example.org/page"
 MF = "http://microformats.org/profile/"
 
 
-def document(html: str, url: str = URL) -> Document:
-    detected = Detected(kind=ContentKind.HTML, evidence=Evidence.CONTENT)
+def document(html: str, url: str = URL, kind: ContentKind = ContentKind.HTML) -> Document:
+    detected = Detected(kind=kind, evidence=Evidence.CONTENT)
     return Document(url=url, body=html.encode(), detected=detected)
 
 
@@ -31,11 +31,11 @@ def properties(html: str) -> dict[str, Any]:
     return found
 
 
-def extracted(html: str, url: str = URL) -> Extraction:
-    return extract(document(html, url), BlankNames(url, Syntax.MICROFORMATS))
+def extracted(html: str, url: str = URL, kind: ContentKind = ContentKind.HTML) -> Extraction:
+    return extract(document(html, url, kind), BlankNames(url, Syntax.MICROFORMATS))
 
 
-def facts(html: str) -> set[tuple[str, str, str]]:
+def facts(html: str, *, kind: ContentKind = ContentKind.HTML) -> set[tuple[str, str, str]]:
     """Statements with blank nodes as _:1, _:2 … and names of the microformats namespace cut short."""
     names: dict[str, str] = {}
 
@@ -44,4 +44,4 @@ def facts(html: str) -> set[tuple[str, str, str]]:
             return names.setdefault(term, f"_:{len(names) + 1}")
         return term.replace(f"<{MF}", "<mf:").replace("<http://www.w3.org/1999/02/22-rdf-syntax-ns#", "<rdf:")
 
-    return {(short(s), short(p), short(o)) for s, p, o, _ in extracted(html).statements}
+    return {(short(s), short(p), short(o)) for s, p, o, _ in extracted(html, kind=kind).statements}

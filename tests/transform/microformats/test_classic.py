@@ -78,3 +78,19 @@ def test_a_feed_has_the_title_and_description_of_its_site() -> None:
 def test_an_entry_has_a_place() -> None:
     found = properties("<p class=hentry><b class=geo>51.5;-0.1</b></p>")
     assert [place["type"] for place in found["geo"]] == [["h-geo"]]
+
+
+def test_hfeed_has_author_url_and_photo_beside_its_entries() -> None:
+    found = item(
+        """<div class="hfeed"><span class="author vcard"><a class="fn url" href="/ann">Ann</a></span>
+        <a class="url" href="blog">blog</a><img class="photo" src="p.png"><p class="summary">On ore</p>
+        <p class="hentry"><b class="entry-title">Gold</b> <i class="author">Bob</i></p></div>"""
+    )
+    author = {"type": ["h-card"], "properties": {"name": ["Ann"], "url": ["http://example.org/ann"]}, "value": "Ann"}
+    assert found["properties"] == {
+        "author": [author],
+        "url": ["http://example.org/blog"],
+        "photo": ["http://example.org/p.png"],
+        "summary": ["On ore"],
+    }
+    assert found["children"] == [{"type": ["h-entry"], "properties": {"name": ["Gold"], "author": ["Bob"]}}]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from motherlode.model import ContentKind
 from motherlode.transform.microformats.names import LAYOUT_NAMES
 from motherlode.transform.microformats.reader import read_items
 
@@ -26,3 +27,16 @@ def test_the_language_of_a_drawing_is_not_taken_for_that_of_html() -> None:
 
 def test_language_of_the_page_holds_everywhere() -> None:
     assert ("_:1", "<mf:name>", '"x"@pt-br') in facts('<html lang="pt-BR"><p class="h-card">x</p>')
+
+
+def test_xml_lang_is_the_language_of_xhtml() -> None:
+    html = """<html xmlns="http://www.w3.org/1999/xhtml" xml:lang="de"><body><p class="h-card"><b class="p-a">a</b>
+        <b class="p-b" xml:lang="fr" lang="en">b</b></p></body></html>"""
+    found = {(p, o) for _, p, o in facts(html, kind=ContentKind.XHTML)}
+    assert {("<mf:a>", '"a"@de'), ("<mf:b>", '"b"@fr')} <= found
+    assert {("<mf:a>", '"a"'), ("<mf:b>", '"b"@en')} <= {(p, o) for _, p, o in facts(html)}
+
+
+def test_an_empty_lang_takes_the_language_away() -> None:
+    html = '<html lang="en"><p class="h-card"><b class="p-a" lang="">a</b></p>'
+    assert ("_:1", "<mf:a>", '"a"') in facts(html)

@@ -94,3 +94,19 @@ def test_items_are_read_down_to_the_limit_and_no_further() -> None:
         depth += 1
     assert depth == MOST_NESTED
     assert len(found["properties"]["a"]) == 11
+
+
+@pytest.mark.parametrize(
+    ("nested", "expected"),
+    [
+        ('<a class="u-x h-cite" href="/a"><b class="u-uid">b</b></a>', "http://example.org/a"),
+        ('<img class="u-x h-cite" src="i.png">', "http://example.org/i.png"),
+        ('<p class="u-x h-cite">a</p>', "http://example.org/a"),
+        ('<p class="u-x h-cite"><b class="u-url">c</b></p>', "http://example.org/c"),
+        ('<p class="u-x h-cite">a<b class="p-url">c</b></p>', "ac"),
+        ('<a class="u-x h-cite" href="/a"><b class="p-url">c</b></a>', "http://example.org/a"),
+    ],
+)
+def test_item_under_a_u_property_is_worth_an_absolute_address(nested: str, expected: str) -> None:
+    (found,) = properties(f'<div class="h-entry">{nested}</div>')["x"]
+    assert found["value"] == expected

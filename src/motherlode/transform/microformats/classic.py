@@ -74,7 +74,13 @@ CLASSIC_ROOTS: Mapping[str, Classic] = {
     ),
     "hfeed": Classic(
         type="h-feed",
-        properties={**_p("category"), "site-title": ("p", "name"), "site-description": ("p", "summary")},
+        properties={
+            **_p("author", "category", "summary"),
+            "site-title": ("p", "name"),
+            "site-description": ("p", "summary"),
+            "url": ("u", "url"),
+            "photo": ("u", "photo"),
+        },
         rels=_TAG,
     ),
     "hentry": Classic(

@@ -60,20 +60,25 @@ def take_slot(item: Item, prefix: str, name: str, *, rel_tag: bool) -> Slot:
 
 
 def read_url(element: Element, language: str, item: Item | None) -> Value:
+    """Return the value of a u-* property; an item on the same element is worth its own u-url, or else this address.
+
+    Running text is no address if the item names its url by another prefix, so it stays as it is written.
+    """
     written, machine = url_value(element)
+    address = resolve(element.base, written)
     alt = element.attribute("alt") if element.tag == "img" and "src" in element.attributes else None
     found = item.first("url", "u") if item is not None else None
-    # a text that an item falls back to is no reference, so it is not resolved
-    item_value = plain_value(found) if found is not None else written
+    is_text = item is not None and "url" in item.properties and not machine
+    fallback = written if is_text else address
     return Value(
         prefix="u",
-        text=resolve(element.base, written),
+        text=address,
         written=written,
         from_attribute=machine,
         alt=alt,
         language=language,
         item=item,
-        item_value=item_value,
+        item_value=plain_value(found) if found is not None else fallback,
     )
 
 

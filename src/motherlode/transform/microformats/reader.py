@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
+from motherlode.model import ContentKind
 from motherlode.transform.microformats.classic import CLASSIC_ROOTS
 from motherlode.transform.microformats.items import Item
 from motherlode.transform.microformats.names import class_names
 from motherlode.transform.microformats.urls import base_of
 from motherlode.transform.microformats.walk import Walk
 from motherlode.www.document import Document
+from motherlode.www.html_ancestry import languages
 
 _ROOTS = ",".join([*(f".{root}" for root in CLASSIC_ROOTS), '[class*="h-"]'])
 
@@ -30,11 +32,12 @@ def read_items(document: Document, *, ignored: frozenset[str] = frozenset()) -> 
     roots = [node for node in document.html.css(_ROOTS) if _is_root(node, ignored)]
     if not roots:
         return Found(items=(), limits=())
-    languages = _Languages(document)
-    walk = Walk(base=base_of(document), ignored=ignored, by_id=_Ids(document).find)
+    language_of = languages(document, default="")
+    is_xml = document.kind is ContentKind.XHTML
+    walk = Walk(base=base_of(document), ignored=ignored, by_id=_Ids(document).find, is_xml=is_xml)
     for node in roots:
         if node.mem_id not in walk.seen:
-            walk.read(node, languages.of(node))
+            walk.read(node, language_of(node))
     return Found(items=tuple(walk.items), limits=tuple(sorted(walk.limits)))
 
 
@@ -56,28 +59,3 @@ class _Ids:
             for node in self._document.html.css("[id]"):
                 self._nodes.setdefault(node.attributes["id"] or "", node)
         return self._nodes.get(name)
-
-
-class _Languages:
-    """The language that holds around a root element. Every ancestor is asked once."""
-
-    def __init__(self, document: Document) -> None:
-        marked = [node for node in document.html.css("[lang]") if "lang" in node.attributes]  # not `xml:lang` in SVG
-        self._known = {node.mem_id: node.attributes["lang"] or "" for node in marked}
-        self._everywhere = not marked or (len(marked) == 1 and marked[0].tag == "html")
-
-    def of(self, node: LexborNode) -> str:
-        if self._everywhere:
-            return next(iter(self._known.values()), "")
-        climbed = []
-        language = ""
-        around: LexborNode | None = node
-        while around is not None:
-            key = around.mem_id
-            if key in self._known:
-                language = self._known[key]
-                break
-            climbed.append(key)
-            around = around.parent
-        self._known.update(dict.fromkeys(climbed, language))
-        return language

@@ -34,6 +34,7 @@ from motherlode.transform.microformats.values import (
     part_of,
     text_value,
 )
+from motherlode.www.html_ancestry import own_language
 
 
 def _tag_ids() -> dict[str, int]:
@@ -63,7 +64,14 @@ def _is_bare(item: Item) -> bool:
 class Walk:
     """Reads root elements into items. One walk serves one page."""
 
-    def __init__(self, *, base: str, ignored: frozenset[str], by_id: Callable[[str], LexborNode | None]) -> None:
+    def __init__(
+        self,
+        *,
+        base: str,
+        ignored: frozenset[str],
+        by_id: Callable[[str], LexborNode | None],
+        is_xml: bool = False,
+    ) -> None:
         self.items: list[Item] = []
         self.seen: set[int] = set()
         """Keys of the roots that stand inside others and have been read with them."""
@@ -72,6 +80,8 @@ class Walk:
         self._base = base
         self._ignored = ignored
         self._by_id = by_id
+        self._is_xml = is_xml
+        """Whether the page is XHTML, where `xml:lang` names a language."""
         self._language = ""
         self._pieces: list[Piece] = []
         self._open: list[Open] = []
@@ -135,23 +145,27 @@ class Walk:
         written = attributes.get("class")
         names = class_names(written) if written else NOTHING
         matters = names is not NOTHING and self._matters(names)
-        if not matters and "rel" not in attributes and "lang" not in attributes:
+        language = own_language(attributes, is_xml=self._is_xml)
+        if not matters and "rel" not in attributes and language is None:
             return
         opened = Open(
             key=node.mem_id,
             element=Element(node=node, tag=node.tag or "", attributes=attributes, base=self._base),
             start=len(self._pieces),
-            language=attributes.get("lang") or (self._open[-1].language if self._open else self._language),
+            language=self._inherited_language() if language is None else language,
         )
         self._understand(opened, names)
         if opened.slots or opened.item is not None or opened.part is not None:
             opened.around = opened
-        elif opened.includes or "lang" in attributes:
+        elif opened.includes or language is not None:
             opened.around = self._around()
         else:
             return
         self._open.append(opened)
         self._open_keys.add(opened.key)
+
+    def _inherited_language(self) -> str:
+        return self._open[-1].language if self._open else self._language
 
     def _matters(self, names: ClassNames) -> bool:
         """A quick look, for the many elements that are nothing to us."""
