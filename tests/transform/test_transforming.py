@@ -177,7 +177,8 @@ def test_facts_of_several_documents_are_merged() -> None:
     ("body", "kind", "syntax"),
     [
         (
-            b'<html xmlns="http://www.w3.org/1999/xhtml" version="XHTML+RDFa 1.1"><head><link rel="next" href="n"/></head></html>',
+            b'<html xmlns="http://www.w3.org/1999/xhtml" version="XHTML+RDFa 1.1"><head>'
+            b'<link rel="next" href="n"/></head></html>',
             ContentKind.XHTML,
             Syntax.RDFA,
         ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from motherlode.model.terms import RDF_TYPE
 from tests.transform.microdata.pages import SCHEMA, facts, microdata
 
@@ -45,3 +47,22 @@ def test_invalid_iris_cost_their_own_statements() -> None:
     assert {problem.message for problem in found.problems} == {
         f"not a valid IRI: <http://[{name}>" for name in ("i", "t", "bad", "p")
     }
+
+
+@pytest.mark.parametrize("written", ["//schema.org/Product", "schema.org/Product", "//www.Schema.org/Product"])
+def test_type_of_a_known_vocabulary_without_its_scheme_is_repaired_with_a_problem(written: str) -> None:
+    found = microdata(f"<p>\n<div itemscope itemtype='{written}'><b itemprop=name>x</b></div>")
+    assert [statement[1:3] for statement in found.statements] == [
+        (RDF_TYPE, f"<{SCHEMA}Product>"),
+        (f"<{SCHEMA}name>", '"x"'),
+    ]
+    (problem,) = found.problems
+    assert problem.message == f"type without a scheme, read as {SCHEMA}Product"
+    assert (problem.line, problem.mended) == (2, True)
+
+
+@pytest.mark.parametrize("written", ["//example.org/Product", "Product", "/Product", "schema.org", "//schema.org/"])
+def test_other_relative_types_are_refused_with_a_problem(written: str) -> None:
+    found = microdata(f"<div itemscope itemtype='{written}'><b itemprop=name>x</b></div>")
+    assert [statement[1] for statement in found.statements] == ["<http://example.org/folder/page#name>"]
+    assert [problem.message for problem in found.problems] == [f"not a valid IRI: <{written}>"]

@@ -10,10 +10,12 @@ from motherlode.transform.microdata.tree import Element, Tree, words
 from motherlode.transform.microdata.values import Values
 from motherlode.transform.microdata.vocabularies import Registry, vocabularies
 from motherlode.www.document import Document
-from motherlode.www.html_references import escaped
+from motherlode.www.html_references import escaped, is_absolute
 
 _MOST_VALUES = 250_000
 """Property values of one page. An itemref to one big element from many items multiplies them without end."""
+_MOST_REPAIRED = 100
+"""Repaired types of one page that are told one by one."""
 
 
 class Generator:
@@ -31,6 +33,8 @@ class Generator:
         self._waiting: list[tuple[Element, str]] = []
         """Items to be worked through, each with the type that it inherits."""
         self._statements: list[Statement] = []
+        self._repaired: dict[str, str] = {}
+        """Types that lack their scheme, and what is told about them."""
         self._left = _MOST_VALUES
 
     def run(self) -> Extraction:
@@ -49,9 +53,11 @@ class Generator:
         if self._values.budget.was_short:
             limits.append("properties nested in properties repeat too much text; the rest was left out")
         refused = ((f"not a valid IRI: <{address[:200]}>", address) for address in self._values.refused)
+        repaired = ((message, written) for written, message in self._repaired.items())
         return [
             *(Problem(syntax=Syntax.MICRODATA, message=message) for message in limits),
             *located(self._document, Syntax.MICRODATA, refused),
+            *located(self._document, Syntax.MICRODATA, repaired, mended=True),
         ]
 
     def _subject(self, item: Element, inherited: str) -> str:
@@ -69,8 +75,7 @@ class Generator:
 
     def _item(self, item: Element, inherited: str) -> None:
         subject = self._subjects[id(item)]
-        written = (escaped(word) for word in words(item.attributes.get("itemtype")))
-        types = [term for word in written if (term := self._values.checked(word, is_reference=False))]
+        types = [term for word in words(item.attributes.get("itemtype")) if (term := self._type(word))]
         for term in types:
             self._statements.append((subject, RDF_TYPE, term, ""))
         item_type = types[0][1:-1] if types else inherited
@@ -81,6 +86,15 @@ class Generator:
                 return
             value = self._subject(element, item_type) if element.is_item else None
             self._property(subject, element, vocabulary, value)
+
+    def _type(self, written: str) -> str | None:
+        """Return the term of a type, which is an absolute IRI; one that lacks but its scheme is repaired."""
+        iri = escaped(written)
+        if not is_absolute(iri) and (meant := self._vocabularies.type_without_scheme(iri)):
+            if len(self._repaired) < _MOST_REPAIRED:
+                self._repaired[written] = f"type without a scheme, read as {meant[:200]}"
+            iri = meant
+        return self._values.checked(iri, is_reference=False)
 
     def _property(self, subject: str, element: Element, vocabulary: str, item: str | None) -> None:
         value = item or self._values.term(element.node, element.attributes)

@@ -41,6 +41,20 @@ class Vocabularies:
                 self._by_type[item_type] = known
         return known
 
+    def type_without_scheme(self, written: str) -> str | None:
+        """Return the type that is meant if only its scheme is missing and its vocabulary is registered, else None.
+
+        >>> Vocabularies(DEFAULT_REGISTRY).type_without_scheme("//Schema.org/Product")
+        'http://schema.org/Product'
+        """
+        host, slash, rest = written.lstrip("/").partition("/")
+        host = host.lower()
+        for name in (host, host.removeprefix("www.")):
+            item_type = f"http://{name}{slash}{rest}"
+            if rest and self._registered(item_type):
+                return item_type
+        return None
+
     def _registered(self, item_type: str) -> str | None:
         return next((prefix for prefix in self._registry if item_type.startswith(prefix)), None)
 
