@@ -26,7 +26,7 @@ def xhtml(content: str, rest: str = "") -> str:
         ("a &amp; b", "a & b", "a &amp; b"),
         ("&lt;b&gt; &#233; &#xe9; &eacute;", "<b> é é é", "&lt;b&gt; &#233; &#xe9; &eacute;"),
         ("a &amp; <![CDATA[b &amp; &nbsp; <i>]]>", "a & b &amp; &nbsp; <i>", "a &amp; <![CDATA[b &amp; &nbsp; <i>]]>"),
-        ("//<![CDATA[\n&\n//]]>", "//\n&\n//", "//<![CDATA[\n&\n//]]>"),
+        ("//<![CDATA[\n&\n//]]>", "//<![CDATA[\n&\n//]]>", "//<![CDATA[\n&\n//]]>"),
         ("<!-- a &amp; b -->", " a &amp; b ", "<!-- a &amp; b -->"),
         ("plain", "plain", "plain"),
         ("<b>a &amp; b</b>", "<b>a &amp; b</b>", "<b>a &amp; b</b>"),

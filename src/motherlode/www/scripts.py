@@ -6,7 +6,8 @@ content. HTML parsers read nearly all XHTML alike, so the XML tree is made only 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from lxml import etree
@@ -15,7 +16,7 @@ from motherlode.model import ContentKind
 from motherlode.www.document import Document
 from motherlode.www.xmltree import Element
 
-_CDATA, _CDATA_END = "<![CDATA[", "]]>"
+_CDATA = re.compile(r"<!\[CDATA\[.*?\]\]>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,29 +43,30 @@ def find_scripts(document: Document, has_wanted_type: Callable[[str], bool]) -> 
     if tree.root is None or tree.error:  # then the page is read as HTML by every syntax
         return found
     nodes = [node for node in tree.root.iter("{*}script") if has_wanted_type(node.get("type") or "")]
-    return list(_read_as_xml(nodes, found))
+    if len(nodes) != len(found):  # a CDATA section with tags of scripts in it
+        return [_read_as_xml(node, "") for node in nodes]
+    pairs = zip(nodes, found, strict=True)
+    return [_read_as_xml(node, it.content) if _may_differ_in_xml(it.content) else it for node, it in pairs]
 
 
 def _may_differ_in_xml(content: str) -> bool:
-    """Whether XML may read a script otherwise: by a reference, or by an end tag inside a CDATA section."""
-    return "&" in content or content.count(_CDATA) != content.count(_CDATA_END)
+    """Whether XML may read a script otherwise: by a reference, or by an end tag inside a CDATA section.
+
+    >>> _may_differ_in_xml("a &amp; b"), _may_differ_in_xml("//<![CDATA[ a & b //]]>"), _may_differ_in_xml("<![CDATA[")
+    (True, False, True)
+    """
+    rest = _CDATA.sub("", content) if "<![CDATA[" in content else content
+    return "&" in rest or "<![CDATA[" in rest
 
 
-def _read_as_xml(nodes: list[Element], read_as_html: list[Script]) -> Iterator[Script]:
-    for number, node in enumerate(nodes):
-        content = _content(node)
-        if content is None:  # tags in the script: its author took it for raw text
-            content = read_as_html[number].content if len(nodes) == len(read_as_html) else ""
-        yield Script(content, node.get("type"), node.get("id") or "")
-
-
-def _content(node: Element) -> str | None:
-    """Return the text of a script, comments included because pages hide scripts in them; None if it has elements."""
+def _read_as_xml(node: Element, raw: str) -> Script:
+    """Return a script as XML reads it; with its raw text if there are tags in it, which its author took for text."""
     parts = [node.text or ""]
     for child in node:
         if isinstance(child.tag, str):
-            return None
-        if child.tag is etree.Comment:
+            parts = [raw]
+            break
+        if child.tag is etree.Comment:  # pages hide scripts in comments
             parts.append(child.text or "")
         parts.append(child.tail or "")
-    return "".join(parts)
+    return Script("".join(parts), node.get("type") or "", node.get("id") or "")

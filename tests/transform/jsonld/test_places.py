@@ -65,3 +65,8 @@ def test_samples_are_found_as_they_were_spelled() -> None:
 
 def test_a_reference_that_starts_at_the_root_is_found() -> None:
     assert find_sample('{"@id": "/a b"}', "http://example.org/a b") == 9
+
+
+def test_script_of_xhtml_is_found_though_its_references_are_read() -> None:
+    page = '<p>\n<script type="application/ld+json">{"a": "x &amp; y"}</script>'
+    assert Places(page).position(['{"a": "x & y"}'], 0) == (2, 36)

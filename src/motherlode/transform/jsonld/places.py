@@ -16,6 +16,8 @@ _MOST_JOINTS = 16
 _COMPARED = 40
 """Characters by which a script is known again whose whole content is not in the source: the parser may have mended it.
 """
+_LONGEST_REFERENCE = 8
+"""Characters of a usual character reference: `&#x1F600`."""
 _MOST_PASSED = 1000
 """Scripts that are passed over to find one."""
 
@@ -61,6 +63,8 @@ class Places:
         found = next((number for number, start in enumerate(ahead) if self._is_whole(start, content)), None)
         if found is None and (head := content[:_COMPARED]):
             found = next((number for number, start in enumerate(ahead) if self._source.startswith(head, start)), None)
+            if found is None:
+                found = next((number for number, start in enumerate(ahead) if self._is_spelt(start, head)), None)
         if found is None:
             return None
         self._passed += found + 1
@@ -88,6 +92,10 @@ class Places:
             closing = _CLOSING.search(self._source, position)
             position = closing.end() if closing else position
         return found
+
+    def _is_spelt(self, start: int, head: str) -> bool:
+        """Whether a script begins so, but for character references, which the scripts of XHTML may have."""
+        return html.unescape(self._source[start : start + _LONGEST_REFERENCE * _COMPARED]).startswith(head)
 
     def _is_whole(self, start: int, content: str) -> bool:
         return self._source.startswith(content, start) and bool(_CLOSING.match(self._source, start + len(content)))
