@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.model import Syntax
+from motherlode.model import ContentKind, Syntax
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.page import extract
 from tests.www.pages import URL, document
@@ -14,8 +14,8 @@ ELEMENTS = "http://purl.org/dc/elements/1.1/"
 RELATION = "http://www.iana.org/assignments/relation/"
 
 
-def facts(markup: str) -> list[tuple[str, str]]:
-    found = extract(document(markup), BlankNames(URL, Syntax.PAGE))
+def facts(markup: str, kind: ContentKind = ContentKind.HTML) -> list[tuple[str, str]]:
+    found = extract(document(markup, kind=kind), BlankNames(URL, Syntax.PAGE))
     assert all(subject == f"<{URL}>" for subject, *_ in found.statements)
     return [(predicate[1:-1], value) for _, predicate, value, _ in found.statements]
 
@@ -87,3 +87,9 @@ def test_an_alternate_stylesheet_is_no_alternate_page() -> None:
 
 def test_the_language_may_be_written_as_in_xml() -> None:
     assert facts("<html xml:lang=fr><title>T</title>") == [(f"{TERMS}language", '"fr"'), (f"{TERMS}title", '"T"@fr')]
+
+
+def test_xml_lang_wins_over_lang_in_xhtml_alone() -> None:
+    markup = "<html lang='en' xml:lang='de'><head><meta name='author' content='Ann'/></head></html>"
+    assert (f"{TERMS}creator", '"Ann"@de') in facts(markup, ContentKind.XHTML)
+    assert (f"{TERMS}creator", '"Ann"@en') in facts(markup)

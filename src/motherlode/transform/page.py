@@ -17,11 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from motherlode.model import Extraction, Statement, Syntax
+from motherlode.model import ContentKind, Extraction, Statement, Syntax
 from motherlode.model.terms import iri, literal
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.locating import located
 from motherlode.www.document import Document
+from motherlode.www.html_ancestry import own_language
 from motherlode.www.html_references import escaped, is_valid, resolve_iri
 
 _TERMS = "http://purl.org/dc/terms/"
@@ -73,7 +74,8 @@ class _Facts:
         self._schemas = _SCHEMAS.copy()
         self._has_title = False
         root = document.html.root
-        self.language = _language(root.attributes) if root is not None else ""
+        self._is_xml = document.kind is ContentKind.XHTML
+        self.language = _language(root.attributes, is_xml=self._is_xml) if root is not None else ""
         self.say(_LANGUAGE, self.language, "")
 
     def say(self, predicate: str, text: str, language: str) -> None:
@@ -92,7 +94,7 @@ class _Facts:
         if predicate is None:
             return
         content = " ".join((attributes.get("content") or "").split())
-        language = _language(attributes) or self.language
+        language = _language(attributes, is_xml=self._is_xml) or self.language
         texts = content.split(",")[:_MOST_KEYWORDS] if name.lower() == "keywords" else [content]
         for text in texts:
             self.say(predicate, text.strip(), language)
@@ -136,5 +138,7 @@ class _Facts:
         return iri(escaped(namespace + last[:1].lower() + last[1:])) if last else None
 
 
-def _language(attributes: Mapping[str, str | None]) -> str:
-    return (attributes.get("lang") or attributes.get("xml:lang") or "").strip()
+def _language(attributes: Mapping[str, str | None], *, is_xml: bool) -> str:
+    """Return the language that an element names; HTML that names it as XML does is understood, too."""
+    own = own_language(attributes, is_xml=is_xml)
+    return own or (attributes.get("xml:lang") or "").strip()
