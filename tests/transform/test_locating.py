@@ -46,5 +46,5 @@ def test_every_reader_of_a_page_tells_the_place() -> None:
 
 
 def test_a_type_that_is_no_iri_is_told() -> None:
-    (found,) = microdata("<p itemscope itemtype='//schema.org/Thing'><b itemprop=name>x</b></p>").problems
-    assert (found.message, found.line, found.column) == ("not a valid IRI: <//schema.org/Thing>", 1, 24)
+    (found,) = microdata("<p itemscope itemtype='//example.org/Thing'><b itemprop=name>x</b></p>").problems
+    assert (found.message, found.line, found.column) == ("not a valid IRI: <//example.org/Thing>", 1, 24)
