@@ -5,12 +5,15 @@ from __future__ import annotations
 import html
 import http.client
 import json
+import select
+import socket
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -23,6 +26,7 @@ from tests.serve.site import HOME, served
 
 NAMES = "SELECT ?s ?name { ?s schema:name ?name } ORDER BY ?s ?name"
 ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n2 ?o }"
+LARGE = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } LIMIT 600000"
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -277,3 +281,26 @@ def test_slow_queries_end_and_do_not_hold_up_others(site: str) -> None:
     assert status == 504
     assert b"no answer within 5 s" in message
     assert ask(url_of(site, "ASK {}"))[0] == 200
+
+
+def slow_client(site: str, query: str) -> socket.socket:
+    """Ask for an answer, read its first bytes, and then nothing more."""
+    address = urllib.parse.urlsplit(site)
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.settimeout(60)
+    client.connect((address.hostname, address.port))
+    path = url_of("", query)
+    client.sendall(f"GET {path} HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode())
+    assert client.recv(15) == b"HTTP/1.1 200 OK"
+    return client
+
+
+def test_slow_clients_lose_their_slots_when_their_time_is_up(folder: Path) -> None:
+    with served(folder, "--timeout", "3", "--workers", "2") as site, ExitStack() as stack:
+        clients = [stack.enter_context(slow_client(site, LARGE)) for _ in range(2)]
+        for client in clients:
+            hung_up = select.poll()
+            hung_up.register(client, 0)  # only errors: what has come and waits to be read is none
+            assert hung_up.poll(60_000), "the server has not ended the connection"
+        assert ask(url_of(site, "ASK {}"))[0] == 200

@@ -8,6 +8,8 @@ too large or take too long, 503 when there is too much to do.
 
 from __future__ import annotations
 
+import socket
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
@@ -23,6 +25,8 @@ from motherlode.serve.pool import Answer, AnswerPool, QueryFailure
 
 _FORM, _QUERY, _UPDATE = "application/x-www-form-urlencoded", "application/sparql-query", "application/sparql-update"
 _ALLOWED = "GET, HEAD, POST, OPTIONS"
+_RESET = struct.pack("ii", 1, 0)
+"""The value of SO_LINGER (on, zero seconds) by which closing a socket resets its connection."""
 _HELD_BACK = 1 << 20
 """Bytes of an answer that are kept until it is known to go well: a status cannot be taken back."""
 CORS = {
@@ -213,8 +217,14 @@ async def _begin(request: web.Request, headers: dict[str, str], held: Sequence[b
 
 
 def _broken_off(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
-    """The connection ends in the middle, so that nobody takes half of an answer for all of it."""
+    """Reset the connection, so that the client cannot take half of an answer for all of it.
+
+    Without SO_LINGER the system would go on sending what it has buffered, for as long as a slow client likes.
+    """
     if request.transport is not None:
+        connection = request.transport.get_extra_info("socket")
+        if connection is not None:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         request.transport.abort()
     return response
 
