@@ -139,7 +139,6 @@ def test_content_negotiation(site: str, accept: str, query: str, content_type: s
     status, headers, body = ask(url_of(site, query), headers={"Accept": accept} if accept else {})
     assert (status, headers["Content-Type"]) == (200, content_type)
     assert body
-    assert headers["Access-Control-Allow-Origin"] == "*"
     assert headers["X-Content-Type-Options"] == "nosniff"
 
 
@@ -209,7 +208,7 @@ def test_the_service_is_described(site: str) -> None:
 def test_preflight_and_head(site: str) -> None:
     status, headers, _ = ask(f"{site}/sparql", method="OPTIONS")
     assert status == 204
-    assert "POST" in headers["Access-Control-Allow-Methods"]
+    assert "POST" in headers["Allow"]
     status, headers, body = ask(url_of(site, "ASK {}"), method="HEAD")
     assert (status, body) == (200, b"")
 
@@ -261,6 +260,24 @@ def test_words_at_the_endpoint(site: str) -> None:
     query = 'SELECT ?s { SERVICE ml:search { ?s ml:matches "tomato" } }'
     _, _, body = ask(url_of(site, query))
     assert len(json.loads(body)["results"]["bindings"]) >= 9
+
+
+def test_relative_iris_are_resolved_against_the_endpoint(site: str) -> None:
+    accept = {"Accept": "application/n-triples", "Content-Type": "application/sparql-query"}
+    query = "CONSTRUCT { <s> <#p> 1 } WHERE {}"
+    status, headers, body = ask(f"{site}/sparql", method="POST", body=query.encode(), headers=accept)
+    assert (status, headers["Content-Type"]) == (200, "application/n-triples")
+    integer = '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    assert body.decode() == f"<{site}/s> <{site}/sparql#p> {integer} .\n"
+    status, _, body = ask(url_of(site, f"BASE <http://own.test/> {query}", format="ntriples"))
+    assert (status, body.decode()) == (200, f"<http://own.test/s> <http://own.test/#p> {integer} .\n")
+    page = html.unescape(ask(f"{site}/query?{urllib.parse.urlencode({'q': query})}")[2].decode())
+    assert f"{site}/s" in page
+
+
+def test_relative_iri_of_a_service_is_refused(site: str) -> None:
+    status, _, message = ask(url_of(site, "SELECT * { SERVICE <other> { ?s ?p ?o } }"))
+    assert (status, b"SERVICE" in message) == (400, True)
 
 
 def test_an_answer_that_grows_too_large_on_its_way_is_broken_off(folder: Path) -> None:
