@@ -31,7 +31,7 @@ class Access:
 
     hosts: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
-    """As browsers write them; `*` stands for all."""
+    """As browsers write them; `*` means every origin."""
 
     @classmethod
     def given(cls, *, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> Access:

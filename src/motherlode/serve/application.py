@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 from motherlode.crawl.folder import CrawlFolder
 from motherlode.crawl.plot import CHART_STYLE, COLOURS
@@ -28,7 +29,6 @@ from motherlode.serve.protocol import Limits, SparqlEndpoint, endpoint_url
 from motherlode.serve.results import Row, select
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-Middleware = Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]
 Page = Callable[[web.Request], Awaitable[tuple[int, str]]]
 
 HEADERS = {
