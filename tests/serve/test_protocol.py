@@ -313,6 +313,14 @@ def slow_client(site: str, query: str) -> socket.socket:
     return client
 
 
+def test_query_ends_when_its_client_has_gone(folder: Path) -> None:
+    with served(folder, "--timeout", "600", "--workers", "1") as site:
+        address = urllib.parse.urlsplit(site)
+        with socket.create_connection((address.hostname, address.port), timeout=60) as client:
+            client.sendall(f"GET {url_of('', ENDLESS)} HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode())
+        assert ask(url_of(site, "ASK {}"))[0] == 200
+
+
 def test_slow_clients_lose_their_slots_when_their_time_is_up(folder: Path) -> None:
     with served(folder, "--timeout", "3", "--workers", "2") as site, ExitStack() as stack:
         clients = [stack.enter_context(slow_client(site, LARGE)) for _ in range(2)]

@@ -271,7 +271,13 @@ async def serve(
     """Serve a crawl on this machine until the event is set; `ready` hears the address. OSError for a port in use."""
     in_url = 3 * limits.query + 10_000  # a query may come by GET, each byte as %XX
     made = application(folder, limits, access)
-    runner = web.AppRunner(made, access_log=None, shutdown_timeout=1.0, max_line_size=in_url)
+    runner = web.AppRunner(
+        made,
+        access_log=None,
+        shutdown_timeout=1.0,
+        max_line_size=in_url,
+        handler_cancellation=True,  # a query ends when its client has gone
+    )
     await runner.setup()
     try:
         site = web.TCPSite(runner, "127.0.0.1", port)
