@@ -14,7 +14,7 @@ from motherlode.index.words import Hit, Search, WordSearcher
 
 _FRESH_SECONDS = 1.0
 _FRONTIER = threading.Lock()
-"""Held while the frontier is read: a process may not open an LMDB file twice at a time (https://lmdb.readthedocs.io)."""
+"""Held while the frontier is read, because py-lmdb (3.0) refuses to open a file that this process has open already."""
 
 
 class CrawlView:
