@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import pytest
 from tests.support import synthetic_warc
 
 from motherlode.crawl import CrawlFolder, Job
@@ -84,6 +85,21 @@ def test_a_folder_without_a_crawl_and_a_port_in_use_are_told(tmp_path: Path) -> 
         code, message = motherlode_serve(folder.path, "--port", str(taken.getsockname()[1]))
     assert code == 1
     assert "cannot be used: Address already in use; --port 0 takes a free one" in message
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "message"),
+    [
+        ("--allow-host", "http://a.test/", "--allow-host http://a.test/ is no host name"),
+        ("--cors", "a.test", "--cors a.test is no origin"),
+    ],
+)
+def test_wrong_host_or_origin_is_wrong_usage(tmp_path: Path, flag: str, value: str, message: str) -> None:
+    folder = CrawlFolder(tmp_path / "out")
+    folder.create(Job(seeds=("http://a.test/",)))
+    folder.unlock()
+    code, told = motherlode_serve(folder.path, "--port", "0", flag, value)
+    assert (code, message in told) == (2, True), told
 
 
 def test_a_crawl_does_not_begin_where_it_cannot_be_shown(tmp_path: Path) -> None:

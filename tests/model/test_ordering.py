@@ -154,6 +154,51 @@ def test_kinds_are_sorted_by_value_one_after_the_other() -> None:
     assert _sorted(*sorted_terms, by="DESC(?x)") == expected[::-1]
 
 
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("terms", CIRCLES.values(), ids=CIRCLES)
+def test_triple_terms_whose_objects_compare_in_circles_are_sorted(terms: list[str], depth: int) -> None:
+    def inside(term: str) -> str:
+        return "<<( <u:s> <u:p> " * depth + term + " )>>" * depth
+
+    code = f"""
+import sys
+from functools import partial
+import pyoxigraph as ox
+from motherlode.model.ordering import asked_in_order
+from motherlode.model.prefixes import PREFIXES
+ask = partial(ox.Store().query, prefixes=PREFIXES)
+for query in sys.stdin:
+    for row in asked_in_order(ask, query):
+        found = row["x"]
+        for _ in range({depth}):
+            found = found.object
+        print(found, end="|")
+    print()
+"""
+    queries, plain = [], []
+    for seed in range(SHUFFLES):
+        some = random.Random(seed).sample(terms, len(terms))
+        for order in ("?x", "DESC(?x)"):
+            queries.append(f"SELECT ?x {{ VALUES ?x {{ {' '.join(map(inside, some))} }} }} ORDER BY {order}")
+            plain.append(f"SELECT ?x {{ VALUES ?x {{ {' '.join(some)} }} }} ORDER BY {order}")
+    nested = _ends_well(code, "\n".join(queries))
+    assert len(nested.splitlines()) == len(queries)
+    assert nested == _ends_well(code.replace(f"range({depth})", "range(0)"), "\n".join(plain))
+
+
+def test_triple_terms_come_last_by_subject_predicate_and_object() -> None:
+    names = ["UNDEF", "<u:z>", '"a"', "10", "<<( <u:a> <u:p> <u:z> )>>", '<<( <u:a> <u:p> "5 EUR" )>>']
+    names += ["<<( <u:a> <u:p> 9 )>>", "<<( <u:a> <u:p> 10 )>>", "<<( <u:a> <u:p> <<( <u:a> <u:p> 1 )>> )>>"]
+    names += ["<<( <u:a> <u:p> <<( <u:a> <u:q> 1 )>> )>>", "<<( <u:a> <u:q> 1 )>>", "<<( <u:b> <u:p> 1 )>>"]
+    for order, expected in (("?x", range(len(names))), ("DESC(?x)", range(len(names) - 1, -1, -1))):
+        for seed in range(SHUFFLES):
+            some = random.Random(seed).sample(list(enumerate(names)), len(names))
+            values = " ".join(f"({name} {number})" for number, name in some)
+            query = f"SELECT ?n {{ VALUES (?x ?n) {{ {values} }} }} ORDER BY {order}"
+            found = [int(row["n"].value) for row in asked_in_order(ox.Store().query, query)]
+            assert found == list(expected), order
+
+
 def test_equal_numbers_leave_it_to_the_next_condition() -> None:
     rows = " ".join(f'({value} "{letter}")' for value, letter in (("5", "c"), ("5.0", "b"), ("5e0", "a"), ("4.5", "z")))
     query = f"SELECT ?x {{ VALUES (?rating ?x) {{ {rows} }} }} ORDER BY ?rating ?x"

@@ -34,7 +34,7 @@ async def pool(store: Path) -> AsyncIterator[AnswerPool]:
 
 
 async def ask(pool: AnswerPool, sparql: str, *, seconds: float = 30.0) -> tuple[int, LexborHTMLParser]:
-    status, html = await asking(pool, sparql, seconds=seconds)
+    status, html = await asking(pool, sparql, base="http://127.0.0.1/sparql", seconds=seconds)
     return status, LexborHTMLParser(html)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from motherlode.crawl import CrawlFolder, Job
@@ -26,3 +28,16 @@ def test_a_crawl_that_has_just_begun_has_a_report(tmp_path: Path) -> None:
     assert view.report().title == "Crawl of a.test"
     assert view.progress() == (0, 7)
     folder.unlock()
+
+
+def test_report_from_many_threads_opens_the_frontier_once_at_a_time(folder: Path) -> None:
+    def report(view: CrawlView, together: threading.Barrier) -> str:
+        together.wait(30)
+        return view.report().title
+
+    with ThreadPoolExecutor(8) as threads:
+        for _ in range(30):  # a single round meets the race in about every third run
+            views = [CrawlView(CrawlFolder(folder)) for _ in range(2)]
+            together = threading.Barrier(8)
+            running = [threads.submit(report, view, together) for view in views * 4]
+            assert {done.result(60) for done in running} == {"Crawl of evil.test"}

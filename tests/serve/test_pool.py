@@ -16,6 +16,9 @@ from tests.index.fakes import record, says
 COUNT = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
 ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n2 ?o }"
 
+LARGE = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
+"""Eight million rows: more than all buffers between a process and its client hold."""
+
 
 @pytest.fixture
 def store(tmp_path: Path) -> QuadStore:
@@ -98,6 +101,20 @@ async def test_a_client_that_leaves_ends_its_query(store: QuadStore, tmp_path: P
         with pytest.raises(asyncio.CancelledError):
             await left
         assert await count(pool) == 200, "the only worker's place is free again"
+    finally:
+        await pool.close()
+
+
+async def test_timeout_of_an_answer_that_is_not_read_frees_its_slot(store: QuadStore, tmp_path: Path) -> None:
+    pool = AnswerPool(tmp_path / "store", tmp_path / "words", workers=1)
+    try:
+        async with asyncio.timeout(60):
+            with pytest.raises(QueryFailure) as caught:
+                async with pool.ask(Order(sparql=LARGE), seconds=1) as answer:
+                    async for _ in answer.pieces():
+                        await asyncio.Event().wait()  # as a client that takes nothing more
+            assert caught.value.status == 504
+            assert await count(pool) == 200
     finally:
         await pool.close()
 

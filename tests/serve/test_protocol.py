@@ -5,12 +5,15 @@ from __future__ import annotations
 import html
 import http.client
 import json
+import select
+import socket
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -23,6 +26,7 @@ from tests.serve.site import HOME, served
 
 NAMES = "SELECT ?s ?name { ?s schema:name ?name } ORDER BY ?s ?name"
 ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n2 ?o }"
+LARGE = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } LIMIT 600000"
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -135,7 +139,6 @@ def test_content_negotiation(site: str, accept: str, query: str, content_type: s
     status, headers, body = ask(url_of(site, query), headers={"Accept": accept} if accept else {})
     assert (status, headers["Content-Type"]) == (200, content_type)
     assert body
-    assert headers["Access-Control-Allow-Origin"] == "*"
     assert headers["X-Content-Type-Options"] == "nosniff"
 
 
@@ -205,7 +208,7 @@ def test_the_service_is_described(site: str) -> None:
 def test_preflight_and_head(site: str) -> None:
     status, headers, _ = ask(f"{site}/sparql", method="OPTIONS")
     assert status == 204
-    assert "POST" in headers["Access-Control-Allow-Methods"]
+    assert "POST" in headers["Allow"]
     status, headers, body = ask(url_of(site, "ASK {}"), method="HEAD")
     assert (status, body) == (200, b"")
 
@@ -259,6 +262,24 @@ def test_words_at_the_endpoint(site: str) -> None:
     assert len(json.loads(body)["results"]["bindings"]) >= 9
 
 
+def test_relative_iris_are_resolved_against_the_endpoint(site: str) -> None:
+    accept = {"Accept": "application/n-triples", "Content-Type": "application/sparql-query"}
+    query = "CONSTRUCT { <s> <#p> 1 } WHERE {}"
+    status, headers, body = ask(f"{site}/sparql", method="POST", body=query.encode(), headers=accept)
+    assert (status, headers["Content-Type"]) == (200, "application/n-triples")
+    integer = '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    assert body.decode() == f"<{site}/s> <{site}/sparql#p> {integer} .\n"
+    status, _, body = ask(url_of(site, f"BASE <http://own.test/> {query}", format="ntriples"))
+    assert (status, body.decode()) == (200, f"<http://own.test/s> <http://own.test/#p> {integer} .\n")
+    page = html.unescape(ask(f"{site}/query?{urllib.parse.urlencode({'q': query})}")[2].decode())
+    assert f"{site}/s" in page
+
+
+def test_relative_iri_of_a_service_is_refused(site: str) -> None:
+    status, _, message = ask(url_of(site, "SELECT * { SERVICE <other> { ?s ?p ?o } }"))
+    assert (status, b"SERVICE" in message) == (400, True)
+
+
 def test_an_answer_that_grows_too_large_on_its_way_is_broken_off(folder: Path) -> None:
     with served(folder, "--bytes", "2MB") as site, pytest.raises((http.client.IncompleteRead, ConnectionError)):
         ask(url_of(site, "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"))
@@ -277,3 +298,34 @@ def test_slow_queries_end_and_do_not_hold_up_others(site: str) -> None:
     assert status == 504
     assert b"no answer within 5 s" in message
     assert ask(url_of(site, "ASK {}"))[0] == 200
+
+
+def slow_client(site: str, query: str) -> socket.socket:
+    """Ask for an answer, read its first bytes, and then nothing more."""
+    address = urllib.parse.urlsplit(site)
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.settimeout(60)
+    client.connect((address.hostname, address.port))
+    path = url_of("", query)
+    client.sendall(f"GET {path} HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode())
+    assert client.recv(15) == b"HTTP/1.1 200 OK"
+    return client
+
+
+def test_query_ends_when_its_client_has_gone(folder: Path) -> None:
+    with served(folder, "--timeout", "600", "--workers", "1") as site:
+        address = urllib.parse.urlsplit(site)
+        with socket.create_connection((address.hostname, address.port), timeout=60) as client:
+            client.sendall(f"GET {url_of('', ENDLESS)} HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode())
+        assert ask(url_of(site, "ASK {}"))[0] == 200
+
+
+def test_slow_clients_lose_their_slots_when_their_time_is_up(folder: Path) -> None:
+    with served(folder, "--timeout", "3", "--workers", "2") as site, ExitStack() as stack:
+        clients = [stack.enter_context(slow_client(site, LARGE)) for _ in range(2)]
+        for client in clients:
+            hung_up = select.poll()
+            hung_up.register(client, 0)  # only errors: what has come and waits to be read is none
+            assert hung_up.poll(60_000), "the server has not ended the connection"
+        assert ask(url_of(site, "ASK {}"))[0] == 200

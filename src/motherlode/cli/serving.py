@@ -26,6 +26,14 @@ def serve(
     timeout: Annotated[float, typer.Option(metavar="SECONDS", min=0.01, help="Time limit of a query.")] = 30.0,
     size: Annotated[str, typer.Option("--bytes", metavar="100MB", help="Size limit of an answer.")] = "100MB",
     workers: Annotated[int, typer.Option(metavar="N", min=1, help="Queries that are answered at a time.")] = 2,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", metavar="NAME", help="Answer requests for this host name, too; repeatable."),
+    ] = None,
+    cors: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", help="Let pages of this origin read /sparql and /search; repeatable, * is all."),
+    ] = None,
     with_parent: Annotated[bool, typer.Option("--with-parent", hidden=True, help="End when stdin closes.")] = False,
 ) -> None:
     """Show a crawl in the browser and answer SPARQL.
@@ -40,14 +48,15 @@ def serve(
     follow it. More in docs/serve.md.
     """
     from motherlode.crawl.job import parse_size
-    from motherlode.serve import Limits
+    from motherlode.serve import Access, Limits
     from motherlode.serve import serve as serve_crawl
 
     place = CrawlFolder(folder)
     try:
         place.require()
         limits = Limits(seconds=timeout, bytes=parse_size(size), workers=workers)
-    except JobError as error:
+        access = Access.given(hosts=allow_host or (), origins=cors or ())
+    except (JobError, ValueError) as error:
         stop(str(error))
     up_to_date(place)
 
@@ -58,7 +67,7 @@ def serve(
             loop.add_signal_handler(number, until.set)
         if with_parent:
             _watch_parent(loop, until)
-        await serve_crawl(place, port=port, limits=limits, until=until, ready=_tell)
+        await serve_crawl(place, port=port, limits=limits, access=access, until=until, ready=_tell)
 
     try:
         asyncio.run(run())

@@ -193,16 +193,19 @@ class QuadStore:
         sparql: str,
         *,
         functions: Mapping[ox.NamedNode, Function] | None = None,
+        base: str = "",
         default_graphs: Sequence[str] | None = None,
         named_graphs: Sequence[str] | None = None,
     ) -> QueryAnswer:
         """The answer to a SPARQL 1.1 query; the default graph is the union of the pages' graphs.
 
         `ml:key(?s, ?p, ?o)` is known (`index.keys`), and what else `functions` names. Graphs that are named here, by
-        their IRIs, stand in the place of those that the query names itself (SPARQL 1.1 Protocol, 2.1.4).
+        their IRIs, stand in the place of those that the query names itself (SPARQL 1.1 Protocol, 2.1.4). Relative IRIs
+        are resolved against `base`, unless the query has a BASE of its own; without either they are a SyntaxError.
         """
         ask = partial(
             self._store.query,
+            base_iri=base or None,
             prefixes=PREFIXES,
             custom_functions={KEY: key_function, **(functions or {})},
             default_graph=None if default_graphs is None else [_node(f"<{iri}>") for iri in default_graphs],

@@ -5,7 +5,8 @@ order goes in circles: 9 < 10 < "5 EUR" < 9. Dates have circles of their own, be
 without are compared as texts where they are less than 14 hours apart. Its sort takes a circle for a defect and ends the
 whole process; its MIN and MAX answer with whatever came last. Prices, ratings and dates of the wild web are written in
 all of these ways, so ordinary questions meet it. The standard leaves open how such terms compare (SPARQL 1.1, 15.1), so
-we sort them by kind first, and compare by value only what is of one kind.
+we sort them by kind first, and compare by value only what is of one kind. Triple terms come last (SPARQL 1.2, 15.1), by
+subject, predicate and object; the engine would compare the objects in circles as well.
 """
 
 from __future__ import annotations
@@ -40,10 +41,10 @@ _DURATIONS = f"({_xsd('duration')}, {_xsd('dayTimeDuration')}, {_xsd('yearMonthD
 _UTC = f'"PT0S"^^{_xsd("dayTimeDuration")}'
 
 _KIND = (
-    f"IF(isNumeric(~), 4, IF(DATATYPE(~) IN {_DATES}, 3, IF(DATATYPE(~) IN {_DURATIONS}, 2, "
-    f"IF(DATATYPE(~) = {_TIME}, 1, 0))))"
+    f"IF(isTRIPLE(~), 5, IF(isNumeric(~), 4, IF(DATATYPE(~) IN {_DATES}, 3, IF(DATATYPE(~) IN {_DURATIONS}, 2, "
+    f"IF(DATATYPE(~) = {_TIME}, 1, 0)))))"
 )
-"""Texts, times, durations, dates, numbers. What is no literal has none, and so comes first."""
+"""Texts, times, durations, dates, numbers, triple terms. Blank nodes and IRIs have none, and so come first."""
 _DATE = (
     f"ADJUST(COALESCE({_DATETIME}(~), {_DATETIME}(CONCAT(STR(~), '-01T00:00:00')), "
     f"{_DATETIME}(CONCAT(STR(~), '-01-01T00:00:00'))), {_UTC})"
@@ -52,10 +53,15 @@ _NUMBER = f"COALESCE({_xsd('decimal')}(~), ~)"
 """Exact where it can be: whole numbers and floating ones have circles, too, where they are large."""
 _VALUE = (
     f"IF(isLiteral(~), IF(isNumeric(~), {_NUMBER}, IF(DATATYPE(~) IN {_DATES}, {_DATE}, "
-    f"IF(DATATYPE(~) IN {_DURATIONS}, {_xsd('duration')}(~), IF(DATATYPE(~) = {_TIME}, ADJUST(~, {_UTC}), ~)))), ~)"
+    f"IF(DATATYPE(~) IN {_DURATIONS}, {_xsd('duration')}(~), IF(DATATYPE(~) = {_TIME}, ADJUST(~, {_UTC}), ~)))), "
+    "IF(isTRIPLE(~), SUBJECT(~), ~))"
 )
 """A term in such a form that all terms of its kind can be compared by value. Unbound where it has none, as a date that
-is no date."""
+is no date. The first value of a triple term is its subject, which is never a literal or a triple term."""
+_MAX_DEPTH = 3
+"""Triple terms inside of triple terms that are compared; those that differ only deeper inside are equal."""
+_GIVES_TRIPLES = frozenset({"IF", "COALESCE", "SAMPLE", "MIN", "MAX", "TRIPLE", "OBJECT"})
+"""Functions of SPARQL whose value may be a triple term."""
 
 _EXTREMES = {
     "MIN": "IF(MIN(isNumeric(~)), MIN(~), MIN(IF(isNumeric(~), '\U0010ffff', ~)))",
@@ -82,8 +88,24 @@ def with_total_order(sparql: str) -> str:
 
 
 def sort_keys(expression: str, direction: str = "ASC") -> str:
-    """The conditions that stand for one: by kind, then by value."""
-    return " ".join(f"{direction}({template.replace('~', expression)})" for template in (_KIND, _VALUE))
+    """The conditions that stand for one: by kind, then by value, then by what is inside of a triple term."""
+    templates = [_KIND, _VALUE]
+    term = "~"
+    for _ in range(_MAX_DEPTH if _may_be_triple(expression) else 0):
+        templates.append(f"PREDICATE({term})")
+        term = f"OBJECT({term})"
+        templates += (_KIND.replace("~", term), _VALUE.replace("~", term))
+    return " ".join(f"{direction}({template.replace('~', expression)})" for template in templates)
+
+
+def _may_be_triple(expression: str) -> bool:
+    """Return whether the value of an expression may be a triple term.
+
+    >>> [_may_be_triple(text) for text in ("?x", "(IF(?x, ?y, ?z))", "(COUNT(?x))", "LCASE(?x)", "xsd:decimal(?x)")]
+    [True, True, False, False, False]
+    """
+    first = next((token for token in tokens(expression) if token.text != "("), None)
+    return first is not None and (first.kind not in _CALLED or first.text.upper() in _GIVES_TRIPLES)
 
 
 def _edited(sparql: str, edits: Callable[[str, list[Token]], Iterator[_Edit]]) -> str:

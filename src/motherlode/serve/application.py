@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from importlib import resources
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 from motherlode.crawl.folder import CrawlFolder
 from motherlode.crawl.plot import CHART_STYLE, COLOURS
 from motherlode.index.words import Search
+from motherlode.serve.access import Access
 from motherlode.serve.asking import asking
 from motherlode.serve.crawl import CrawlView
 from motherlode.serve.finding import searching
@@ -23,7 +25,7 @@ from motherlode.serve.knowing import about_entity, about_node, about_page
 from motherlode.serve.negotiation import HTML, JSON, choose, named
 from motherlode.serve.overview import TOP_TYPES, live_part, overview
 from motherlode.serve.pool import AnswerPool, QueryFailure
-from motherlode.serve.protocol import CORS, Limits, SparqlEndpoint
+from motherlode.serve.protocol import Limits, SparqlEndpoint, endpoint_url
 from motherlode.serve.results import Row, select
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -39,6 +41,8 @@ HEADERS = {
     "Cache-Control": "no-cache",
 }
 """The second wall: should a page's text ever become markup, the browser runs and loads nothing of it."""
+_CORS_PATHS = frozenset({"/sparql", "/search"})
+"""What programs ask; pages are for people."""
 _SEARCH_FORMATS = (HTML, JSON)
 _LIMIT = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
 _MOST_HITS = 200
@@ -64,6 +68,8 @@ class Site:
         self._pool = pool
         self._limits = limits
         self._types: _Types | None = None
+        self._counting: asyncio.Task[None] | None = None
+        """The count of types that runs now; all requests that need it wait for the same one."""
 
     def routes(self) -> list[web.RouteDef]:
         endpoint = SparqlEndpoint(self._pool, self._limits)
@@ -111,10 +117,16 @@ class Site:
             or (known.running and now - known.at > _TYPES_FRESH_SECONDS)
             or (running and not known.running)
         ):
-            with contextlib.suppress(QueryFailure):
-                found = await select(self._pool, TOP_TYPES, seconds=_TYPES_SECONDS)
-                self._types = known = _Types(now, list(found.rows), running=running)
-        return known.rows if known is not None else None
+            if self._counting is None or self._counting.done():
+                self._counting = asyncio.create_task(self._count_types(running=running))
+            await asyncio.shield(self._counting)
+        return self._types.rows if self._types is not None else None
+
+    async def _count_types(self, *, running: bool) -> None:
+        now = time.monotonic()
+        with contextlib.suppress(QueryFailure):
+            found = await select(self._pool, TOP_TYPES, seconds=_TYPES_SECONDS)
+            self._types = _Types(now, list(found.rows), running=running)
 
     async def _live(self, request: web.Request) -> web.Response:
         """The part of the first page that changes, for its script."""
@@ -142,10 +154,11 @@ class Site:
             return web.Response(status=status, text=searching(asked, hits, trouble), content_type="text/html")
         found = [hit.summary() for hit in hits or ()]
         content = {"words": asked.words, "count": len(found), "results": found}
-        return web.json_response({"error": trouble} if trouble else content, status=status, headers=CORS)
+        return web.json_response({"error": trouble} if trouble else content, status=status)
 
     async def _query(self, request: web.Request) -> tuple[int, str]:
-        return await asking(self._pool, request.query.get("q", ""), seconds=self._limits.seconds)
+        sparql, base = request.query.get("q", ""), endpoint_url(request)
+        return await asking(self._pool, sparql, base=base, seconds=self._limits.seconds)
 
     async def _entity(self, request: web.Request) -> tuple[int, str]:
         node = request.query.get("node", "")
@@ -201,18 +214,43 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
         )
 
 
-async def _with_headers(request: web.Request, response: web.StreamResponse) -> None:
-    for name, value in HEADERS.items():
-        response.headers.setdefault(name, value)
-    response.headers.pop("Server", None)
+def host_check(access: Access) -> Middleware:
+    """Return a middleware that answers 421 to requests for hosts that are not this server's."""
+
+    @web.middleware
+    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+        refused = access.refused_host(request)
+        if refused is None:
+            return await handler(request)
+        text = (
+            f"This server does not answer for the host {refused[:200]!r}. "
+            "`motherlode serve --allow-host NAME` adds a name.\n"
+        )
+        return web.Response(status=421, text=text)
+
+    return check
 
 
-def application(folder: CrawlFolder, limits: Limits) -> web.Application:
+def response_headers(access: Access) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
+    """Return a signal handler that completes the headers of every response."""
+
+    async def complete(request: web.Request, response: web.StreamResponse) -> None:
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
+        response.headers.pop("Server", None)
+        if request.path in _CORS_PATHS:
+            access.add_cors(request, response)
+
+    return complete
+
+
+def application(folder: CrawlFolder, limits: Limits, access: Access | None = None) -> web.Application:
     """The application for a crawl's folder. Call it inside a running event loop."""
+    access = access or Access()
     pool = AnswerPool(folder.store, folder.words, workers=limits.workers, waiting=limits.waiting)
-    made = web.Application(middlewares=[guarded], client_max_size=limits.query + 100_000)
+    made = web.Application(middlewares=[host_check(access), guarded], client_max_size=limits.query + 100_000)
     made.add_routes(Site(CrawlView(folder), pool, limits).routes())
-    made.on_response_prepare.append(_with_headers)
+    made.on_response_prepare.append(response_headers(access))
 
     async def close(_: web.Application) -> None:
         await pool.close()
@@ -227,12 +265,19 @@ async def serve(
     port: int,
     limits: Limits,
     until: asyncio.Event,
+    access: Access | None = None,
     ready: Callable[[str], None] = lambda address: None,
 ) -> None:
     """Serve a crawl on this machine until the event is set; `ready` hears the address. OSError for a port in use."""
     in_url = 3 * limits.query + 10_000  # a query may come by GET, each byte as %XX
-    made = application(folder, limits)
-    runner = web.AppRunner(made, access_log=None, shutdown_timeout=1.0, max_line_size=in_url)
+    made = application(folder, limits, access)
+    runner = web.AppRunner(
+        made,
+        access_log=None,
+        shutdown_timeout=1.0,
+        max_line_size=in_url,
+        handler_cancellation=True,  # a query ends when its client has gone
+    )
     await runner.setup()
     try:
         site = web.TCPSite(runner, "127.0.0.1", port)

@@ -30,12 +30,12 @@ _EXAMPLES = (
 )
 
 
-async def asking(pool: AnswerPool, sparql: str, *, seconds: float) -> tuple[int, str]:
-    """The page with the answer, if something was asked, and its status."""
+async def asking(pool: AnswerPool, sparql: str, *, base: str, seconds: float) -> tuple[int, str]:
+    """The page with the answer, if something was asked, and its status. `base` is the URL of the endpoint."""
     status, answer = 200, nothing
     if sparql.strip():
         try:
-            answer = await _answer(pool, sparql, seconds)
+            answer = await _answer(pool, sparql, base, seconds)
         except QueryFailure as failed:
             status, answer = failed.status, problem(str(failed))
     return status, page("Query", element("h1", "Query"), _form(sparql), answer, here="/query")
@@ -68,9 +68,9 @@ def _spaced(links: list[Markup]) -> list[Markup]:
     return [joined(link, " ") for link in links]
 
 
-async def _answer(pool: AnswerPool, sparql: str, seconds: float) -> Markup:
+async def _answer(pool: AnswerPool, sparql: str, base: str, seconds: float) -> Markup:
     is_graph = form_of(sparql) in ("CONSTRUCT", "DESCRIBE")
-    order = Order(sparql=sparql, graph="application/n-triples", most=MOST_BYTES)
+    order = Order(sparql=sparql, base=base, graph="application/n-triples", most=MOST_BYTES)
     async with pool.ask(order, seconds=seconds) as found:
         content = b"".join([piece async for piece in found.pieces()])
     if is_graph:

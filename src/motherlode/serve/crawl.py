@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from motherlode.crawl.stats import CrawlStats, read_stats
 from motherlode.index.words import Hit, Search, WordSearcher
 
 _FRESH_SECONDS = 1.0
+_FRONTIER = threading.Lock()
+"""Held while the frontier is read, because py-lmdb (3.0) refuses to open a file that this process has open already."""
 
 
 class CrawlView:
@@ -22,6 +25,7 @@ class CrawlView:
         self._job = folder.job()
         self._read: tuple[float, CrawlStats] | None = None
         self._searcher: WordSearcher | None = None
+        self._opening = threading.Lock()
 
     def running(self) -> bool:
         """Whether a process holds the folder's lock. Looked up, not tried, which might keep a crawl from starting."""
@@ -33,10 +37,12 @@ class CrawlView:
         return any(f":{inode} " in line for line in locks.splitlines() if "FLOCK" in line)
 
     def _stats(self) -> CrawlStats:
-        now = time.monotonic()
-        if self._read is None or now - self._read[0] > _FRESH_SECONDS:
-            self._read = now, read_stats(self.folder)
-        return self._read[1]
+        """The account, read anew if it is older than a second. Threads that ask meanwhile wait and share it."""
+        with _FRONTIER:
+            if self._read is None or time.monotonic() - self._read[0] > _FRESH_SECONDS:
+                read = read_stats(self.folder)
+                self._read = time.monotonic(), read
+            return self._read[1]
 
     def report(self) -> Report:
         """The crawl's account as of its last commit."""
@@ -48,7 +54,8 @@ class CrawlView:
 
     def search(self, asked: Search) -> list[Hit]:
         """FileNotFoundError where the crawl keeps no words."""
-        if self._searcher is None:
-            self._searcher = WordSearcher(self.folder.words)
-        self._searcher.refresh()
+        with self._opening:
+            if self._searcher is None:
+                self._searcher = WordSearcher(self.folder.words)
+            self._searcher.refresh()
         return self._searcher.search(asked)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import sys
 import time
@@ -22,6 +23,11 @@ from motherlode.index.queries.worker import BROKEN, CUT, DONE, FAILED, HEAD, LEN
 
 _START_SECONDS = 30.0
 _LEAVE_SECONDS = 2.0
+_END_SECONDS = 10.0
+"""How long to wait for a killed process. The slot of its query is free after that in any case."""
+_DRAIN_BYTES = 1 << 16
+
+_log = logging.getLogger("motherlode.serve")
 
 
 class QueryFailure(Exception):  # noqa: N818 - a refusal that becomes a status, not a fault of ours
@@ -87,11 +93,28 @@ class _Worker:
         return self._process.returncode is None
 
     async def end(self) -> None:
+        """Kill the process and wait for its end, for a bounded time."""
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
-        await self._process.wait()
         if self._process.stdin is not None:
             self._process.stdin.close()
+        try:
+            async with asyncio.timeout(_END_SECONDS):
+                await self._drain()
+                await self._process.wait()
+        except TimeoutError:
+            _log.warning("query process %d has not ended %g s after it was killed", self._process.pid, _END_SECONDS)
+
+    async def _drain(self) -> None:
+        """Discard what is left on stdout.
+
+        asyncio reports the end of a process only after the end of its pipes, and it stops reading a pipe whose buffer
+        is full. If a client reads slowly, the buffer is full, so that waiting alone would never return.
+        """
+        if self._process.stdout is not None:
+            with contextlib.suppress(ConnectionError):
+                while await self._process.stdout.read(_DRAIN_BYTES):
+                    pass
 
     async def leave(self) -> None:
         """End a worker that waits: it gives back what it holds by itself."""

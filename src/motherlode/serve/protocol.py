@@ -8,6 +8,8 @@ too large or take too long, 503 when there is too much to do.
 
 from __future__ import annotations
 
+import socket
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
@@ -22,16 +24,16 @@ from motherlode.serve.negotiation import GRAPHS, HTML, RESULTS, Format, choose, 
 from motherlode.serve.pool import Answer, AnswerPool, QueryFailure
 
 _FORM, _QUERY, _UPDATE = "application/x-www-form-urlencoded", "application/sparql-query", "application/sparql-update"
-_ALLOWED = "GET, HEAD, POST, OPTIONS"
+ALLOWED = "GET, HEAD, POST, OPTIONS"
+_RESET = struct.pack("ii", 1, 0)
+"""The value of SO_LINGER (on, zero seconds) by which closing a socket resets its connection."""
 _HELD_BACK = 1 << 20
 """Bytes of an answer that are kept until it is known to go well: a status cannot be taken back."""
-CORS = {
-    "Access-Control-Allow-Origin": "*",
-    "Access-Control-Allow-Methods": _ALLOWED,
-    "Access-Control-Allow-Headers": "Accept, Content-Type",
-    "Access-Control-Max-Age": "86400",
-}
-"""Pages of other sites may ask, too: there is nothing here but what was public."""
+
+
+def endpoint_url(request: web.Request) -> str:
+    """Return the URL of the endpoint as the client names this server: the base IRI of queries."""
+    return str(request.url.origin().with_path("/sparql"))
 
 
 class RefusalError(Exception):
@@ -71,23 +73,22 @@ class SparqlEndpoint:
         try:
             return await self._handle(request, begun)
         except RefusalError as refusal:
-            headers = {**CORS, **refusal.headers}
-            return web.Response(status=refusal.status, text=f"{refusal}\n", headers=headers)
+            return web.Response(status=refusal.status, text=f"{refusal}\n", headers=refusal.headers)
         except QueryFailure as failed:
             if begun:
                 return _broken_off(request, begun[0])
-            headers = {**CORS, **({"Retry-After": "2"} if failed.status == 503 else {})}
+            headers = {"Retry-After": "2"} if failed.status == 503 else {}
             return web.Response(status=failed.status, text=f"{failed}\n", headers=headers)
 
     async def _handle(self, request: web.Request, begun: list[web.StreamResponse]) -> web.StreamResponse:
         if request.method == "OPTIONS":
-            return web.Response(status=204, headers={**CORS, "Allow": _ALLOWED})
+            return web.Response(status=204, headers={"Allow": ALLOWED})
         if request.method not in ("GET", "HEAD", "POST"):
-            raise RefusalError(405, f"{request.method} is not possible here", {"Allow": _ALLOWED})
+            raise RefusalError(405, f"{request.method} is not possible here", {"Allow": ALLOWED})
         pairs = await self._pairs(request)
         if pairs is None:
             return _no_query(request)
-        order, form = self._order(pairs, request.headers.get("Accept", ""))
+        order, form = self._order(pairs, request.headers.get("Accept", ""), base=endpoint_url(request))
         async with self._pool.ask(order, seconds=self._limits.seconds) as answer:
             return await _respond(request, answer, form, begun)
 
@@ -119,7 +120,7 @@ class SparqlEndpoint:
     def _too_large(self) -> RefusalError:
         return RefusalError(413, f"a query may have {self._limits.query:,} bytes")
 
-    def _order(self, pairs: Pairs, accept: str) -> tuple[Order, Format]:
+    def _order(self, pairs: Pairs, accept: str, *, base: str) -> tuple[Order, Format]:
         if any(name == "update" for name, _ in pairs):
             raise RefusalError(403, "the store can only be read: updates are refused")
         queries = [value for name, value in pairs if name == "query"]
@@ -135,6 +136,7 @@ class SparqlEndpoint:
             sparql=queries[0],
             default_graphs=_graphs(pairs, "default-graph-uri"),
             named_graphs=_graphs(pairs, "named-graph-uri"),
+            base=base,
             results=chosen.media_type,
             graph=chosen.media_type,
             most=self._limits.bytes,
@@ -178,16 +180,15 @@ def _no_query(request: web.Request) -> web.Response:
     form = _format(accept, (*GRAPHS, HTML), wanted, "the service is described as")
     if form is HTML:
         raise web.HTTPSeeOther("/query")
-    endpoint = str(request.url.with_query(None).with_fragment(None))
-    headers = {**CORS, "Content-Type": form.header, "Vary": "Accept"}
-    return web.Response(body=described(endpoint, form.media_type), headers=headers)
+    headers = {"Content-Type": form.header, "Vary": "Accept"}
+    return web.Response(body=described(endpoint_url(request), form.media_type), headers=headers)
 
 
 async def _respond(
     request: web.Request, answer: Answer, form: Format, begun: list[web.StreamResponse]
 ) -> web.StreamResponse:
     """Small answers whole, so that trouble still has its status; large ones as they come, noted as begun."""
-    headers = {**CORS, "Content-Type": _content_type(answer.kind, form), "Vary": "Accept"}
+    headers = {"Content-Type": _content_type(answer.kind, form), "Vary": "Accept"}
     held: list[bytes] = []
     size = 0
     async for piece in answer.pieces():
@@ -213,8 +214,14 @@ async def _begin(request: web.Request, headers: dict[str, str], held: Sequence[b
 
 
 def _broken_off(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
-    """The connection ends in the middle, so that nobody takes half of an answer for all of it."""
+    """Reset the connection, so that the client cannot take half of an answer for all of it.
+
+    Without SO_LINGER the system would go on sending what it has buffered, for as long as a slow client likes.
+    """
     if request.transport is not None:
+        connection = request.transport.get_extra_info("socket")
+        if connection is not None:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         request.transport.abort()
     return response
 

@@ -26,6 +26,8 @@ class Question:
     default_graphs: tuple[str, ...] | None = None
     """IRIs of graphs in the place of those that the query names; None leaves it to the query."""
     named_graphs: tuple[str, ...] | None = None
+    base: str = ""
+    """The IRI against which relative IRIs of the query are resolved; "" if they are errors."""
     allow_service: bool = False
     """Let SERVICE ask other servers."""
 
@@ -46,6 +48,7 @@ class Answerer:
             return self._store.query(
                 made.text,
                 functions=made.functions,
+                base=question.base,
                 default_graphs=_graphs(question.default_graphs, question.named_graphs),
                 named_graphs=_graphs(question.named_graphs, question.default_graphs),
             )

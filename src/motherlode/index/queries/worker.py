@@ -41,6 +41,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     sparql: str
     default_graphs: tuple[str, ...] | None = None
     named_graphs: tuple[str, ...] | None = None
+    base: str = ""
+    """The IRI against which relative IRIs of the query are resolved; "" if they are errors."""
     results: str = "application/sparql-results+json"
     """The media type of solutions and truth values; the store's own name for it."""
     graph: str = "text/turtle"
@@ -131,7 +133,11 @@ def _opened(sink: BinaryIO) -> Answerer | None:
 
 def _serve(answerer: Answerer, order: Order, sink: BinaryIO) -> None:
     question = Question(
-        sparql=order.sparql, default_graphs=order.default_graphs, named_graphs=order.named_graphs, allow_service=False
+        sparql=order.sparql,
+        default_graphs=order.default_graphs,
+        named_graphs=order.named_graphs,
+        base=order.base,
+        allow_service=False,
     )
     try:
         answer = answerer.ask(question)

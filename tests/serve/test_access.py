@@ -1,0 +1,140 @@
+"""Which hosts and origins a server answers."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from motherlode.serve import Access
+from tests.serve.site import served
+
+PATHS = ["/", "/live", "/search?q=tomato&format=json", "/sparql?query=ASK%7B%7D", "/style.css", "/nothing"]
+APP, OTHER = "https://app.example.org", "https://evil.test"
+
+
+@pytest.fixture(scope="module")
+def open_site(folder: Path) -> Iterator[str]:
+    flags = ("--allow-host", "Crawl.Example.ORG", "--allow-host", "bücher.example", "--cors", f"{APP}:443/")
+    with served(folder, *flags) as address:
+        yield address
+
+
+def request(
+    site: str, path: str, headers: dict[str, str], *, method: str = "GET"
+) -> tuple[int, http.client.HTTPMessage, str]:
+    connection = http.client.HTTPConnection(urlsplit(site).netloc, timeout=60)
+    try:
+        connection.request(method, path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read().decode()
+    finally:
+        connection.close()
+
+
+def status_line(site: str, head: str) -> str:
+    """Send the head of a request as it is, and return the first line of the response."""
+    address = urlsplit(site)
+    with socket.create_connection((address.hostname, address.port), timeout=60) as client:
+        client.sendall(head.replace("\n", "\r\n").encode())
+        return client.makefile("rb").readline().decode().strip()
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_foreign_host_is_refused_at_every_path(site: str, path: str) -> None:
+    status, headers, text = request(site, path, {"Host": "evil.test"})
+    assert status == 421
+    assert "'evil.test'" in text
+    assert "--allow-host" in text
+    assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("evil.test:80", "localhost.evil.test", "127.0.0.1.evil.test", "evillocalhost", "10.0.0.1", "0.0.0.0"),
+        *("[::2]", "localhost@evil.test", "localhost:8080:1", "local host", "", "crawl.example.org"),
+    ],
+)
+def test_host_that_is_no_loopback_name_is_refused(site: str, host: str) -> None:
+    assert request(site, "/live", {"Host": host})[0] in (400, 421)
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:9000", "localhost.", "crawl.localhost", "127.0.0.1", "127.1.2.3:1", "[::1]:8080"]
+)
+def test_loopback_names_are_answered_with_any_port(site: str, host: str) -> None:
+    assert request(site, "/live", {"Host": host})[0] == 200
+    assert request(site, "/sparql?query=ASK%7B%3Ca%3E%3Fp%3Fo%7D", {"Host": host})[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        ("GET /live HTTP/1.0\n\n", 421),
+        ("GET /live HTTP/1.1\nHost: localhost\nHost: evil.test\nConnection: close\n\n", 400),
+        ("GET http://evil.test/live HTTP/1.1\nHost: localhost\nConnection: close\n\n", 421),
+        ("GET http://localhost/live HTTP/1.1\nHost: localhost\nConnection: close\n\n", 200),
+    ],
+)
+def test_host_without_header_or_in_the_target_is_checked(site: str, head: str, status: int) -> None:
+    found = int(status_line(site, head).split()[1])
+    assert found == status or (status != 200 and found in (400, 421))
+
+
+@pytest.mark.parametrize("host", ["crawl.example.org", "CRAWL.example.org:8443", "xn--bcher-kva.example", "localhost"])
+def test_allowed_hosts_are_answered(open_site: str, host: str) -> None:
+    assert request(open_site, "/live", {"Host": host})[0] == 200
+    assert request(open_site, "/live", {"Host": f"not-{host}"})[0] == 421
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("method", ["GET", "OPTIONS"])
+def test_no_origin_may_read_by_default(site: str, path: str, method: str) -> None:
+    _, headers, _ = request(site, path, {"Origin": APP}, method=method)
+    assert not [name for name in headers if name.lower().startswith("access-control-")]
+
+
+def test_given_origin_may_read_queries_and_searches_only(open_site: str) -> None:
+    for path in PATHS:
+        _, headers, _ = request(open_site, path, {"Origin": APP})
+        is_shared = path.startswith(("/sparql", "/search"))
+        assert headers.get("Access-Control-Allow-Origin") == (APP if is_shared else None), path
+        assert ("Origin" in headers.get("Vary", "")) is is_shared, path
+    for origin in (OTHER, "null", f"{APP}.evil.test", "http://app.example.org", "*"):
+        _, headers, _ = request(open_site, "/sparql?query=ASK%7B%7D", {"Origin": origin})
+        assert "Access-Control-Allow-Origin" not in headers, origin
+        assert headers["Vary"] == "Accept, Origin"
+
+
+def test_preflight_names_methods_for_the_given_origin(open_site: str) -> None:
+    asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
+    status, headers, _ = request(open_site, "/sparql", {"Origin": APP, **asked}, method="OPTIONS")
+    assert status == 204
+    assert headers["Access-Control-Allow-Origin"] == APP
+    assert "POST" in headers["Access-Control-Allow-Methods"]
+    assert "Content-Type" in headers["Access-Control-Allow-Headers"]
+    _, headers, _ = request(open_site, "/sparql", {"Origin": OTHER, **asked}, method="OPTIONS")
+    assert "Access-Control-Allow-Methods" not in headers
+
+
+@pytest.mark.parametrize("host", ["", "a b", "http://a.test", "a.test:80", "a.test/", "*", "user@a.test"])
+def test_host_that_cannot_be_meant_is_an_error(host: str) -> None:
+    with pytest.raises(ValueError, match="is no host name"):
+        Access.given(hosts=[host])
+
+
+@pytest.mark.parametrize("origin", ["", "null", "a.test", "https://a.test/x", "ftp://a.test", "https://u@a.test"])
+def test_origin_that_cannot_be_meant_is_an_error(origin: str) -> None:
+    with pytest.raises(ValueError, match="is no origin"):
+        Access.given(origins=[origin])
+
+
+def test_every_origin_may_read_if_the_user_says_so(folder: Path) -> None:
+    with served(folder, "--cors", "*") as site:
+        _, headers, _ = request(site, "/sparql?query=ASK%7B%7D", {"Origin": OTHER})
+    assert (headers["Access-Control-Allow-Origin"], headers["Vary"]) == ("*", "Accept")
