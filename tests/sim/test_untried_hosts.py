@@ -15,6 +15,7 @@ from motherlode.www.urls import host_of
 
 POLICIES = ["motherlode", "bfs", "bandit:success-rate"]
 REQUESTS = 5000
+NO_LIMIT = {"max_untried_hosts": 10**9}
 PLAIN_HOSTS, PLAIN_PAGES = 150, 60
 
 
@@ -34,19 +35,14 @@ class CrowdedWeb:
     def crowded(self, url: str, host: str) -> SimPage:
         raise NotImplementedError
 
-    def entrance(self, number: int) -> str:
-        """A host of the crowded domain that the ordinary host of this number links to."""
-        return f"http://{number}.crowd.example/"
-
     def _plain(self, url: str, host: str) -> SimPage:
         number, path = int(host.partition(".")[0][1:]), url.rpartition("/")[2]
         near = [link(f"http://h{(3 * number + step) % PLAIN_HOSTS}.example/") for step in range(4)]
         if path:
             return self._leaf(url, near[:1], relevant=number % 3 == 0 and int(path) % 4 == 0)
         own = [link(f"http://{host}/{page}") for page in range(1, PLAIN_PAGES)]
-        return SimPage(
-            url=url, links=[*own, *near, *([link(self.entrance(number))] if number % 5 == 0 else [])], size=99
-        )
+        ways_in = [link(f"http://{number}.crowd.example/")] if number % 5 == 0 else []
+        return SimPage(url=url, links=[*own, *near, *ways_in], size=99)
 
     def _leaf(self, url: str, links: list[Link], *, relevant: bool) -> SimPage:
         return SimPage(url=url, relevant=relevant, counts={Syntax.JSON_LD: 3} if relevant else {}, links=links, size=99)
@@ -111,22 +107,20 @@ def test_endless_zone_gets_at_most_a_twentieth_of_the_requests(policy: str) -> N
 
 def test_endless_zone_takes_most_requests_without_a_limit() -> None:
     """The web of the test above is a danger: otherwise it would prove nothing."""
-    result = crawled(EndlessZone(), "bfs", pages=REQUESTS, max_untried_hosts=10**9)
+    result = crawled(EndlessZone(), "bfs", pages=REQUESTS, **NO_LIMIT)
     assert of_crowd(result)[1] > REQUESTS // 2
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_domain_with_500_useful_hosts_loses_less_than_two_percent(policy: str) -> None:
-    limited, free = (
-        crawled(UsefulHosts(), policy, pages=10**6, **limit) for limit in ({}, {"max_untried_hosts": 10**9})
-    )
+    web = UsefulHosts()
+    limited, free = (crawled(web, policy, pages=10**6, **limit) for limit in ({}, NO_LIMIT))
     assert of_crowd(free)[0] == UsefulHosts.hosts
     assert of_crowd(limited)[2] >= 0.98 * of_crowd(free)[2] > 0
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_budget_is_spent_as_well_on_useful_hosts_as_without_a_limit(policy: str) -> None:
-    limited, free = (
-        crawled(UsefulHosts(), policy, pages=REQUESTS // 2, **limit) for limit in ({}, {"max_untried_hosts": 10**9})
-    )
+    web = UsefulHosts()
+    limited, free = (crawled(web, policy, pages=REQUESTS // 2, **limit) for limit in ({}, NO_LIMIT))
     assert of_crowd(limited)[2] >= 0.98 * of_crowd(free)[2] > 0

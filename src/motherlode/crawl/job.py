@@ -17,8 +17,8 @@ from motherlode.crawl.hostnames import address_and_port, host_name
 from motherlode.crawl.job_paths import located
 from motherlode.crawl.owning import own_hosts, unproven_hosts
 from motherlode.extract import Following, following_from
-from motherlode.model.selection import MAX_UNTRIED_HOSTS
 from motherlode.index.sinks.settings import SinkSettings, sink_settings
+from motherlode.model.selection import MAX_UNTRIED_HOSTS
 from motherlode.policy import (
     DEFAULT_POLICY,
     DEFAULT_REWARD,

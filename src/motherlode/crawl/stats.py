@@ -14,7 +14,7 @@ from motherlode.crawl.estimating import Estimate
 from motherlode.crawl.estimating import sum_of as sum_of_estimates
 from motherlode.crawl.folder import CrawlFolder
 from motherlode.crawl.totals import Totals, sum_of
-from motherlode.frontier import REVISIT, DiskLedger, HostRecord, Withheld
+from motherlode.frontier import NOTHING_WITHHELD, REVISIT, DiskLedger, HostRecord, Withheld
 from motherlode.index import store_bytes
 from motherlode.index.quadlog import Unread
 from motherlode.model import Visit
@@ -39,7 +39,7 @@ class CrawlStats:
     """Where quads go beside the store, with what still waits for an endpoint and what it refused."""
     left: Estimate | None = None
     """What is left to find; None where a crawl has made no estimate."""
-    withheld: Withheld = Withheld()
+    withheld: Withheld = NOTHING_WITHHELD
     """What waits because of the limit on untried hosts of a domain."""
     dried_out: bool = False
     """It ended because hardly a request of late was a find."""

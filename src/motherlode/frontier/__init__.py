@@ -29,7 +29,7 @@ socket: `now` is an argument, so a simulation is only another caller.
 from motherlode.frontier.budgets import HostBudget
 from motherlode.frontier.checking import damage
 from motherlode.frontier.disk import DiskLedger
-from motherlode.frontier.domains import Withheld, domain_refusal
+from motherlode.frontier.domains import NOTHING_WITHHELD, Withheld, domain_refusal
 from motherlode.frontier.entries import REVISIT, Entry, HostRecord, UrlState
 from motherlode.frontier.frontier import Frontier
 from motherlode.frontier.ledger import Ledger
@@ -41,6 +41,7 @@ from motherlode.frontier.tickets import MAX_REDIRECTS, Politeness, Ticket
 __all__ = [
     "LEDGER_ERRORS",
     "MAX_REDIRECTS",
+    "NOTHING_WITHHELD",
     "REVISIT",
     "SLOW_DOWN",
     "DiskLedger",

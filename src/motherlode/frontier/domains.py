@@ -1,8 +1,8 @@
 """The limit on untried hosts of one registrable domain: a zone may have endless host names, and each costs a request.
 
-A domain has a limit of hosts that are *admitted* before one of them gave a relevant page. Each host that gave one raises
-it by the same number. The others are *withheld*: their URLs are known and wait, and they are admitted in the order of discovery
-as soon as the domain has earned it. Hosts that the user names are always admitted and do not count.
+A domain has a limit of hosts that are *admitted* before one of them gave a relevant page. Each host that gave one
+raises it by the same number. The others are *withheld*: their URLs are known and wait. They are admitted in the order
+of discovery when the limit is raised. Hosts that the user names are always admitted and do not count.
 
 The accounts need no storage of their own. As soon as a domain withholds a host, the frontier writes a record of every
 admitted host of that domain, so the same hosts are admitted after a restart.
@@ -52,6 +52,9 @@ class Withheld(msgspec.Struct, frozen=True):
     domains: int = 0
     hosts: int = 0
     urls: int = 0
+
+
+NOTHING_WITHHELD = Withheld()
 
 
 class Domains:
@@ -193,22 +196,23 @@ def domain_refusal(name: str, records: Iterable[HostRecord], *, limit: int, name
 
     >>> records = [HostRecord(name=f"h{number}.a.example") for number in range(2)]
     >>> domain_refusal("x.a.example", records, limit=2, named=())
-    '2 hosts of a.example were contacted, and none was relevant: another one has to be relevant first'
-    >>> domain_refusal("x.a.example", records, limit=3, named=()), domain_refusal("h1.a.example", records, limit=2, named=())
-    ('', '')
+    'a.example has 2 other hosts that may be contacted, none relevant so far; this one needs one more relevant host'
+    >>> domain_refusal("x.a.example", records, limit=3, named=())
+    ''
+    >>> domain_refusal("h1.a.example", records, limit=2, named=())
+    ''
     """
     domain, exempt = registrable_domain(name), set(named)
     if name in exempt:
         return ""
     admitted = relevant = 0
     for record in records:
-        if record.admitted and registrable_domain(record.name) == domain:
+        if record.admitted and domain in record.name and registrable_domain(record.name) == domain:
             if record.name == name:
                 return ""
             admitted += record.name not in exempt
             relevant += record.relevant > 0
     if admitted < limit * (1 + relevant):
         return ""
-    found = f"{relevant} of them" if relevant else "none"
-    verb = "were" if relevant > 1 else "was"
-    return f"{admitted} hosts of {domain} were contacted, and {found} {verb} relevant: another one has to be relevant first"
+    others = f"{admitted} other hosts that may be contacted, {relevant or 'none'} relevant so far"
+    return f"{domain} has {others}; this one needs one more relevant host"

@@ -154,7 +154,6 @@ class Frontier:
         seconds = max(self._intake.now, known_time) - now
         if self._intake.now - now > _UNEVEN:
             self._turn_back(now)
-            self._intake.now = now
         elif seconds > _UNEVEN:
             _LOGGER.warning(_SET_BACK, seconds)
         longest = self._rests.longest
@@ -171,6 +170,7 @@ class Frontier:
         _LOGGER.warning(_SET_BACK, seconds)
         self._clocks.turn_back(seconds)
         self._intake.turn_back(seconds)
+        self._intake.now = now
         self._awaited_since -= seconds
         self._dirty.update(self._hosts)
 
