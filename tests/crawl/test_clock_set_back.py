@@ -44,7 +44,10 @@ def test_resumed_crawl_goes_on_at_once_with_a_warning(tmp_path: Path) -> None:
         assert len(web.log) < 3 * PAGES, "the crawl was over too soon for this test to say anything"
         web.begin_run()
         second = start("resume", str(folder), "--quiet", shift=0)
-        _, said = second.communicate(timeout=120)
+        try:
+            _, said = second.communicate(timeout=120)
+        finally:
+            second.kill()
     assert second.returncode == 0, said
     assert "the clock of this machine was set back by 172" in said
     stats = read_stats(CrawlFolder(folder))
