@@ -10,7 +10,7 @@ import pytest
 
 from motherlode.frontier import DiskLedger, Frontier, Ledger, MemoryLedger, UrlState
 from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, HOST_RESTS_AFTER, TREATMENTS, long_rest
-from motherlode.model import FailureKind, Link, LinkSource, Rating
+from motherlode.model import FailureKind, Link, LinkSource, Rating, RequestKind
 
 from .fakes import BestOf, ended, fetch, frontier_on, offer, take, take_page, wait
 
@@ -534,3 +534,43 @@ def test_a_clock_that_is_set_back_makes_nobody_wait(reopened: str, ledger: Ledge
     assert frontier.next(back + 19) is None
     assert take(frontier, back + 20.1).url == f"{A}/1", "its retry is due"
     frontier.commit()
+
+
+def test_saved_times_that_no_delay_explains_are_cut_with_a_warning(
+    ledger: Ledger, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As in a folder that does not say when it was last written."""
+    frontier = frontier_on(ledger, robots=True)
+    offer(frontier, f"{A}/1", f"{A}/2")
+    ahead = 3_000_000.0
+    rules = take(frontier, ahead)
+    frontier.answered(rules, ahead)
+    frontier.introduce(rules, b"", ahead)
+    page = take(frontier, ahead + 1.0)
+    frontier.answered(page, ahead + 1.0)
+    assert frontier.failed(page, FailureKind.SERVER_ERROR, ahead + 1.0, retry_after=None)
+    frontier.commit()
+    account = msgspec.msgpack.decode(ledger.note("frontier") or b"")
+    ledger.put_note("frontier", msgspec.msgpack.encode({**account, "now": 0.0}))
+    now, longest = 1_000_000.0, 1.25 * 86_400
+    frontier = frontier_on(ledger, robots=True)
+    assert "2 saved times" in frontier.check_clock(now)
+    assert "2 saved times" in caplog.text
+    assert frontier.check_clock(now) == "", "they are corrected"
+    assert frontier.next(now) is None
+    assert frontier.next(now + longest - 1.0) is None
+    ticket = take(frontier, now + longest + 1.0)
+    assert ticket.kind is RequestKind.ROBOTS, "the time at which the rules were read was cut as well"
+
+
+def test_retry_after_of_a_day_is_kept_over_a_restart(ledger: Ledger) -> None:
+    frontier = frontier_on(ledger)
+    offer(frontier, f"{A}/1", f"{A}/2")
+    page = take(frontier, 100.0)
+    frontier.answered(page, 100.0)
+    assert frontier.failed(page, FailureKind.TOO_MANY, 100.0, retry_after=86_400.0)
+    frontier.commit()
+    frontier = frontier_on(ledger)
+    assert frontier.check_clock(101.0) == ""
+    assert frontier.next(86_400.0) is None
+    assert frontier.next(86_502.0) is not None

@@ -164,11 +164,19 @@ def print_summary(stats: CrawlStats) -> None:
         *([("sinks", _sinks(stats))] if stats.sinks else []),
         ("failures", _by_count(totals.failures) or "none"),
         ("refused", _by_count(stats.refused) or "none"),
+        *([("withheld", _withheld(stats))] if stats.withheld.urls else []),
         *([("robots.txt unread", _unread(stats))] if stats.unread_rules else []),
         ("problems", _problems(stats.problem_kinds) or "none"),
         ("syntaxes", _syntaxes(totals.syntaxes) or "none"),
     ]
     print_table(("", ""), rows)
+
+
+def _withheld(stats: CrawlStats) -> str:
+    """What waits because of `max_untried_hosts`, in words."""
+    found = stats.withheld
+    where = f"{counted(found.hosts, 'untried host')} of {counted(found.domains, 'domain')}"
+    return f"{counted(found.urls, 'URL')} on {where} where no other host was relevant"
 
 
 def left_to_find(stats: CrawlStats) -> str:

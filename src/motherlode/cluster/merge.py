@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -83,7 +84,8 @@ def _index_words(new: CrawlFolder) -> None:
 def _merge_frontiers(parts: Sequence[CrawlFolder], new: CrawlFolder, stamp: bytes) -> None:
     """Known URLs, hosts, visits in the order of time, and the sums of the accounts."""
     target = DiskLedger(new.frontier)
-    state: dict[str, Any] = {"known_urls": 0, "sequence": 0, "refused": {}}
+    withheld: Counter[str] = Counter()
+    state: dict[str, Any] = {"known_urls": 0, "sequence": 0, "refused": {}, "withheld": withheld}
     accounts = []
     sources = [DiskLedger(part.frontier, read_only=True) for part in parts]
     for source in sources:
@@ -94,6 +96,7 @@ def _merge_frontiers(parts: Sequence[CrawlFolder], new: CrawlFolder, stamp: byte
         accounts.append(msgspec.msgpack.decode(saved, type=Totals) if saved else Totals())
         part_state: dict[str, Any] = msgspec.msgpack.decode(frontier) if frontier else {"known_urls": 0, "refused": {}}
         state["known_urls"] += part_state["known_urls"]
+        withheld.update(part_state.get("withheld", {}))
         for reason, count in part_state["refused"].items():
             state["refused"][reason] = state["refused"].get(reason, 0) + count
     totals = sum_of(accounts)

@@ -151,6 +151,7 @@ def assemble(
     traps = TrapWatch(filters.within(scope.scope()), year_now=datetime.now(UTC).year)
     neighbours = join(ledger, traps.plain_reason) if join is not None else None
     frontier = _frontier(job, ledger, policy, traps, filters, neighbours)
+    clock_warning = frontier.check_clock(time.time(), known_time=0.0 if journal is None else journal.latest)
     revisits = Revisits(ledger, frontier, refreshing) if refreshing is not None else None
     if refresh is not None and revisits is not None:
         refresh(revisits, frontier)
@@ -164,7 +165,7 @@ def assemble(
         fetcher=fetcher,
         errands=_errands(job, frontier, supplier, resolve, journal),
         journal=journal,
-        troubles=_troubles(lost, journal, recorded),
+        troubles=(*_troubles(lost, journal, recorded), *([clock_warning] if clock_warning else [])),
         readers=_readers(job, scope),
         archive=archive,
         sitemaps=bool(job.sitemaps),
@@ -299,6 +300,7 @@ def _frontier(
         random=Random(job.seed),
         is_own=own_hosts(job.own_hosts) if job.own_hosts else None,
         admit=_admission(filters, traps),
+        max_untried_hosts=job.max_untried_hosts,
     )
 
 

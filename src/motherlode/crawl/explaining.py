@@ -23,7 +23,7 @@ from motherlode.crawl.job import Job
 from motherlode.crawl.outcomes import Outcome, Step, chain, last_outcome, telling, visits_of
 from motherlode.crawl.refreshing import WITHDRAWN
 from motherlode.crawl.refreshing import Outcome as Look
-from motherlode.crawl.refusing import Check, checks, plain_link
+from motherlode.crawl.refusing import DOMAIN_LIMIT, Check, checks, plain_link
 from motherlode.frontier import REVISIT, DiskLedger, Entry, UrlState
 from motherlode.model import Explanation, Link, LinkSource, Parent, Policy, Rating, Syntax, Visit
 from motherlode.policy import policy_from, target_from
@@ -306,6 +306,9 @@ def sentence(told: Told) -> str:
         return f"refused, no request was made: {told.reason or 'no reason is on record'}"
     if told.retry_at is not None and outcome is not None:
         return f"waits to be tried again after a failure ({outcome.failure}): {outcome.treatment}"
+    withheld = next((one.detail for one in told.checks if one.name == DOMAIN_LIMIT), "")
+    if told.state == WAITS and withheld:
+        return f"waits, and is not in line for a request: {withheld} (max_untried_hosts)"
     if told.state == WAITS and rank is not None:
         place = "its arm's place among the arms cannot be told" if rank.arm is None else _among(rank)
         first = f"{rank.ahead_in_arm:,} of the {rank.waiting_in_arm:,} URLs of its arm go first"

@@ -18,6 +18,7 @@ from motherlode.crawl.job_paths import located
 from motherlode.crawl.owning import own_hosts, unproven_hosts
 from motherlode.extract import Following, following_from
 from motherlode.index.sinks.settings import SinkSettings, sink_settings
+from motherlode.model.selection import MAX_UNTRIED_HOSTS
 from motherlode.policy import (
     DEFAULT_POLICY,
     DEFAULT_REWARD,
@@ -95,6 +96,9 @@ class Job:
     """Most bytes of bodies from one host; a job file may say "50MB"."""
     barren_after: int | None = None
     """Requests without one relevant page, after which a host's remaining URLs are refused."""
+    max_untried_hosts: int = MAX_UNTRIED_HOSTS
+    """Hosts of one registrable domain that are contacted before one of them was relevant, and as many more for each
+    host that was. Hosts of seeds do not count."""
     workers: int | None = None
     """Reader processes; by default one fewer than there are cores, but two where there are two."""
     max_body: int = 10 << 20
@@ -231,7 +235,7 @@ class Job:
 
 _MORE_THAN_NOTHING = (
     *("pages", "time", "bytes", "dry_after", "concurrency", "per_host", "per_address", "pages_per_host"),
-    *("bytes_per_host", "barren_after", "workers", "max_body", "timeout", "shards", "checkpoint"),
+    *("bytes_per_host", "barren_after", "max_untried_hosts", "workers", "max_body", "timeout", "shards", "checkpoint"),
 )
 _DELAY = 1.0
 _NOT_NEGATIVE = ("delay", "retry_wait", "address_delay", "patience")

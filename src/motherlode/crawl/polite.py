@@ -27,8 +27,12 @@ _MOST_HOPS = 6
 
 
 def ended_at(fetched: Fetched) -> float:
-    """When the request ended, by the clock of the wall: for an answer that an earlier run got, in that run."""
-    return fetched.fetched_at + fetched.elapsed if fetched.recalled else time.time()
+    """When the request ended, by the clock of the wall: for an answer that an earlier run got, in that run.
+
+    Never later than now: the clock may have been set back since that run.
+    """
+    now = time.time()
+    return min(now, fetched.fetched_at + fetched.elapsed) if fetched.recalled else now
 
 
 def answered_in(fetched: Fetched) -> float:

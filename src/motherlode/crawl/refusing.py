@@ -22,7 +22,7 @@ from motherlode.crawl.trapping import TrapWatch
 from motherlode.extract.addresses import is_asset
 from motherlode.fetch import AddressGuard, RobotsRules
 from motherlode.fetch.origins import split
-from motherlode.frontier import HostBudget, HostRecord, Ledger
+from motherlode.frontier import HostBudget, HostRecord, Ledger, domain_refusal
 from motherlode.frontier.permits import RULES_LAST
 from motherlode.frontier.rests import TOO_MANY_FAILURES, given_up
 from motherlode.model import FailureKind, Link, LinkSource, Parent, Policy
@@ -30,6 +30,8 @@ from motherlode.www.scope import scope_from
 from motherlode.www.traps import trap_reason
 from motherlode.www.urls import host_of, origin_of
 
+DOMAIN_LIMIT = "domain limit"
+"""The name of the check of `max_untried_hosts`."""
 _TRAP_ERRORS = (msgspec.MsgspecError, ValueError, TypeError)
 
 
@@ -56,7 +58,7 @@ def checks(
 
     `reason` is why it was refused, where that is on record.
     """
-    found = [] if is_seed else list(_of_links(url, job, folder, ledger))
+    found = [] if is_seed else [*_of_links(url, job, folder, ledger), _of_domain(url, job, ledger)]
     found += _of_host(url, job, ledger, reason)
     return found + ([] if policy is None or is_seed else [_of_policy(url, policy)])
 
@@ -80,6 +82,13 @@ def _of_links(url: str, job: Job, folder: CrawlFolder, ledger: Ledger) -> Iterat
             yield Check(name="traps", passed=None, detail=f"what was seen of traps cannot be read: {error}")
             return
     yield _check("traps", trap_reason(url, year_now=datetime.now(UTC).year) or traps.reason(url))
+
+
+def _of_domain(url: str, job: Job, ledger: Ledger) -> Check:
+    """Whether the limit on untried hosts of its domain lets the host through; if not, its URLs wait."""
+    named = {host_of(seed) for seed in canonical_seeds(job.seeds)}
+    waits = domain_refusal(host_of(url), ledger.hosts(), limit=job.max_untried_hosts, named=named)
+    return Check(name=DOMAIN_LIMIT, passed=None if waits else True, detail=waits)
 
 
 def _of_host(url: str, job: Job, ledger: Ledger, reason: str) -> Iterator[Check]:

@@ -12,6 +12,7 @@ from motherlode.crawl.plot import Curve, compact, percent
 from motherlode.crawl.report import Count, Figure, HostRow, Report, SyntaxRow
 from motherlode.crawl.stats import CrawlStats
 from motherlode.crawl.totals import Totals
+from motherlode.frontier.domains import TOO_MANY_HOSTS
 from motherlode.frontier.rests import NO_RULES, TOO_MANY_FAILURES
 from motherlode.model import FailureKind, Syntax
 from motherlode.www.scope import OUT_OF_SCOPE
@@ -187,6 +188,7 @@ def _hosts(count: int) -> str:
 _REASONS: dict[str, str] = {kind.value: sentence for kind, sentence in EXPLANATIONS.items()} | {
     TOO_MANY_FAILURES: "The host did not answer, or broke off, many times in a row.",
     NO_RULES: "The host's server failed or was busy whenever it was asked for its rules, for hours.",
+    TOO_MANY_HOSTS: "Thousands of hosts of the same domain wait already, and too few of those contacted were relevant.",
     OUT_OF_SCOPE: "The link leads outside of what the crawl was asked to stay in; counted each time it is met.",
 }
 

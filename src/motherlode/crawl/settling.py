@@ -83,7 +83,7 @@ class Settler:
             links=len(outcome.links),
         )
         new = self._frontier.offer(links, parent=parent, entry=entry)
-        self._frontier.done(ticket)
+        self._frontier.done(ticket, relevant=outcome.relevant)
         return new
 
     def failure(self, ticket: Ticket, failure: Failure, now: float) -> Failure:

@@ -14,7 +14,7 @@ from motherlode.crawl.estimating import Estimate
 from motherlode.crawl.estimating import sum_of as sum_of_estimates
 from motherlode.crawl.folder import CrawlFolder
 from motherlode.crawl.totals import Totals, sum_of
-from motherlode.frontier import REVISIT, DiskLedger, HostRecord
+from motherlode.frontier import NOTHING_WITHHELD, REVISIT, DiskLedger, HostRecord, Withheld
 from motherlode.index import store_bytes
 from motherlode.index.quadlog import Unread
 from motherlode.model import Visit
@@ -39,6 +39,8 @@ class CrawlStats:
     """Where quads go beside the store, with what still waits for an endpoint and what it refused."""
     left: Estimate | None = None
     """What is left to find; None where a crawl has made no estimate."""
+    withheld: Withheld = NOTHING_WITHHELD
+    """What waits because of the limit on untried hosts of a domain."""
     dried_out: bool = False
     """It ended because hardly a request of late was a find."""
 
@@ -63,6 +65,7 @@ class CrawlStats:
             "hosts": len(self.hosts),
             "known_urls": self.known_urls,
             "refused": dict(sorted(self.refused.items())),
+            "withheld": msgspec.to_builtins(self.withheld),
             "unread_rules": dict(sorted(self.unread_rules.items())),
             "disk": self.disk,
             "store_bytes": self.store_bytes,
@@ -90,6 +93,7 @@ def read_stats(folder: CrawlFolder) -> CrawlStats:
         hosts=tuple(host for part in parts for host in part.hosts),
         known_urls=sum(part.known_urls for part in parts),
         refused=dict(refused),
+        withheld=_withheld_by_all([part.withheld for part in parts]),
         disk=whole.disk,
         store_bytes=sum(part.store_bytes for part in parts),
         sinks=sinks,
@@ -111,6 +115,7 @@ def _read_stats(folder: CrawlFolder) -> CrawlStats:
             hosts=tuple(ledger.hosts()),
             known_urls=state["known_urls"],
             refused=state["refused"],
+            withheld=Withheld(**state.get("withheld", {})),
             disk=folder.disk_use(),
             store_bytes=store_bytes(folder.store),
             unindexed_bytes=Unread(folder.quads).size,
@@ -120,6 +125,15 @@ def _read_stats(folder: CrawlFolder) -> CrawlStats:
         )
     finally:
         ledger.close()
+
+
+def _withheld_by_all(parts: Sequence[Withheld]) -> Withheld:
+    """What shards withhold; each domain belongs to one shard."""
+    return Withheld(
+        domains=sum(part.domains for part in parts),
+        hosts=sum(part.hosts for part in parts),
+        urls=sum(part.urls for part in parts),
+    )
 
 
 def revisits_left(folder: CrawlFolder) -> int:

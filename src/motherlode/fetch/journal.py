@@ -140,6 +140,8 @@ class Journal:
         self._ring_bytes = ring_bytes
         self.problems: list[str] = []
         """What could not be read, for a person. Those answers are asked for again."""
+        self.latest = 0.0
+        """When the last answer of earlier runs came, of those that were not settled; 0.0 if there is none."""
         self._recalled: dict[str, deque[_Place]] = {}
         """Answers of earlier runs that nobody has asked for yet."""
         self._where: dict[int, Path] = {}
@@ -171,6 +173,8 @@ class Journal:
                 if head.number > known.last or head.number in still_open:
                     self._recalled.setdefault(head.key, deque()).append(place)
                     self._where[head.number] = path
+                    fetched = head.page or head.failure
+                    self.latest = max(self.latest, fetched.fetched_at if fetched is not None else 0.0)
 
     def _load_errands(self) -> None:
         paths = self._files(_ERRANDS)

@@ -12,6 +12,9 @@ The life of a URL here:
 3. While a request is under way the URL is *in flight*. `answered` starts the clocks of host and address again.
 4. It ends as done or failed, or waits again after a while if the table in `retry` says so.
 
+Of one registrable domain only so many hosts are contacted before one gave a relevant page, and as many more for each
+that did; URLs of the others wait (domains.py).
+
 Guarantees: a URL is in exactly one state; no two requests to one host start closer than its delay after the end of the
 one before (with a delay of zero, at most `per_host` at once), nor two to one IP address closer than its delay; the
 delay of a host is the largest of the configured one, its Crawl-delay, its Retry-After and what its answers suggest; a
@@ -26,6 +29,7 @@ socket: `now` is an argument, so a simulation is only another caller.
 from motherlode.frontier.budgets import HostBudget
 from motherlode.frontier.checking import damage
 from motherlode.frontier.disk import DiskLedger
+from motherlode.frontier.domains import NOTHING_WITHHELD, Withheld, domain_refusal
 from motherlode.frontier.entries import REVISIT, Entry, HostRecord, UrlState
 from motherlode.frontier.frontier import Frontier
 from motherlode.frontier.ledger import Ledger
@@ -37,6 +41,7 @@ from motherlode.frontier.tickets import MAX_REDIRECTS, Politeness, Ticket
 __all__ = [
     "LEDGER_ERRORS",
     "MAX_REDIRECTS",
+    "NOTHING_WITHHELD",
     "REVISIT",
     "SLOW_DOWN",
     "DiskLedger",
@@ -49,5 +54,7 @@ __all__ = [
     "Politeness",
     "Ticket",
     "UrlState",
+    "Withheld",
     "damage",
+    "domain_refusal",
 ]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from motherlode.frontier.addresses import AWAKE_AT_ONCE, Address, Addresses
-from motherlode.frontier.entries import HostRecord
+from motherlode.frontier.domains import Domains, WithheldHost
+from motherlode.frontier.entries import REVISIT, HostRecord
 from motherlode.frontier.hosts import Host, Sleepers, WakingTimes
 from motherlode.frontier.pace import Pace
 from motherlode.frontier.tickets import Politeness
@@ -26,7 +27,14 @@ class Clocks:
     """Wakes hosts when their own time and that of their address have come, and lets them rest."""
 
     def __init__(
-        self, *, policy: Policy, best: BestScore, count: CountWaiting, politeness: Politeness, pace: Pace
+        self,
+        *,
+        policy: Policy,
+        best: BestScore,
+        count: CountWaiting,
+        politeness: Politeness,
+        pace: Pace,
+        max_untried_hosts: int,
     ) -> None:
         self._policy = policy
         self._best = best
@@ -36,6 +44,9 @@ class Clocks:
         self.hosts: dict[str, Host] = {}
         """Those that this run or one before it has come to; the others with something waiting are in `_sleepers`."""
         self._sleepers = Sleepers()
+        self.domains = Domains(max_untried_hosts, standing=self._standing)
+        self.changed: set[str] = set()
+        """Hosts whose records the ledger must get although no request was made."""
         self.times = WakingTimes()
         self.cleared = WakingTimes()
         """Hosts whose held page may go as soon as the clocks allow, or whose rules must be asked for elsewhere."""
@@ -63,8 +74,9 @@ class Clocks:
 
     def _come_to(self, name: str) -> Host:
         """A host that there was no need to think of before."""
-        host = self.hosts[name] = Host(HostRecord(name=name, ready_at=self._not_before))
         arm = self._sleepers.take(name)
+        record = HostRecord(name=name, ready_at=self._not_before, admitted=arm is not None)
+        host = self.hosts[name] = Host(record)
         if arm is not None:
             host.arms[arm] = None
         return host
@@ -72,11 +84,14 @@ class Clocks:
     def remember(self, record: HostRecord) -> None:
         """A host that an earlier run has asked."""
         record.address = ""  # the fetcher has forgotten it, and might find another
-        self.hosts[record.name] = Host(record)
+        relevant = record.relevant > 0
+        self.hosts[record.name] = Host(record, credited=relevant)
+        if record.admitted:
+            self.domains.remember(record.name, relevant=relevant)
 
     @property
     def host_count(self) -> int:
-        return len(self.hosts) + len(self._sleepers)
+        return len(self.hosts) + len(self._sleepers) + self.domains.summary().hosts
 
     def address_of(self, host: Host) -> Address | None:
         """None where addresses have no clocks, or the host's is not known yet."""
@@ -86,19 +101,72 @@ class Clocks:
 
     # ── URLs come and go ─────────────────────────────────────────────────────────────────────────────
 
-    def expect(self, name: str, arm: str) -> None:
-        """One URL more, or several, wait in an arm of a host."""
+    def expect(self, name: str, arm: str, urls: int) -> None:
+        """So many URLs more wait in an arm of a host."""
+        if self._standing(name) is None and not self._admit(name, arm, urls):
+            return
         host = self.hosts.get(name)
         if host is None:
             if self._sleepers.put(name, arm):
                 return
             host = self.host(name)
+        self._add_arm(host, arm)
+
+    def _add_arm(self, host: Host, arm: str) -> None:
         if arm not in host.arms:
             host.arms[arm] = None
             if len(host.arms) == 1:
                 self.settle(host)
         if host.awake:
             self._wake_arm(arm)
+
+    # ── the limit on untried hosts of a domain ───────────────────────────────────────────────────────
+
+    def _standing(self, name: str) -> bool | None:
+        """Whether an admitted host gave a relevant page; None for a host that is not admitted."""
+        host = self.hosts.get(name)
+        if host is None:
+            return False if name in self._sleepers else None
+        return host.credited if host.record.admitted else None
+
+    def _admit(self, name: str, arm: str, urls: int) -> bool:
+        """Admit a host for which URLs have come, or withhold it with them."""
+        if arm.startswith(REVISIT):  # a page that was fetched before
+            self._let_in(name, self.domains.take(name))
+            return True
+        if self.domains.is_withheld(name) or not self.domains.admits(name):
+            for other in self.domains.withhold(name, arm, urls):
+                self._let_in(other)
+            return False
+        if name in self.hosts or self.domains.must_record(name):
+            self._let_in(name)
+        return True
+
+    def _let_in(self, name: str, withheld: WithheldHost | None = None) -> None:
+        """The host is admitted, and its record says so."""
+        host = self.hosts.get(name)
+        if host is None:
+            host = self._come_to(name)
+            self.settle(host)
+        host.record.admitted = True
+        self.changed.add(name)
+        for arm in withheld.arms if withheld is not None else ():
+            self._add_arm(host, arm)
+
+    def exempt(self, name: str) -> None:
+        """The user named the host: no limit holds for it."""
+        self.domains.exempt(name)
+        withheld = self.domains.take(name)
+        if withheld is not None:
+            self._let_in(name, withheld)
+
+    def credit(self, host: Host) -> None:
+        """The host gave a relevant page: its domain may have more hosts."""
+        if host.credited:
+            return
+        host.credited = True
+        for name, withheld in self.domains.credit(host.record.name):
+            self._let_in(name, withheld)
 
     def taken(self, name: str, arm: str) -> Host:
         """One URL less waits in an arm that is awake; its host."""
@@ -141,6 +209,15 @@ class Clocks:
         self._addresses.turn_back(seconds)
         for times in (self.times, self.cleared, self._address_times):
             times.turn_back(seconds)
+
+    def cut_times(self, now: float, longest: float) -> list[str]:
+        """Cut restored times that no rest of so many seconds explains. Returns the names of the hosts concerned."""
+        delay = self._pace.delay
+        return [
+            name
+            for name, host in self.hosts.items()
+            if host.record.cut_times(now, now + max(longest, delay(host.record)))
+        ]
 
     def ripen(self, now: float) -> bool:
         """Wake hosts whose time has come, at most so many at once; whether there were any."""

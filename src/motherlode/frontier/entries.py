@@ -112,6 +112,8 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
     """When its robots.txt could first not be read, if it could not be since."""
     unread_for: str = ""
     """The value of the failure that it was last."""
+    admitted: bool = True
+    """Its pages may be requested: the limit on untried hosts of its domain lets it through (domains.py)."""
 
     def turn_back(self, seconds: float) -> None:
         """The clock by which all times here were taken has gone back by so much."""
@@ -120,6 +122,17 @@ class HostRecord(msgspec.Struct, array_like=True, kw_only=True, gc=False):
         self.secure_robots_at -= seconds
         if self.unread_since is not None:
             self.unread_since -= seconds
+
+    def cut_times(self, now: float, latest: float) -> bool:
+        """Cut a time of rest later than `latest`, and any past event later than `now`. Whether there was one."""
+        events = (self.robots_at, self.secure_robots_at, self.unread_since or 0.0)
+        if self.ready_at <= latest and max(events) <= now:
+            return False
+        self.ready_at = min(self.ready_at, latest)
+        self.robots_at, self.secure_robots_at = min(self.robots_at, now), min(self.secure_robots_at, now)
+        if self.unread_since is not None:
+            self.unread_since = min(self.unread_since, now)
+        return True
 
     def rules_for(self, url: str) -> tuple[bytes | None, float]:
         """The rules that hold for a URL of this host, and when they were read."""

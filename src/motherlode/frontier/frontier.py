@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
@@ -11,6 +12,7 @@ import msgspec
 
 from motherlode.frontier.budgets import HostBudget
 from motherlode.frontier.clocks import Clocks
+from motherlode.frontier.domains import Withheld
 from motherlode.frontier.entries import REVISIT, Entry, HostRecord, UrlState
 from motherlode.frontier.hosts import Host, RulesReader
 from motherlode.frontier.intake import Intake, KeepOwn
@@ -21,6 +23,7 @@ from motherlode.frontier.rests import Rests, given_up
 from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS
 from motherlode.frontier.tickets import Politeness, Ticket
 from motherlode.model import FailureKind, Link, Parent, Policy, RequestKind, Waits
+from motherlode.model.selection import MAX_UNTRIED_HOSTS
 from motherlode.www.scope import Scope
 from motherlode.www.urls import host_of
 
@@ -28,6 +31,9 @@ _MOST_REFUSALS = 1000
 """URLs that one call of `next` refuses before it gives its caller a rest."""
 _UNEVEN = 1.0
 """Seconds by which a clock may go back without being set back."""
+_LOGGER = logging.getLogger("motherlode.frontier")
+_SET_BACK = "the clock of this machine was set back by %.0f s; saved times were moved back as well"
+_TIMES_CUT = "%d saved times were later than any delay explains, and were cut to %.0f s from now: is the clock right?"
 _ADDRESS_IN_DOUBT = frozenset(
     {
         *(FailureKind.CONNECT, FailureKind.DNS, FailureKind.NO_DNS, FailureKind.TLS, FailureKind.CERTIFICATE),
@@ -52,6 +58,7 @@ class Frontier:
         random: Random | None = None,
         admit: Callable[[Entry], str] | None = None,
         is_own: Callable[[str], bool] | None = None,
+        max_untried_hosts: int = MAX_UNTRIED_HOSTS,
         keep_own: KeepOwn | None = None,
     ) -> None:
         self._ledger = ledger
@@ -63,7 +70,12 @@ class Frontier:
         """Asked of each URL when its turn comes: why it is not fetched after all, or ""."""
         self._pace = Pace(politeness, random or Random(0))
         self._clocks = Clocks(
-            policy=policy, best=ledger.best, count=ledger.count, politeness=politeness, pace=self._pace
+            policy=policy,
+            best=ledger.best,
+            count=ledger.count,
+            politeness=politeness,
+            pace=self._pace,
+            max_untried_hosts=max_untried_hosts,
         )
         self._rests = Rests(clocks=self._clocks, pace=self._pace, politeness=politeness)
         self._hosts = self._clocks.hosts
@@ -104,6 +116,7 @@ class Frontier:
         if now < self._intake.now - _UNEVEN:
             self._turn_back(now)
         if self._reopened:
+            self.check_clock(now)
             self._reopened = False
             self._clocks.rest_once(now, asleep=max(0.0, now - self._intake.now))
         self._intake.now = now
@@ -132,11 +145,32 @@ class Frontier:
         self._unfinished_at = now
         return None
 
+    def check_clock(self, now: float, *, known_time: float = 0.0) -> str:
+        """Correct restored times that lie too far in the future, because the machine's clock was set back meanwhile.
+
+        `known_time` is a later moment of the run before than the frontier knows, if there is one. Returns a warning,
+        which is logged as well, or "".
+        """
+        seconds = max(self._intake.now, known_time) - now
+        if self._intake.now - now > _UNEVEN:
+            self._turn_back(now)
+        elif seconds > _UNEVEN:
+            _LOGGER.warning(_SET_BACK, seconds)
+        longest = self._rests.longest
+        late = self._clocks.cut_times(now + _UNEVEN, longest)
+        self._dirty.update(late)
+        cut = len(late) + self._intake.cut_times(now + longest)
+        if cut:
+            _LOGGER.warning(_TIMES_CUT, cut, longest)
+        return _SET_BACK % seconds if seconds > _UNEVEN else _TIMES_CUT % (cut, longest) if cut else ""
+
     def _turn_back(self, now: float) -> None:
         """The clock of the machine was set back: its hosts would wait until it has come to where it was."""
         seconds = self._intake.now - now
+        _LOGGER.warning(_SET_BACK, seconds)
         self._clocks.turn_back(seconds)
         self._intake.turn_back(seconds)
+        self._intake.now = now
         self._awaited_since -= seconds
         self._dirty.update(self._hosts)
 
@@ -235,9 +269,12 @@ class Frontier:
         self._intake.enqueue(ticket.entry)
         self._clocks.settle(host)
 
-    def done(self, ticket: Ticket) -> None:
+    def done(self, ticket: Ticket, *, relevant: bool = False) -> None:
         """The ticket's page was fetched, and its facts are on their way to the store."""
-        record = self._hosts[ticket.host].record
+        host = self._hosts[ticket.host]
+        if relevant:
+            self._clocks.credit(host)
+        record = host.record
         record.failures = 0
         self._pace.recover(record)
         self._dirty.add(ticket.host)
@@ -349,7 +386,10 @@ class Frontier:
 
     @property
     def exhausted(self) -> bool:
-        """Nothing waits, nothing is under way or still to be settled, nothing comes back later."""
+        """Nothing waits, nothing is under way or still to be settled, nothing comes back later.
+
+        What the limit on untried hosts withholds does not count, because only another answer could release it.
+        """
         return self._intake.empty and not self._unsettled
 
     def idle_until(self) -> float | None:
@@ -365,6 +405,11 @@ class Frontier:
     @property
     def waiting(self) -> int:
         return self._intake.waiting
+
+    @property
+    def withheld(self) -> Withheld:
+        """What of `waiting` the limit on untried hosts of a domain withholds."""
+        return self._clocks.domains.summary()
 
     @property
     def refused(self) -> Counter[str]:
@@ -390,8 +435,9 @@ class Frontier:
 
     def commit(self) -> None:
         """Make the state lasting. The caller has seen to it that the quads of every finished page are."""
-        for name in self._dirty:
+        for name in self._dirty | self._clocks.changed:
             self._ledger.put_host(self._hosts[name].record)
         self._dirty.clear()
+        self._clocks.changed.clear()
         self._intake.save()
         self._ledger.commit()

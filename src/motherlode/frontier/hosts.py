@@ -38,6 +38,8 @@ class Host(msgspec.Struct, gc=False):
     """Pages handed out that `count` has not seen yet."""
     guests: tuple[str, ...] = ()
     """Hosts whose robots.txt lies here, and whose next step waits for a request to this host to end; itself, too."""
+    credited: bool = False
+    """It gave a relevant page, and its domain got credit for it (domains.py)."""
 
     def stop_asking(self) -> None:
         self.asking, self.rules_url, self.rules_hops = False, "", 0
@@ -81,6 +83,9 @@ class Sleepers:
 
     def __len__(self) -> int:
         return len(self._arms)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._arms
 
     def put(self, name: str, arm: str) -> bool:
         """Whether the host is, or was, here with this arm; False where it has another."""

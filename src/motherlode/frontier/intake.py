@@ -9,6 +9,8 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -25,6 +27,7 @@ KeepOwn = Callable[[Sequence[Link], Parent | None, Entry | None], Sequence[Link]
 """Of links that are offered, those of our own hosts; the others are then on their way to who owns them."""
 
 _SEED = LinkSource.SEED
+_arm = attrgetter("arm")
 _ACCOUNT = "frontier"
 """The note that holds the account."""
 
@@ -67,7 +70,7 @@ class Intake:
             self._clocks.remember(record)
         expect = self._clocks.expect
         for arm, name, count in self._ledger.waiting():
-            expect(name, arm)
+            expect(name, arm, count)
             self.waiting += count
             if arm.startswith(REVISIT):
                 self.revisits_left += count
@@ -79,6 +82,7 @@ class Intake:
             "sequence": self._sequence,
             "refused": dict(self.refused),
             "now": self.now,
+            "withheld": self._clocks.domains.summary(),
         }
         self._ledger.put_note(_ACCOUNT, msgspec.msgpack.encode(state))
 
@@ -86,6 +90,9 @@ class Intake:
         """Take up the links that are not known yet, rated by the policy; how many there were."""
         if self._keep_own is not None:
             links = self._keep_own(links, parent, found_on)
+        for link in links:
+            if link.source is _SEED:  # those that are known, too: a restart forgets who is exempt
+                self._clocks.exempt(host_of(link.url))
         fresh = self._fresh(links)
         if not fresh:
             return 0
@@ -102,17 +109,19 @@ class Intake:
                 accepted.append(entry)
         self.known_urls += len(fresh)
         self._ledger.add_new(accepted)
+        if found_on is not None and found_on.source == _SEED.value:
+            self._exempt_redirects(accepted)
         self._wait(accepted)
         return len(fresh)
 
     def _fresh(self, links: Sequence[Link]) -> list[Link]:
         fresh: dict[str, Link] = {}
-        scope = self._scope
+        scope, domains = self._scope, self._clocks.domains
         for link, known in zip(links, self._ledger.known_of([link.url for link in links]), strict=True):
             url = link.url
             if known or url in fresh:
                 continue
-            reason = scope(url) if link.source is not _SEED else ""
+            reason = scope(url) or domains.refusal(host_of(url)) if link.source is not _SEED else ""
             if reason:
                 self.refused[reason] += 1
             else:
@@ -127,11 +136,15 @@ class Intake:
     def _wait(self, entries: Sequence[Entry]) -> None:
         """The ledger has the entries; now their hosts must be woken some time."""
         self.waiting += len(entries)
-        last = None
+        for arm, together in groupby(entries, key=_arm):  # links of one host often stand together
+            first, *others = together
+            self._clocks.expect(host_of(first.url), arm, 1 + len(others))
+
+    def _exempt_redirects(self, entries: Sequence[Entry]) -> None:
+        """Seeds are always contacted, and so is what they redirect to."""
         for entry in entries:
-            if entry.arm != last:  # expecting twice is no harm, but links of one host often stand together
-                last = entry.arm
-                self._clocks.expect(host_of(entry.url), last)
+            if entry.hops:
+                self._clocks.exempt(host_of(entry.url))
 
     def enqueue_later(self, entry: Entry, when: float) -> None:
         heapq.heappush(self._later, (when, entry.sequence, entry))
@@ -146,6 +159,16 @@ class Intake:
         self._later = [(when - seconds, sequence, entry) for when, sequence, entry in self._later]
         for when, _, entry in self._later:
             self._ledger.postpone(entry, when)
+
+    def cut_times(self, latest: float) -> int:
+        """Cut times of retries that are later than `latest`. Returns how many there were."""
+        late = [entry for when, _, entry in self._later if when > latest]
+        for entry in late:
+            self._ledger.postpone(entry, latest)
+        if late:
+            self._later = [(min(when, latest), sequence, entry) for when, sequence, entry in self._later]
+            heapq.heapify(self._later)
+        return len(late)
 
     def take(self, arm: str) -> tuple[Host, Entry]:
         """The arm's best URL, which waits no longer, and its host."""
@@ -163,7 +186,8 @@ class Intake:
 
     @property
     def empty(self) -> bool:
-        return not (self.waiting or self._later)
+        """Nothing waits but what the limit on untried hosts withholds."""
+        return self.waiting == self._clocks.domains.withheld_urls and not self._later
 
     def next_time(self) -> float | None:
         return self._later[0][0] if self._later else None

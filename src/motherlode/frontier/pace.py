@@ -18,6 +18,8 @@ _RECOVERY = 0.7
 _LEAST_SLOWDOWN = 0.05
 LONGEST_WAIT = 86_400.0
 """Seconds: a Retry-After beyond a day is taken for a day."""
+MAX_JITTER = 0.25
+"""Share of a wait that `Pace.jittered` may add."""
 
 
 class Pace:
@@ -54,7 +56,7 @@ class Pace:
 
     def jittered(self, wait: float) -> float:
         """Up to a quarter longer, so that what was refused together does not come back together."""
-        return wait * (1 + 0.25 * self._random.random()) if self._politeness.adaptive else wait
+        return wait * (1 + MAX_JITTER * self._random.random()) if self._politeness.adaptive else wait
 
 
 def retry_wait(asked: float | None, backoff: float) -> float:

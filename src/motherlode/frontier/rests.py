@@ -11,9 +11,10 @@ from __future__ import annotations
 from motherlode.frontier.clocks import Clocks
 from motherlode.frontier.entries import HostRecord
 from motherlode.frontier.hosts import Host
-from motherlode.frontier.pace import Pace, retry_wait
+from motherlode.frontier.pace import LONGEST_WAIT, MAX_JITTER, Pace, retry_wait
 from motherlode.frontier.retry import (
     HOST_GIVEN_UP_AFTER,
+    LONGEST_REST,
     RULES_PATIENCE,
     SLOW_DOWN,
     TREATMENTS,
@@ -47,6 +48,11 @@ class Rests:
         self._pace = pace
         self._unit = politeness.retry_wait
         self._retries = politeness.retries
+
+    @property
+    def longest(self) -> float:
+        """Seconds that a host or a URL rests at most, whatever went wrong."""
+        return (1 + MAX_JITTER) * max(LONGEST_WAIT, LONGEST_REST * (self._unit or USUAL_UNIT))
 
     def put_off(self, host: Host, until: float) -> None:
         """A host rests; not one that is given up, since all that is left to do is to refuse its URLs."""

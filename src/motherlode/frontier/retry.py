@@ -61,7 +61,8 @@ RULES_PATIENCE = 1440.0
 """Units of the configured retry wait, six hours by default, for which a robots.txt that cannot be read is asked for:
 long enough for a night's maintenance, and a crawl that has nothing else left comes to its end."""
 _FIRST_REST = 8.0
-_LONGEST_REST = 240.0
+LONGEST_REST = 240.0
+"""Units of the configured retry wait that a host rests at most."""
 _FIRST_RULES_REST = 2.0
 
 
@@ -73,7 +74,7 @@ def long_rest(failures: int) -> float:
     """
     if failures < HOST_RESTS_AFTER:
         return 0.0
-    return float(min(_FIRST_REST * 2 ** min(failures - HOST_RESTS_AFTER, 10), _LONGEST_REST))
+    return float(min(_FIRST_REST * 2 ** min(failures - HOST_RESTS_AFTER, 10), LONGEST_REST))
 
 
 def rules_rest(elapsed: float) -> float:
@@ -82,4 +83,4 @@ def rules_rest(elapsed: float) -> float:
     >>> [rules_rest(elapsed) for elapsed in (0, 2, 4, 8, 999)]
     [2.0, 2.0, 4.0, 8.0, 240.0]
     """
-    return float(min(max(elapsed, _FIRST_RULES_REST), _LONGEST_REST))
+    return float(min(max(elapsed, _FIRST_RULES_REST), LONGEST_REST))

@@ -16,6 +16,9 @@ from motherlode.model.facts import Syntax
 from motherlode.model.links import Link
 from motherlode.model.pages import FailureKind
 
+MAX_UNTRIED_HOSTS = 20
+"""Hosts of one registrable domain that are contacted before one of them was relevant, by default."""
+
 
 class Rating(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A policy's word on one link."""

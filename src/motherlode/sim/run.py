@@ -19,6 +19,7 @@ import xxhash
 from motherlode.crawl.settling import PageOutcome, Settler
 from motherlode.frontier import Frontier, MemoryLedger, Politeness, Ticket
 from motherlode.model import Failure, FailureKind, Policy, RequestKind
+from motherlode.model.selection import MAX_UNTRIED_HOSTS
 from motherlode.policy import Given, Reward
 from motherlode.sim.webs import SimPage, SimulatedWeb
 from motherlode.www.scope import Scope
@@ -131,6 +132,7 @@ class Simulation:
         timing: Timing = IN_ORDER,
         seed: int = 0,
         reward: Reward | None = None,
+        max_untried_hosts: int = MAX_UNTRIED_HOSTS,
     ) -> None:
         self._web = web
         self._reward = reward
@@ -147,6 +149,7 @@ class Simulation:
                 per_host=timing.per_host,
                 retries=timing.failure_rate > 0,  # otherwise no answer changes, as in a crawl of a recorded web
             ),
+            max_untried_hosts=max_untried_hosts,
         )
         self._settler = Settler(self._frontier, policy)
         self._under_way: list[tuple[float, int, Ticket, SimPage | None]] = []
