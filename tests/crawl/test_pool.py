@@ -46,7 +46,7 @@ async def _in_time(work: Coroutine[Any, Any, T]) -> T:
 
 async def _ended(process: int) -> None:
     """Wait until a process has been waited for, which the event loop does."""
-    while Path(f"/proc/{process}").exists():
+    while os.path.exists(f"/proc/{process}"):  # noqa: ASYNC110, ASYNC240, PTH110 - only the kernel knows
         await asyncio.sleep(0.01)
 
 
@@ -60,7 +60,7 @@ async def _stopped(pool: ReaderPool) -> int:
 
 async def _sent(pool: ReaderPool, count: int) -> None:
     """Wait until so many pages are with the only reader."""
-    while len(pool._running[0].sent) < count:  # noqa: SLF001 - no answer tells that a page has only been sent
+    while len(pool._running[0].sent) < count:  # noqa: ASYNC110 - no answer tells that a page has only been sent
         await asyncio.sleep(0.01)
 
 
@@ -138,9 +138,9 @@ def _fragile_python(path: Path) -> Path:
 async def test_reader_killed_during_its_start_is_started_again() -> None:
     async with asyncio.timeout(_SECONDS), _opened(workers=1) as pool:
         reading = asyncio.create_task(pool.read(_body()))
-        while not pool._processes:  # noqa: SLF001 - a process that is not ready yet is told nowhere else
+        while not pool._processes:  # noqa: ASYNC110 - nothing else tells of a process that is not ready
             await asyncio.sleep(0)
-        (starting,) = pool._processes  # noqa: SLF001
+        (starting,) = pool._processes
         starting.kill()
         assert (await reading).relevant
 
@@ -150,7 +150,7 @@ async def test_supervising_task_that_ends_is_replaced_and_logged(caplog: pytest.
         await _stopped(pool)
         reading = asyncio.create_task(pool.read(_body(1)))
         await _sent(pool, 1)
-        (task,) = pool._tasks  # noqa: SLF001 - nothing outside the pool can end its tasks
+        (task,) = pool._tasks  # nothing outside the pool can end its tasks
         task.cancel()
         assert (await reading).relevant
     assert "the supervision of a reader process ended" in caplog.text
@@ -159,10 +159,10 @@ async def test_supervising_task_that_ends_is_replaced_and_logged(caplog: pytest.
 async def test_answer_that_cannot_be_decoded_costs_the_process_and_not_the_pool() -> None:
     async with asyncio.timeout(_SECONDS), _opened(workers=1) as pool:
         await pool.read(_body())
-        decode, pool._decode = pool._decode, lambda _: msgspec.msgpack.decode(b"\xc1")  # noqa: SLF001
+        decode, pool._decode = pool._decode, lambda _: msgspec.msgpack.decode(b"\xc1")
         with pytest.raises(UnreadableError, match="a second one"):
             await pool.read(_body(1))
-        pool._decode = decode  # noqa: SLF001
+        pool._decode = decode
         assert (await pool.read(_body(2))).relevant
 
 

@@ -203,7 +203,8 @@ class ReaderPool:
             try:
                 return _Worker(await self._start())
             except Exception as error:  # noqa: BLE001 - uvloop raises RuntimeError where asyncio has ConnectionError
-                _LOG.warning("a reader process could not be started (attempt %d of %d): %r", attempt, _MAX_STARTS, error)
+                number = f"attempt {attempt} of {_MAX_STARTS}"
+                _LOG.warning("a reader process could not be started (%s): %r", number, error)
                 if attempt == _MAX_STARTS or self._fault is not None:
                     await self._give_up(error, slot.waiting)
             await asyncio.sleep(_PAUSE_SECONDS)
