@@ -25,7 +25,7 @@ from motherlode.frames import GOOD
 _LOG = logging.getLogger(__package__)
 _FRAME_LIMIT = 1 << 30
 _START_SECONDS = 60.0
-_MAX_STARTS = 3
+_MAX_STARTS = 5
 """Attempts in a row to start a process, before the pool gives up."""
 _PAUSE_SECONDS = 0.2
 """Before a process or a supervising task that failed is started again."""
