@@ -258,6 +258,14 @@ def test_the_summary_tells_whose_rules_cannot_be_read(capsys: pytest.CaptureFixt
     assert "robots.txt unread" not in summary(capsys, stats())
 
 
+def test_pages_under_way_at_the_end_of_the_time_are_told_by_stage() -> None:
+    totals = Totals(unfinished={"http://a.example/1": "being read", "http://a.example/2": "being fetched"})
+    assert output._unfinished(totals) == (
+        "1 being read and 1 being fetched when the time was up; `motherlode resume` begins with them"
+    )
+    assert totals.summary()["unfinished"] == {"being fetched": 1, "being read": 1}
+
+
 def test_the_summary_tells_how_long_there_was_no_network(capsys: pytest.CaptureFixture[str]) -> None:
     assert "network" not in summary(capsys, stats())
     once = Totals(outages=1, outage_seconds=3725.0)

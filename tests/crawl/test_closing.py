@@ -35,7 +35,7 @@ class Notes:
         self._writer_fails = writer_fails
 
     def parts(self) -> Any:
-        names = ("lookout", "readers", "fetcher", "writer")
+        names = ("lookout", "errands", "readers", "fetcher", "writer")
         slow = {name: SimpleNamespace(close=self._closing(name)) for name in names}
         quick = ("archive", "journal", "neighbours", "ledger", "sinks")
         return SimpleNamespace(**slow, **{name: SimpleNamespace(close=self._note(name)) for name in quick})
@@ -60,7 +60,7 @@ async def test_the_last_commit_comes_after_the_quads_and_before_the_ledger_is_cl
     await close(notes.parts(), notes.checkpoints(), dried_out=False, spoiled=False)
     order = [name for name in notes.done if name in ("writer", "commit", "ledger")]
     assert order == ["writer", "commit", "ledger"]
-    assert {"readers", "fetcher", "archive", "journal", "neighbours", "sinks", "lookout"} <= set(notes.done)
+    assert {"errands", "readers", "fetcher", "archive", "journal", "neighbours", "sinks", "lookout"} <= set(notes.done)
 
 
 async def test_quads_that_could_not_be_stored_keep_the_frontier_from_being_committed() -> None:

@@ -5,8 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
 
+import msgspec
 import pytest
+import uvloop
 
 from motherlode.crawl.pool import ReaderPool, UnreadableError
 from motherlode.crawl.readings import Body, Instructions
@@ -16,6 +23,45 @@ PAGE = b'<title>T</title><a href="/next">n</a><p itemscope itemtype="http://sche
 
 def _body(number: int = 0, body: bytes = PAGE) -> Body:
     return Body(url=f"http://ex.org/{number}", content_type="text/html", body=body)
+
+
+T = TypeVar("T")
+_SECONDS = 120
+"""For one test: a reader process starts in one, on a busy machine in ten."""
+
+
+@asynccontextmanager
+async def _opened(*, workers: int, seconds: float = 60) -> AsyncIterator[ReaderPool]:
+    pool = ReaderPool(Instructions(target="any"), workers=workers, seconds=seconds)
+    try:
+        yield pool
+    finally:
+        await pool.close()
+
+
+async def _in_time(work: Coroutine[Any, Any, T]) -> T:
+    async with asyncio.timeout(_SECONDS):
+        return await work
+
+
+async def _ended(process: int) -> None:
+    """Wait until a process has been waited for, which the event loop does."""
+    while os.path.exists(f"/proc/{process}"):  # noqa: ASYNC110, ASYNC240, PTH110 - only the kernel knows
+        await asyncio.sleep(0.01)
+
+
+async def _stopped(pool: ReaderPool) -> int:
+    """The only reader of a pool, which reads no further until it is killed."""
+    await pool.read(_body(99))
+    (worker,) = pool.process_ids()
+    os.kill(worker, signal.SIGSTOP)
+    return worker
+
+
+async def _sent(pool: ReaderPool, count: int) -> None:
+    """Wait until so many pages are with the only reader."""
+    while len(pool._running[0].sent) < count:  # noqa: ASYNC110 - no answer tells that a page has only been sent
+        await asyncio.sleep(0.01)
 
 
 async def test_many_pages_are_read_each_with_its_own_answer() -> None:
@@ -32,22 +78,102 @@ async def test_many_pages_are_read_each_with_its_own_answer() -> None:
     assert len({reading.lines for reading in readings}) == 40, "blank nodes and graphs are each page's own"
 
 
-async def test_a_killed_worker_costs_one_page_and_is_replaced() -> None:
-    pool = ReaderPool(Instructions(target="any"), workers=1, seconds=30)
-    try:
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_reader_killed_while_idle_is_replaced(run: Any, caplog: pytest.LogCaptureFixture) -> None:
+    async def kill_and_read() -> tuple[bool, int]:
+        async with _opened(workers=1) as pool:
+            await pool.read(_body())
+            killed = pool.process_ids()[0]
+            os.kill(killed, signal.SIGKILL)
+            await _ended(killed)
+            return (await pool.read(_body(1))).relevant, pool.replaced
+
+    assert run(_in_time(kill_and_read())) == (True, 1)
+    assert "exit status -9" in caplog.text and "another takes its place" in caplog.text
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_pages_in_killed_reader_are_read_by_another(run: Any, caplog: pytest.LogCaptureFixture) -> None:
+    async def kill_and_read() -> list[bool]:
+        async with _opened(workers=1) as pool:
+            worker = await _stopped(pool)
+            reading = [asyncio.create_task(pool.read(_body(number))) for number in range(4)]
+            await _sent(pool, 2)
+            os.kill(worker, signal.SIGKILL)
+            return [(await one).relevant for one in reading]
+
+    assert run(_in_time(kill_and_read())) == [True] * 4
+    assert "while reading http://ex.org/0" in caplog.text
+
+
+async def test_page_that_breaks_two_readers_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", str(_fragile_python(tmp_path / "python")))
+    async with asyncio.timeout(_SECONDS), _opened(workers=1) as pool:
+        breaking = asyncio.create_task(pool.read(_body(1, b"<p>kill -9")))
+        usual = asyncio.create_task(pool.read(_body(2)))
+        with pytest.raises(UnreadableError, match="broke its reader, and a second one"):
+            await breaking
+        assert (await usual).relevant
+        assert pool.replaced == 2
+
+
+def _fragile_python(path: Path) -> Path:
+    """A Python in which a reader process ends by `kill -9` when it reads a page with these words."""
+    path.write_text(
+        f"#!{sys.executable}\n"
+        "import os, signal\n"
+        "from motherlode.crawl import worker\n"
+        "class Fragile(worker.Reader):\n"
+        "    def read(self, page):\n"
+        "        if b'kill -9' in page.body:\n"
+        "            os.kill(os.getpid(), signal.SIGKILL)\n"
+        "        return super().read(page)\n"
+        "worker.Reader = Fragile\n"
+        "worker.main()\n"
+    )
+    path.chmod(0o755)
+    return path
+
+
+async def test_reader_killed_during_its_start_is_started_again() -> None:
+    async with asyncio.timeout(_SECONDS), _opened(workers=1) as pool:
+        reading = asyncio.create_task(pool.read(_body()))
+        while not pool._processes:  # noqa: ASYNC110 - nothing else tells of a process that is not ready
+            await asyncio.sleep(0)
+        (starting,) = pool._processes
+        starting.kill()
+        assert (await reading).relevant
+
+
+async def test_supervising_task_that_ends_is_replaced_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    async with asyncio.timeout(_SECONDS), _opened(workers=1) as pool:
+        await _stopped(pool)
+        reading = asyncio.create_task(pool.read(_body(1)))
+        await _sent(pool, 1)
+        (task,) = pool._tasks  # nothing outside the pool can end its tasks
+        task.cancel()
+        assert (await reading).relevant
+    assert "the supervision of a reader process ended" in caplog.text
+
+
+async def test_answer_that_cannot_be_decoded_costs_the_process_and_not_the_pool() -> None:
+    async with asyncio.timeout(_SECONDS), _opened(workers=1) as pool:
         await pool.read(_body())
-        worker = pool.process_ids()[0]
-        os.kill(worker, signal.SIGSTOP)
+        decode, pool._decode = pool._decode, lambda _: msgspec.msgpack.decode(b"\xc1")
+        with pytest.raises(UnreadableError, match="a second one"):
+            await pool.read(_body(1))
+        pool._decode = decode
+        assert (await pool.read(_body(2))).relevant
+
+
+async def test_timeout_of_a_page_runs_while_the_next_page_waits_for_room_in_the_pipe() -> None:
+    async with asyncio.timeout(_SECONDS), _opened(workers=1, seconds=1) as pool:
+        await _stopped(pool)
         first = asyncio.create_task(pool.read(_body(1)))
-        second = asyncio.create_task(pool.read(_body(2)))
-        await asyncio.sleep(0.2)
-        os.kill(worker, signal.SIGKILL)
-        with pytest.raises(UnreadableError, match="broke its reader"):
+        second = asyncio.create_task(pool.read(_body(2, PAGE + b" " * 5_000_000)))
+        with pytest.raises(UnreadableError, match="took too long"):
             await first
-        assert (await second).relevant
-        assert pool.replaced == 1
-    finally:
-        await pool.close()
+        assert await asyncio.gather(second, return_exceptions=True)
 
 
 async def test_a_page_that_takes_too_long_is_given_up() -> None:

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import contextlib
+import random
 import signal
 import threading
 import time
-from types import FrameType
+from types import FrameType, SimpleNamespace
+from typing import cast
 
 import pytest
 
+from motherlode.transform import bounds
 from motherlode.transform.bounds import Deadline, OutOfTime, TimeLimit, alarm_ready, time_is_up
 
 
@@ -160,6 +164,24 @@ def test_the_inner_limit_may_be_the_shorter() -> None:
         except OutOfTime:
             inner += 1
     assert inner == 1
+
+
+def test_alarm_during_the_bookkeeping_of_a_limit_leaves_no_limit_behind() -> None:
+    ended = TimeLimit(60).__exit__.__func__.__code__  # type: ignore[attr-defined]
+    with alarm_ready(), TimeLimit(60):
+        bounds._ALARM.due[-1] = 0.0  # its time is up
+        bounds._ALARM.ring(signal.SIGALRM, cast(FrameType, SimpleNamespace(f_code=ended)))
+        with pytest.raises(OutOfTime):
+            bounds._ALARM.ring(signal.SIGALRM, None)
+
+
+def test_limits_that_end_at_any_moment_leave_no_limit_behind() -> None:
+    chance = random.Random(3)
+    with alarm_ready():
+        for _ in range(20_000):
+            with contextlib.suppress(OutOfTime), TimeLimit(chance.uniform(0, 0.00005)):
+                sum(range(chance.randrange(20)))
+            assert not bounds._ALARM.due
 
 
 def test_other_threads_ask_their_deadline() -> None:

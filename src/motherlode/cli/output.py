@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -162,6 +163,7 @@ def print_summary(stats: CrawlStats) -> None:
         *([("heads", f"{totals.heads:,}")] if totals.heads else []),
         *([("refreshed", _refreshed(totals))] if totals.refreshed else []),
         *([("sinks", _sinks(stats))] if stats.sinks else []),
+        *([("unfinished", _unfinished(totals))] if totals.unfinished else []),
         ("failures", _by_count(totals.failures) or "none"),
         ("refused", _by_count(stats.refused) or "none"),
         *([("withheld", _withheld(stats))] if stats.withheld.urls else []),
@@ -211,6 +213,13 @@ def _network(totals: Totals) -> str:
     times = "once" if totals.outages == 1 else f"{totals.outages:,} times"
     gone = f"gone {times}, for {duration(totals.outage_seconds)} in all"
     return gone if totals.no_network_since is None else f"{gone}; none since {moment(totals.no_network_since)}"
+
+
+def _unfinished(totals: Totals) -> str:
+    """The pages that were under way when the time was up, in words."""
+    stages = Counter(totals.unfinished.values())
+    under_way = " and ".join(f"{count:,} {stage}" for stage, count in sorted(stages.items(), reverse=True))
+    return f"{under_way} when the time was up; `motherlode resume` begins with them"
 
 
 def _refreshed(totals: Totals) -> str:

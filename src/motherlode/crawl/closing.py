@@ -23,6 +23,7 @@ async def close(parts: Parts, checkpoints: Checkpoints, *, dried_out: bool, spoi
     """Let go of everything; the last commit is made unless something on disk has failed us (`spoiled`)."""
     if parts.lookout is not None:
         await parts.lookout.close()
+    await parts.errands.close()
     await parts.readers.close()
     await parts.fetcher.close()
     if parts.archive is not None:

@@ -52,6 +52,13 @@ class Errands:
         answer = await self._ask(service, page) if service is not None else None
         return Supplies(contexts=contexts, service=answer) if contexts or answer is not None else None
 
+    async def close(self) -> None:
+        """End the requests for contexts that are under way."""
+        tasks = list(self._contexts.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
     async def _context(self, url: str, wait_until: float) -> bytes | None:
         """A context by its URL, fetched once and kept; None where it could not be had, for a while."""
         if url not in self._contexts:

@@ -24,6 +24,7 @@ from motherlode.crawl.outcomes import Outcome, Step, chain, last_outcome, tellin
 from motherlode.crawl.refreshing import WITHDRAWN
 from motherlode.crawl.refreshing import Outcome as Look
 from motherlode.crawl.refusing import DOMAIN_LIMIT, Check, checks, plain_link
+from motherlode.crawl.totals import Totals
 from motherlode.frontier import REVISIT, DiskLedger, Entry, UrlState
 from motherlode.model import Explanation, Link, LinkSource, Parent, Policy, Rating, Syntax, Visit
 from motherlode.policy import policy_from, target_from
@@ -175,6 +176,8 @@ def _known(folder: CrawlFolder, ledger: DiskLedger, entry: Entry, state: UrlStat
     policy = _policy(job, ledger)
     visits = visits_of(ledger, entry.url)
     last = telling(visits)
+    if state is UrlState.IN_FLIGHT:
+        reason = reason or _cut_off_at(ledger, entry.url)
     retry_at = next((until for until, one in ledger.postponed() if one.url == entry.url), None)
     ranked = state is UrlState.WAITING and not entry.arm.startswith(REVISIT)
     rank = _rank(_policy(job, ledger), ledger, entry) if ranked else None
@@ -199,6 +202,16 @@ def _known(folder: CrawlFolder, ledger: DiskLedger, entry: Entry, state: UrlStat
         checks=_checks(folder, job, ledger, entry, state, reason),
     )
     return msgspec.structs.replace(told, because=sentence(told))
+
+
+def _cut_off_at(ledger: DiskLedger, url: str) -> str:
+    """What was being done with a page when the time of the crawl was up; "" if nothing was."""
+    saved = ledger.note("totals")
+    try:
+        stage = msgspec.msgpack.decode(saved, type=Totals).unfinished.get(url) if saved is not None else None
+    except msgspec.DecodeError:
+        return ""
+    return "" if stage is None else f"it was {stage} when the time of the crawl was up"
 
 
 def _wake(policy: Policy, ledger: DiskLedger, wanted: str) -> None:
@@ -324,6 +337,8 @@ def sentence(told: Told) -> str:
         since = "; looked at again since, and unchanged" if outcome.refresh == Look.UNCHANGED.value else ""
         waits = "waits to be looked at again; " if told.state == WAITS else ""
         return f"{waits}fetched as request {outcome.number:,}{worth}; {came}{since}"
+    if told.state == UNDER_WAY and told.reason:
+        return f"waits for a resume: {told.reason}"
     if told.state == UNDER_WAY:
         return "handed out and under way at the last commit, or waiting for its host's robots.txt"
     return told.state

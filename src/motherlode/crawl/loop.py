@@ -14,6 +14,7 @@ checkpoint waits until they are in the store, then commits frontier, totals and 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
@@ -34,6 +35,7 @@ from motherlode.crawl.readings import Reading
 from motherlode.crawl.refreshing import Outcome, is_revisit
 from motherlode.crawl.settling import PageOutcome, Settler
 from motherlode.crawl.taking_up import take_up
+from motherlode.crawl.totals import BEING_FETCHED, BEING_READ
 from motherlode.crawl.visiting import (
     body_of,
     failed_visit,
@@ -48,6 +50,12 @@ from motherlode.index import PageRecord
 from motherlode.model import Failure, FailureKind, Page, Request, RequestKind, Syntax, Visit
 from motherlode.www.scope import OUT_OF_SCOPE
 
+_LOG = logging.getLogger(__package__)
+_GRACE_SECONDS = 4.0
+"""After the time of a crawl, for what is under way to come to its end."""
+_SETTLING_SECONDS = 6.0
+"""After the time of a crawl, for what has come to its end to be settled. The rest of ten seconds is for the store."""
+
 
 class Crawl:
     """Iterate over `visits()`; everything else only reads them."""
@@ -61,7 +69,9 @@ class Crawl:
         """Taken by tickets whose outcome frontier and policy do not know yet."""
         self._turns: asyncio.Queue[Turn | None] = asyncio.Queue()
         """Turns that are over; None is a nudge to look at the frontier again."""
-        self._running: set[asyncio.Task[None]] = set()
+        self._running: dict[asyncio.Task[None], Ticket] = {}
+        self._reading: set[str] = set()
+        """Pages that have come and are not handed to the writer yet."""
         self._pages_running = 0
         self._broken: BaseException | None = None
         self._spoiled = False
@@ -117,6 +127,8 @@ class Crawl:
         return self._places.open == 0 and self._over()
 
     def _finished(self) -> bool:
+        if self._is_late_by(_SETTLING_SECONDS):
+            self._leave_unsettled()
         if self._parts.neighbours is not None:  # they may always send more: only a stop ends a shard
             return self._places.open == 0 and self._stopping
         return self.resting or self.idle
@@ -127,6 +139,8 @@ class Crawl:
         try:
             while True:
                 self._holding.tend()
+                if self._is_late_by(_GRACE_SECONDS):
+                    await self._cut_off()
                 self._begin_turns()
                 if self._finished():
                     break
@@ -135,7 +149,8 @@ class Crawl:
                     visit = await self._settle(turn)
                     if visit is not None:
                         yield visit
-                await self._checkpoints.take_when_due(dried_out=self._dry.dry)
+                if not self._is_late_by(0.0):  # otherwise the last commit is near, and the store has enough to do
+                    await self._checkpoints.take_when_due(dried_out=self._dry.dry)
         except LEDGER_ERRORS as error:
             self._spoiled = True
             raise OSError(f"the frontier could not be read or written: {error}") from error
@@ -143,7 +158,7 @@ class Crawl:
             self._spoiled = True
             raise
         finally:
-            await cancel(self._running)
+            await cancel(self._let_go())
             await close(self._parts, self._checkpoints, dried_out=self._dry.dry, spoiled=self._spoiled)
 
     # ── turns begin ──────────────────────────────────────────────────────────────────────────────────
@@ -162,6 +177,41 @@ class Crawl:
         pages = self.totals.fetched + (self._places.open if under_way is None else under_way)
         return self._budget.is_spent(pages=pages, seconds=self._checkpoints.seconds, received=self.totals.bytes)
 
+    # ── the end of the time ──────────────────────────────────────────────────────────────────────────
+
+    def _is_late_by(self, seconds: float) -> bool:
+        """Whether the time of the crawl has been over for so long."""
+        limit = self._budget.seconds
+        return limit is not None and self._checkpoints.seconds >= limit + seconds
+
+    def _let_go(self) -> list[asyncio.Task[None]]:
+        """The tasks under way, which from here on may end as they like."""
+        tasks = list(self._running)
+        self._running.clear()
+        return tasks
+
+    async def _cut_off(self) -> None:
+        """End what is still under way. Its URLs stay handed out, as after a kill, so that a resume begins with them,
+        and the journal keeps the pages that have come."""
+        tickets, has_come = dict(self._running), frozenset(self._reading)
+        await cancel(self._let_go())
+        for task, ticket in tickets.items():
+            if task.cancelled():  # others ended just before, and are settled
+                self._leave(ticket, BEING_READ if ticket.url in has_come else BEING_FETCHED)
+
+    def _leave_unsettled(self) -> None:
+        """Let a resume settle what was read too late."""
+        while not self._turns.empty():
+            turn = self._turns.get_nowait()
+            if turn is not None:
+                self._leave(turn.ticket, BEING_READ)
+
+    def _leave(self, ticket: Ticket, stage: str) -> None:
+        self._places.open -= 1
+        if ticket.kind is RequestKind.PAGE:
+            self._pages_running -= 1
+            self.totals.unfinished[ticket.url] = stage
+
     @property
     def dried_out(self) -> bool:
         """The crawl ended, or would, because hardly a request of late was a find."""
@@ -177,9 +227,10 @@ class Crawl:
             self._places.open += 1
             if ticket.kind is RequestKind.PAGE:
                 self._pages_running += 1
+                self.totals.unfinished.pop(ticket.url, None)
                 self._note_value(ticket)
             task = asyncio.create_task(self._turn(ticket))
-            self._running.add(task)
+            self._running[task] = ticket
             task.add_done_callback(self._ended)
 
     def _note_value(self, ticket: Ticket) -> None:
@@ -188,10 +239,17 @@ class Crawl:
             self._values[ticket.url] = value(ticket.entry.arm)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        self._running.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            self._broken = task.exception()
-            self._turns.put_nowait(None)
+        """Notice a task that broke, or that something else than the crawl has cancelled: its place would stay taken."""
+        error = None if task.cancelled() else task.exception()
+        ticket = self._running.pop(task, None)
+        if ticket is not None and task.cancelled():
+            error = RuntimeError(f"internal error: the task for {ticket.url} was cancelled")
+        if error is None:
+            return
+        if not isinstance(error, OSError):  # that is told to the user as it is: the disk is full, for one
+            _LOG.error("internal error: a task of the crawl ended: %r", error)
+        self._broken = error
+        self._turns.put_nowait(None)
 
     async def _turn(self, ticket: Ticket) -> None:
         """Fetch, read and hand to the writer: what can be done for many URLs at a time."""
@@ -215,19 +273,27 @@ class Crawl:
             fetched = revisits.judged(ticket, fetched)
         reading = None
         if isinstance(fetched, Page) and ticket.kind is RequestKind.PAGE:
+            self._reading.add(ticket.url)
             try:
-                page = body_of(fetched)
-                reading = await self._parts.readers.read(page)
-                with self._places.asking(time.monotonic()):  # whoever has what it needs may be slow as well
-                    supplies = await self._parts.errands.supplies(fetched, reading)
-                if supplies is not None:
-                    reading = await self._parts.readers.read(msgspec.structs.replace(page, supplies=supplies))
-                await self._parts.writer.put(page_record(ticket, fetched, reading))
+                reading = await self._read(ticket, fetched)
             except UnreadableError as error:
                 fetched = Failure(
                     url=fetched.url, kind=FailureKind.PROCESSING, detail=str(error), status=fetched.status
                 )
+            finally:
+                self._reading.discard(ticket.url)
         self._turns.put_nowait(self._holding.turn(ticket, fetched, reading, began=began))
+
+    async def _read(self, ticket: Ticket, fetched: Page) -> Reading:
+        """Read a page, a second time if it needs something from elsewhere, and hand it to the writer."""
+        page = body_of(fetched)
+        reading = await self._parts.readers.read(page)
+        with self._places.asking(time.monotonic()):  # whoever has what it needs may be slow as well
+            supplies = await self._parts.errands.supplies(fetched, reading)
+        if supplies is not None:
+            reading = await self._parts.readers.read(msgspec.structs.replace(page, supplies=supplies))
+        await self._parts.writer.put(page_record(ticket, fetched, reading))
+        return reading
 
     def _is_probed(self, ticket: Ticket) -> bool:
         """A HEAD goes first. Not for a page that is known: its request is conditional, which is better."""

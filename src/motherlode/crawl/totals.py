@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from motherlode.model import FailureKind, Visit
+
+BEING_READ, BEING_FETCHED = "being read", "being fetched"
+"""What was done with a page when the time of the crawl was up."""
 
 
 class Totals(msgspec.Struct, kw_only=True):
@@ -40,6 +44,9 @@ class Totals(msgspec.Struct, kw_only=True):
     outage_seconds: float = 0.0
     no_network_since: float | None = None
     """Seconds since the epoch, while there is none."""
+    unfinished: dict[str, str] = {}
+    """URLs of pages that were under way when the time of the crawl was up, and what was being done with each. A resume
+    begins with them, and takes them off."""
     links: int = 0
     curve: list[tuple[int, int]] = []
     """Pairs of pages asked for the first time and relevant ones, thinned as they grow."""
@@ -120,6 +127,7 @@ class Totals(msgspec.Struct, kw_only=True):
             "outages": self.outages,
             "outage_seconds": round(self.outage_seconds, 3),
             "no_network_since": self.no_network_since,
+            "unfinished": dict(sorted(Counter(self.unfinished.values()).items())),
             "failures": dict(sorted(self.failures.items())),
             "problems": dict(sorted(self.problems.items())),
             "syntaxes": {name: {"pages": p, "statements": s} for name, (p, s) in sorted(self.syntaxes.items())},
@@ -144,6 +152,7 @@ def sum_of(parts: Sequence[Totals]) -> Totals:
     for part in parts:
         for name in _COUNTERS:
             setattr(whole, name, getattr(whole, name) + getattr(part, name))
+        whole.unfinished |= part.unfinished
         for kind, count in part.failures.items():
             whole.failures[kind] = whole.failures.get(kind, 0) + count
         for problem, count in part.problems.items():

@@ -16,7 +16,7 @@ import msgspec
 from motherlode.crawl.reading import Reader
 from motherlode.crawl.readings import Body, Instructions
 from motherlode.frames import BAD, GOOD, read_frame, write_frame
-from motherlode.transform.bounds import alarm_ready
+from motherlode.transform.bounds import OutOfTime, alarm_ready
 
 MEMORY = 4 << 30
 """Bytes of address space; a page that needs more ends the worker, not the machine."""
@@ -37,7 +37,7 @@ def main() -> None:
         while (frame := read_frame(source)) is not None:
             try:
                 answer = GOOD + encode(reader.read(decode(frame)))
-            except Exception as error:  # noqa: BLE001 - whatever a page provokes is this page's failure, on record
+            except (Exception, OutOfTime) as error:  # noqa: BLE001 - whatever a page provokes is this page's failure, on record
                 answer = BAD + f"{type(error).__name__}: {error}".encode("utf-8", "replace")
             try:
                 write_frame(sink, answer)

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
+from types import FrameType, FunctionType
 
 _REPEAT_SECONDS = 0.25
 """The alarm rings again: the first may be lost where Python cannot raise, in a finaliser for one."""
@@ -71,7 +71,10 @@ class _Alarm:
         if ends < self._rings:
             self._set(ends)
 
-    def ring(self, _signal: int, _frame: FrameType | None) -> None:
+    def ring(self, _signal: int, frame: FrameType | None) -> None:
+        if frame is not None and frame.f_code in _OWN_CODE:  # a limit half set or half taken away would stay for ever
+            self._rings = time.monotonic() + _REPEAT_SECONDS
+            return
         now = time.monotonic()
         if not self.due:  # it was meant for a block that has ended
             self._stop()
@@ -179,3 +182,12 @@ class TimeLimit(Deadline):
             del _ALARM.due[self._depth :]
             if self._was_free:
                 _ALARM.give_back()
+
+
+_OWN_CODE = frozenset(
+    method.__code__
+    for owner in (_Alarm, TimeLimit)
+    for method in vars(owner).values()
+    if isinstance(method, FunctionType)
+)
+"""Where the alarm must not raise; it rings again a moment later."""
