@@ -20,7 +20,7 @@ from motherlode.transform.blank import BlankNames
 from motherlode.transform.bounds import Deadline, OutOfTime, time_is_up
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
-from motherlode.www.html_references import resolve_iri
+from motherlode.www.iri import resolve_and_check
 from motherlode.www.media import MEDIA, RDF_NAMESPACE, by_media_type
 from motherlode.www.xmltree import Element
 
@@ -101,7 +101,7 @@ def _scripts(document: Document, syntax: Syntax) -> Blocks:
             if content.startswith(_CDATA):
                 content = content.removeprefix(_CDATA).removesuffix(_CDATA_END)
             if content:
-                yield _block(content.encode(errors="replace"), kind, document.base), places.of(content)
+                yield _block(content.encode(errors="replace"), kind, document.iri_base), places.of(content)
 
 
 class _Places:
@@ -176,7 +176,7 @@ def _base(around: list[Element], url: str) -> str:
     base = url
     for element in reversed(around):
         reference = element.get(_XML_BASE)
-        base = resolve_iri(base, reference) if reference else base
+        base = resolve_and_check(base, reference).value if reference else base
     return base
 
 

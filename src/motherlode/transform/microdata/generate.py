@@ -10,7 +10,7 @@ from motherlode.transform.microdata.tree import Element, Tree, words
 from motherlode.transform.microdata.values import Values
 from motherlode.transform.microdata.vocabularies import Registry, vocabularies
 from motherlode.www.document import Document
-from motherlode.www.html_references import escaped
+from motherlode.www.iri import check
 
 _MOST_VALUES = 250_000
 """Property values of one page. An itemref to one big element from many items multiplies them without end."""
@@ -21,7 +21,7 @@ class Generator:
 
     def __init__(self, document: Document, names: BlankNames, registry: Registry) -> None:
         self._document = document
-        self._base = document.base
+        self._base = document.iri_base
         self._names = names
         self._tree = Tree(document)
         self._vocabularies = vocabularies(registry)
@@ -52,6 +52,7 @@ class Generator:
         return [
             *(Problem(syntax=Syntax.MICRODATA, message=message) for message in limits),
             *located(self._document, Syntax.MICRODATA, refused),
+            *located(self._document, Syntax.MICRODATA, self._values.repaired.items(), mended=True),
         ]
 
     def _subject(self, item: Element, inherited: str) -> str:
@@ -69,7 +70,7 @@ class Generator:
 
     def _item(self, item: Element, inherited: str) -> None:
         subject = self._subjects[id(item)]
-        written = (escaped(word) for word in words(item.attributes.get("itemtype")))
+        written = (check(word) for word in words(item.attributes.get("itemtype")))
         types = [term for word in written if (term := self._values.checked(word, is_reference=False))]
         for term in types:
             self._statements.append((subject, RDF_TYPE, term, ""))
@@ -98,7 +99,4 @@ class Generator:
                     self._statements.append((value, predicate, subject, ""))
 
     def _predicates(self, vocabulary: str, name: str) -> tuple[str, ...]:
-        found = self._vocabularies.predicates(vocabulary, name, base=self._base)
-        if not found:
-            self._values.checked(escaped(name))
-        return found
+        return self._vocabularies.predicates(vocabulary, name, base=self._base, term_of=self._values.checked)

@@ -30,5 +30,9 @@ def extract(document: Document, names: BlankNames) -> Extraction:
     return Extraction(
         syntax=Syntax.MICROFORMATS,
         statements=tuple(dict.fromkeys(writer.statements)),
-        problems=(*located(document, Syntax.MICROFORMATS, writer.troubles), *problems),
+        problems=(
+            *located(document, Syntax.MICROFORMATS, writer.troubles),
+            *located(document, Syntax.MICROFORMATS, writer.repairs.items(), mended=True),
+            *problems,
+        ),
     )

@@ -9,7 +9,6 @@ from selectolax.lexbor import LexborNode
 from motherlode.transform.microformats.classic import CLASSIC_ROOTS
 from motherlode.transform.microformats.items import Item
 from motherlode.transform.microformats.names import class_names
-from motherlode.transform.microformats.urls import base_of
 from motherlode.transform.microformats.walk import Walk
 from motherlode.www.document import Document
 
@@ -31,7 +30,7 @@ def read_items(document: Document, *, ignored: frozenset[str] = frozenset()) -> 
     if not roots:
         return Found(items=(), limits=())
     languages = _Languages(document)
-    walk = Walk(base=base_of(document), ignored=ignored, by_id=_Ids(document).find)
+    walk = Walk(base=document.iri_base, ignored=ignored, by_id=_Ids(document).find)
     for node in roots:
         if node.mem_id not in walk.seen:
             walk.read(node, languages.of(node))

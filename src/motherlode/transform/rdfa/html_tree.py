@@ -17,7 +17,7 @@ from motherlode.transform.rdfa.hosts import HTML
 from motherlode.transform.rdfa.html_markup import fragment
 from motherlode.transform.rdfa.tree import RELEVANT, Element, Tree
 from motherlode.www.document import Document
-from motherlode.www.html_references import without_fragment
+from motherlode.www.iri import without_fragment
 from motherlode.www.marks import Mark
 
 # A plain list is faster than `:is()`, and finds an element once for each member that it fits.
@@ -46,7 +46,7 @@ def html_tree(document: Document, *, roles: bool) -> Tree | None:
     builder = _Builder(root)
     for node in _starting(document, roles=roles):
         builder.add(node)
-    return Tree(host=HTML, reader=_READER, base=without_fragment(document.base), elements=builder.elements)
+    return Tree(host=HTML, reader=_READER, base=without_fragment(document.iri_base), elements=builder.elements)
 
 
 def _starting(document: Document, *, roles: bool) -> list[LexborNode]:

@@ -12,7 +12,7 @@ from motherlode.model import ContentKind
 from motherlode.transform.rdfa.hosts import XHTML1, XHTML5, XML, Host
 from motherlode.transform.rdfa.tree import RELEVANT, Element, Tree
 from motherlode.www.document import Document
-from motherlode.www.html_references import resolve_iri, without_fragment
+from motherlode.www.iri import resolve_and_check, without_fragment
 from motherlode.www.xmltree import local_name
 
 _XML_ATTRIBUTES = {
@@ -28,7 +28,7 @@ def xml_tree(document: Document, root: Any, *, public_id: str) -> Tree:
     base = document.url
     if host.is_html:
         given = root.find(f"{_XHTML}head/{_XHTML}base[@href]")
-        base = resolve_iri(base, given.get("href")) if given is not None else base
+        base = resolve_and_check(base, given.get("href")).value if given is not None else base
     return Tree(host=host, reader=_READER, base=without_fragment(base), elements=_elements(root))
 
 
