@@ -86,7 +86,7 @@ def test_iri_with_bad_characters_is_repaired_wherever_it_stands(place: str, writ
 
 def test_strict_iris_cost_their_statements() -> None:
     document = page('{"@id": "http://s/", "http://p/": [{"@id": "http://x/a b"}, 1]}', kind=ContentKind.JSON_LD)
-    found = jsonld.read_document(document, names(), TransformOptions(strict_iris=True))
+    found = jsonld.read_document(document, names(), TransformOptions(strict_jsonld=True))
     assert [statement[2][:3] for statement in found.statements] == ['"1"']
     assert [(p.message, p.mended) for p in found.problems] == [
         ("bad IRI, its statements are lost: http://x/a b", False)

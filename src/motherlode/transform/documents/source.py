@@ -53,6 +53,11 @@ class Source:
         found = self._window.find(mark, index, index + size)
         return bytes(self._window[index : found + len(mark)]) if found != -1 else self.get(offset, size)
 
+    def find(self, text: bytes) -> int:
+        """The offset of the first occurrence of a text in the window; -1 if there is none."""
+        index = self._window.find(text)
+        return index if index == -1 else self.start + index
+
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset; those of the first byte still kept, for any before it."""
         offset = max(offset, self.start)

@@ -49,7 +49,7 @@ class _Gathered:
             base=base,
             expand_context=options.context or None,
             strict=False,
-            strict_iris=options.strict_iris,
+            strict_iris=options.strict_jsonld,
             contexts=options.contexts,
             limits=Limits(statements=options.statements),
         )
