@@ -142,12 +142,16 @@ class Source:
 class Feed:
     """A source as the file that a parser reads, from an offset on, with a header of our own before it."""
 
-    def __init__(self, source: Source, *, start: int = 0, end: int | None = None, header: bytes = b"") -> None:
+    def __init__(
+        self, source: Source, *, start: int = 0, end: int | None = None, header: bytes = b"", footer: bytes = b""
+    ) -> None:
         self.position = start
         """Offset of the first byte that was not handed out yet."""
         self._source = source
         self._end = end
         self._header = header
+        self._footer = footer
+        """What is handed out after the end."""
 
     def file(self) -> IO[bytes]:
         """Itself, for a parser that asks for a file and only ever reads it."""
@@ -157,10 +161,13 @@ class Feed:
         if self._header:
             given, self._header = self._header[:size], self._header[size:]
             return given
+        wanted = size
         if self._end is not None:
             size = min(size, self._end - self.position)
         given = self._source.get(self.position, size) if size > 0 else b""
         self.position += len(given)
+        if not given:
+            given, self._footer = self._footer[:wanted], self._footer[wanted:]
         return given
 
 

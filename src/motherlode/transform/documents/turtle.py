@@ -81,9 +81,16 @@ class TurtleReader:
         while segment is not None:
             segment = yield from self._read_segment(segment)
 
-    def _parse(self, segment: _Segment, *, end: int | None = None, lenient: bool = False) -> ox.QuadParser:
-        feed = Feed(self._source, start=segment.start, end=end, header=segment.header.encode())
-        return ox.parse(feed.file(), self._format, base_iri=segment.base, lenient=lenient)
+    def _parse(self, segment: _Segment) -> ox.QuadParser:
+        feed = Feed(self._source, start=segment.start, header=segment.header.encode())
+        return ox.parse(feed.file(), self._format, base_iri=segment.base)
+
+    def _parse_leniently(self, segment: _Segment, end: Boundary) -> ox.QuadParser:
+        """A parser that minds no invalid IRI. If the part ends inside a graph, the graph is closed."""
+        footer = b" }" if end.graph else b""
+        header = segment.header.encode()
+        feed = Feed(self._source, start=segment.start, end=end.offset, header=header, footer=footer)
+        return ox.parse(feed.file(), self._format, base_iri=segment.base, lenient=True)
 
     def _read_segment(self, segment: _Segment) -> Found:
         """Reads up to the first error, and says where to go on after it."""
@@ -139,7 +146,7 @@ class TurtleReader:
         if end is None:
             return None
         if is_near:
-            parser = self._parse(segment, end=end.offset, lenient=True)
+            parser = self._parse_leniently(segment, end)
             yield from self._salvage(parser, recent, count, problem)
         base = None if parser.base_iri is None else valid_base(check(parser.base_iri).value)
         return self._segment(end, base or segment.base, parser.prefixes)
