@@ -91,7 +91,7 @@ _GRAPH = re.compile(
 _OPENS_GRAPH = re.compile(rb"\{(?!\|)")
 """Not an annotation of RDF 1.2, which Turtle has, too."""
 _ENCLOSED = re.compile(
-    rb"\"\"\".*?\"\"\"|'''.*?'''|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|<[^\s<>]*>|#[^\n]*", re.DOTALL
+    rb"\"\"\".*?\"\"\"|'''.*?'''|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|<[^<>\n]*>|#[^\n]*", re.DOTALL
 )
 
 
