@@ -178,3 +178,26 @@ def test_base_element_keeps_its_letters_in_every_syntax(name: str) -> None:
     objects = [s[2] for extraction in facts.extractions for s in extraction.statements if s[1] in PREDICATES]
     assert objects == ["<http://base.example/ä/é>"]
     assert document.base == "http://base.example/%C3%A4/"
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_address_of_the_page_is_repaired_in_every_syntax(name: str) -> None:
+    content_type, write = WRITERS[name]
+    body = write("x").encode()
+    document = Document(
+        url="http://e.org/a b[0]/", body=body, detected=detect(body, url=BASE, content_type=content_type)
+    )
+    facts = transform(document, content_type=content_type)
+    objects = [s[2] for extraction in facts.extractions for s in extraction.statements if s[1] in PREDICATES]
+    assert objects == ["<http://e.org/a%20b%5B0%5D/x>"]
+
+
+def test_rdfxml_without_the_namespace_of_rdf_is_read_if_declared() -> None:
+    body = b'<?xml version="1.0"?>\n<Book xmlns="http://example.org/terms#">\n <title>Dogs in Hats</title>\n</Book>'
+    detected = detect(body, url=BASE, content_type="application/rdf+xml")
+    (extraction,) = transform(Document(url=BASE, body=body, detected=detected)).extractions
+    assert [s[1:3] for s in extraction.statements] == [
+        (f"<{RDF}type>", "<http://example.org/terms#Book>"),
+        ("<http://example.org/terms#title>", '"Dogs in Hats"'),
+    ]
+    assert not extraction.problems

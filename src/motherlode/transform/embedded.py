@@ -145,7 +145,7 @@ def _elements(document: Document) -> Blocks:
             if _breaks_off(document) and all(it.getnext() is None for it in (element, *around)):
                 _cut_stump(copy)
             text = etree.tostring(copy, encoding="utf-8", with_tail=False)
-            yield _block(text, ContentKind.RDF_XML, _base(around, document.url)), _at_line_of(element)
+            yield _block(text, ContentKind.RDF_XML, _base(around, document.iri)), _at_line_of(element)
 
 
 def _with_language(element: Element, around: list[Element]) -> Element:

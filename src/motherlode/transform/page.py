@@ -40,7 +40,7 @@ _MOST_ELEMENTS = 1_000
 
 def extract(document: Document, _names: BlankNames) -> Extraction:
     """The page facts of an HTML document."""
-    page = iri(document.url)
+    page = iri(document.iri)
     head = document.html.head
     if page is None or head is None:
         return Extraction(syntax=Syntax.PAGE)

@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 from motherlode.model import ContentKind, Detected, Problem
 from motherlode.www.html_guard import guarded
 from motherlode.www.html_selfclosing import with_end_tags
-from motherlode.www.iri import repair_message, resolve_and_check
+from motherlode.www.iri import check, repair_message, resolve_and_check
 from motherlode.www.marks import Mark, marks_in
 from motherlode.www.urls import parse
 from motherlode.www.xmltree import XmlTree, parse_xml
@@ -71,10 +71,15 @@ class Document:
         return href.partition("#")[0] if href.startswith(_WEB_SCHEMES) else self.url
 
     @cached_property
+    def iri(self) -> str:
+        """The page's own IRI: its address, repaired if the caller gave one with characters that no IRI may have."""
+        return check(self.url).value
+
+    @cached_property
     def iri_base(self) -> str:
         """The IRI against which references in statements are resolved: as `base`, but by the rule of `www.iri`."""
         if self._base_href is None:
-            return self.url
+            return self.iri
         iri = resolve_and_check(self.url, self._base_href)
         if not iri.is_valid or not iri.value.startswith(_WEB_SCHEMES):
             return self.base

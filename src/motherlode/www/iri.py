@@ -198,7 +198,7 @@ def _encode(forbidden: re.Pattern[str], text: str) -> str:
 def _percent_encode(found: re.Match[str]) -> str:
     try:
         encoded = found[0].encode()
-    except UnicodeEncodeError:  # a lone surrogate stands for no character
+    except UnicodeEncodeError:  # a lone surrogate is not a character
         encoded = _REPLACEMENT
     return "".join(f"%{byte:02X}" for byte in encoded)
 

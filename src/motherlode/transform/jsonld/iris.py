@@ -1,4 +1,4 @@
-"""What strings of a document are: IRIs, blank nodes, language tags."""
+"""Kinds of strings in a document: IRIs, blank nodes, language tags."""
 
 from __future__ import annotations
 

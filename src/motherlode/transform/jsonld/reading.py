@@ -30,7 +30,7 @@ def extract(document: Document, names: BlankNames, options: TransformOptions) ->
 
 def read_document(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
     """What a JSON-LD document says."""
-    gathered = _Gathered(document, names, options, base=document.url, embedded=False)
+    gathered = _Gathered(document, names, options, base=document.iri, embedded=False)
     gathered.add_block(document.text.removeprefix("\ufeff"))
     return gathered.extraction()
 
@@ -112,7 +112,7 @@ def _says_something(value: Json) -> bool:
 
 
 def undefined_name(value: Json) -> str:
-    """A term, type or compact IRI of an object that no context is around, in quotation marks; "" if there is none.
+    """Return a term, type or compact IRI of an object outside of every context, in quotation marks; "" if none is found.
 
     >>> undefined_name([{"@context": {}, "a": {"b": 1}}, {"http://example.org/": [{"@type": "C"}]}])
     '"C"'

@@ -23,7 +23,7 @@ __all__ = ["extract", "parse"]
 def extract(document: Document, names: BlankNames) -> Extraction:
     """The microformats of a page as statements."""
     found = read_items(document, ignored=LAYOUT_NAMES)
-    writer = Writer(document.url, names)
+    writer = Writer(document.iri, names)
     for item in found.items:
         writer.write(item)
     problems = [Problem(syntax=Syntax.MICROFORMATS, message=limit) for limit in found.limits]

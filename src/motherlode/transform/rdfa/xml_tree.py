@@ -25,7 +25,7 @@ _XHTML = "{http://www.w3.org/1999/xhtml}"
 def xml_tree(document: Document, root: Any, *, public_id: str) -> Tree:
     """The sparse tree of a document with this root and document type."""
     host = _host(document.kind, root, public_id)
-    base = document.url
+    base = document.iri
     if host.is_html:
         given = root.find(f"{_XHTML}head/{_XHTML}base[@href]")
         base = resolve_and_check(base, given.get("href")).value if given is not None else base
