@@ -112,7 +112,7 @@ def _says_something(value: Json) -> bool:
 
 
 def undefined_name(value: Json) -> str:
-    """Return a term, type or compact IRI of an object outside of every context, in quotation marks; "" if none is found.
+    """Return a quoted term, type or compact IRI of an object outside of every context; "" if none is found.
 
     >>> undefined_name([{"@context": {}, "a": {"b": 1}}, {"http://example.org/": [{"@type": "C"}]}])
     '"C"'
