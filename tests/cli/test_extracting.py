@@ -179,3 +179,14 @@ async def test_contexts_are_fetched_where_that_is_wanted() -> None:
         assert site.asked() == ["/a"]
         assert '<http://v.example/name> "Ann"' in await motherlode(*asking, "--contexts", "fetch")
         assert site.asked() == ["/a", "/a", "/c.jsonld"]
+
+
+def test_strict_jsonld_leaves_out_iris_that_would_have_to_be_repaired() -> None:
+    block = '{"@id": "http://s.org/", "http://p.org/": [{"@id": "http://o.org/a b"}, {"@id": "http://o.org/c"}]}'
+    arguments = ("-", "--base", "http://ex.org/", "--type", "application/ld+json")
+    found = extract(*arguments, text=block)
+    assert "<http://o.org/a%20b>" in found.stdout
+    assert "mended" in found.stderr
+    strict = extract(*arguments, "--strict-jsonld", text=block)
+    assert strict.stdout.count("<http://p.org/>") == 1
+    assert "problem" in strict.stderr

@@ -114,6 +114,17 @@ def test_a_single_node_is_rdf_where_it_is_said_to_be() -> None:
     assert detect(body, url="http://example.org/x", content_type="text/xml").kind is ContentKind.XML
 
 
+def test_node_without_the_namespace_of_rdf_is_rdf_if_declared() -> None:
+    body = b'<?xml version="1.0"?>\n<!-- a book -->\n<Book xmlns="http://example.org/terms#"><title>Dogs</title></Book>'
+    url = "http://example.org/x"
+    assert detect(body, url=url, content_type="application/rdf+xml").kind is ContentKind.RDF_XML
+    assert detect(body, url=url + ".rdf", content_type="").kind is ContentKind.RDF_XML
+    assert detect(body, url=url + ".rdf", content_type="text/xml").kind is ContentKind.XML
+    assert detect(body, url=url, content_type="application/xml").kind is ContentKind.XML
+    no_namespace = b"<Error><Code>NoSuchKey</Code></Error>"
+    assert detect(no_namespace, url=url, content_type="application/rdf+xml").kind is ContentKind.XML
+
+
 def test_plain_xml_and_json() -> None:
     assert detect(XML, url="http://example.org/x", content_type="").kind is ContentKind.XML
     assert detect(JSON, url="http://example.org/x", content_type="text/html").kind is ContentKind.JSON

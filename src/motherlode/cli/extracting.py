@@ -72,6 +72,9 @@ def extract(
     contexts: Annotated[
         Contexts, typer.Option(help="JSON-LD contexts: those that come with Motherlode, or others fetched as well.")
     ] = Contexts.BUNDLED,
+    strict_jsonld: Annotated[
+        bool, typer.Option("--strict-jsonld", help="Leave out IRIs of JSON-LD that would have to be repaired.")
+    ] = False,
 ) -> None:
     """Extract the structured data of one page or document.
 
@@ -97,7 +100,8 @@ def extract(
     network = _Network(tuple(allow or ()), delay)
     try:
         got = _source(source, base=base, media_type=media_type, network=network)
-        parts = read_source(got, wanted, network.contexts if contexts is Contexts.FETCH else None)
+        get_contexts = network.contexts if contexts is Contexts.FETCH else None
+        parts = read_source(got, wanted, get_contexts, strict_jsonld=strict_jsonld)
         _write(tally.watch(parts), got.url, form)
     except JobError as error:
         stop(str(error), code=FAILED)

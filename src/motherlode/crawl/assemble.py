@@ -346,6 +346,7 @@ def _instructions(job: Job, scope: ScopeRule) -> Instructions:
         transformations=dict(options.transformations),
         services=options.services,
         transformers=options.transformers,
+        strict_jsonld=options.strict_jsonld,
         following=job.following(),
         keep_hashes=reward_from(job.reward).needs_hashes,
         is_brief=is_brief,

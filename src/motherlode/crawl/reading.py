@@ -46,6 +46,7 @@ class Reader:
             transformations=instructions.transformations,
             services=instructions.services,
             transformers=instructions.transformers,
+            strict_jsonld=instructions.strict_jsonld,
         )
         self._outside = None if instructions.scope.is_everything else Outside(instructions.scope.scope())
         self._extract_options = ExtractOptions(

@@ -46,6 +46,7 @@ class Instructions(msgspec.Struct, frozen=True, kw_only=True):
     transformations: dict[str, bytes] = {}
     services: tuple[Service, ...] = ()
     transformers: frozenset[str] | None = None
+    strict_jsonld: bool = False
     following: Following = Following()
     """Which links the user wants followed."""
     keep_ntriples: bool = False

@@ -65,10 +65,16 @@ GetContexts = Callable[[Sequence[str]], Mapping[str, bytes]]
 
 
 def read_source(
-    source: Source, syntaxes: frozenset[Syntax] | None, get_contexts: GetContexts | None = None
+    source: Source,
+    syntaxes: frozenset[Syntax] | None,
+    get_contexts: GetContexts | None = None,
+    *,
+    strict_jsonld: bool = False,
 ) -> Iterator[Part]:
     """The facts of a source; of a large RDF document piece by piece, so that it need not fit into memory."""
-    options = TransformOptions(syntaxes=syntaxes, seconds=_SECONDS_A_SYNTAX, statements=10_000_000)
+    options = TransformOptions(
+        syntaxes=syntaxes, strict_jsonld=strict_jsonld, seconds=_SECONDS_A_SYNTAX, statements=10_000_000
+    )
     if source.path is None:
         yield _whole(source, source.body, source.url, options, get_contexts)
         return

@@ -91,7 +91,7 @@ _GRAPH = re.compile(
 _OPENS_GRAPH = re.compile(rb"\{(?!\|)")
 """Not an annotation of RDF 1.2, which Turtle has, too."""
 _ENCLOSED = re.compile(
-    rb"\"\"\".*?\"\"\"|'''.*?'''|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|<[^\s<>]*>|#[^\n]*", re.DOTALL
+    rb"\"\"\".*?\"\"\"|'''.*?'''|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|<[^<>\n]*>|#[^\n]*", re.DOTALL
 )
 
 
@@ -184,15 +184,22 @@ def _markup(
 def _other_xml(
     xml: XmlHead, head: bytes, declared: ContentKind | None, extension: ContentKind | None
 ) -> ContentKind | None:
-    if ContentKind.RDF_XML in (declared, extension) and RDF_NAMESPACE in xml.namespaces.values():
+    if _may_be_node(xml, declared, extension):
         is_owl_xml = (xml.namespace, xml.name) == _OWL_XML and b"rdf:about" not in head
-        return ContentKind.XML if is_owl_xml else ContentKind.RDF_XML  # a node may be the root: RDF/XML, section 2.6
+        return ContentKind.XML if is_owl_xml else ContentKind.RDF_XML
     is_xml = declared is not None and MEDIA[declared].is_xml
     if declared is ContentKind.HTML or (not is_xml and _opens_html(head[xml.root_offset :])):
         return ContentKind.XML if xml.has_declaration and xml.namespaces else ContentKind.HTML
     if _is_fragment(xml) and _may_be_fragment(declared, extension):
         return ContentKind.HTML
     return ContentKind.XML if is_xml or xml.has_declaration or xml.namespaces else None
+
+
+def _may_be_node(xml: XmlHead, declared: ContentKind | None, extension: ContentKind | None) -> bool:
+    """Whether the root may be a node of RDF/XML (section 2.6), which need not name the namespace of RDF at all."""
+    if RDF_NAMESPACE in xml.namespaces.values():
+        return ContentKind.RDF_XML in (declared, extension)
+    return bool(xml.namespace) and (declared or extension) is ContentKind.RDF_XML
 
 
 def _is_fragment(xml: XmlHead) -> bool:

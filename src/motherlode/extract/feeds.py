@@ -9,7 +9,7 @@ from motherlode.extract.options import MAX_TEXT, ExtractOptions
 from motherlode.extract.surroundings import shortened
 from motherlode.model import Link, LinkSource, Problem
 from motherlode.www.document import Document
-from motherlode.www.html_references import resolve_iri
+from motherlode.www.iri import resolve_and_check
 from motherlode.www.xmltree import Element, local_name
 
 _XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
@@ -62,7 +62,7 @@ def _base(holder: Element, page_url: str) -> str:
     given = [element.get(_XML_BASE) for element in (holder, *holder.iterancestors())]
     base = page_url
     for reference in reversed(given):
-        base = resolve_iri(base, reference) if reference else base
+        base = resolve_and_check(base, reference).value if reference else base
     return base if base.startswith("http") else page_url
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from motherlode.model import Link, LinkSource
-from motherlode.www.html_references import resolve_iri
+from motherlode.www.iri import resolve_and_check
 from motherlode.www.urls import resolve
 
 _MOST = 50
@@ -78,7 +78,7 @@ def context_links(headers: Mapping[str, str], *, page_url: str) -> tuple[str, ..
     if _JSON_LD_CONTEXT not in value:
         return ()
     named = (target for target, parameters in _targets(value) if _JSON_LD_CONTEXT in parameters.get("rel", "").split())
-    return tuple(dict.fromkeys(resolve_iri(page_url, target) for target in named if target))[:_MOST]
+    return tuple(dict.fromkeys(resolve_and_check(page_url, target).value for target in named if target))[:_MOST]
 
 
 def _targets(value: str) -> Iterator[tuple[str, dict[str, str]]]:

@@ -20,7 +20,7 @@ from motherlode.transform.blank import BlankNames
 from motherlode.transform.bounds import Deadline, OutOfTime, time_is_up
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
-from motherlode.www.html_references import resolve_iri
+from motherlode.www.iri import resolve_and_check
 from motherlode.www.media import MEDIA, RDF_NAMESPACE, by_media_type
 from motherlode.www.scripts import find_scripts
 from motherlode.www.xmltree import Element
@@ -101,7 +101,7 @@ def _scripts(document: Document, syntax: Syntax) -> Blocks:
         if content.startswith(_CDATA):
             content = content.removeprefix(_CDATA).removesuffix(_CDATA_END)
         if content and kind is not None:
-            yield _block(content.encode(errors="replace"), kind, document.base), places.of(content)
+            yield _block(content.encode(errors="replace"), kind, document.iri_base), places.of(content)
 
 
 def _kind_of(media_type: str, syntax: Syntax) -> ContentKind | None:
@@ -151,7 +151,7 @@ def _elements(document: Document) -> Blocks:
             if _breaks_off(document) and all(it.getnext() is None for it in (element, *around)):
                 _cut_stump(copy)
             text = etree.tostring(copy, encoding="utf-8", with_tail=False)
-            yield _block(text, ContentKind.RDF_XML, _base(around, document.url)), _at_line_of(element)
+            yield _block(text, ContentKind.RDF_XML, _base(around, document.iri)), _at_line_of(element)
 
 
 def _with_language(element: Element, around: list[Element]) -> Element:
@@ -182,7 +182,7 @@ def _base(around: list[Element], url: str) -> str:
     base = url
     for element in reversed(around):
         reference = element.get(_XML_BASE)
-        base = resolve_iri(base, reference) if reference else base
+        base = resolve_and_check(base, reference).value if reference else base
     return base
 
 

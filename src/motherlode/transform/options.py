@@ -69,6 +69,8 @@ class TransformOptions:
     """Remote JSON-LD contexts that have been fetched, by URL. Any other that is not bundled is wanted, not loaded."""
     context: str = ""
     """The context that a Link header names for a document that is plain JSON without it (JSON-LD 1.1, section 6.1)."""
+    strict_jsonld: bool = False
+    """Whether IRIs in JSON-LD with characters that none may have cost their statements, as its specification says."""
     seconds: float = 5.0
     """Time limit of one syntax on one page."""
     statements: int = 500_000

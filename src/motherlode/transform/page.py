@@ -23,7 +23,7 @@ from motherlode.transform.blank import BlankNames
 from motherlode.transform.locating import located
 from motherlode.www.document import Document
 from motherlode.www.html_ancestry import own_language
-from motherlode.www.html_references import escaped, is_valid, resolve_iri
+from motherlode.www.iri import check, repair_message, resolve_and_check
 
 _TERMS = "http://purl.org/dc/terms/"
 _ELEMENTS = "http://purl.org/dc/elements/1.1/"
@@ -41,7 +41,7 @@ _MOST_ELEMENTS = 1_000
 
 def extract(document: Document, _names: BlankNames) -> Extraction:
     """The page facts of an HTML document."""
-    page = iri(document.url)
+    page = iri(document.iri)
     head = document.html.head
     if page is None or head is None:
         return Extraction(syntax=Syntax.PAGE)
@@ -58,7 +58,10 @@ def extract(document: Document, _names: BlankNames) -> Extraction:
     return Extraction(
         syntax=Syntax.PAGE,
         statements=tuple(dict.fromkeys(facts.statements)),
-        problems=tuple(located(document, Syntax.PAGE, facts.refused.items())),
+        problems=(
+            *located(document, Syntax.PAGE, facts.refused.items()),
+            *located(document, Syntax.PAGE, facts.repaired.items(), mended=True),
+        ),
     )
 
 
@@ -69,6 +72,8 @@ class _Facts:
         self.statements: list[Statement] = []
         self.refused: dict[str, str] = {}
         """Messages about references that are none, and how these are written."""
+        self.repaired: dict[str, str] = {}
+        """The same of references with characters that an IRI may not have."""
         self._page = page
         self._document = document
         self._schemas = _SCHEMAS.copy()
@@ -110,11 +115,13 @@ class _Facts:
             predicate = _RELATIONS.get(word.lower()) if "." not in word else self._dotted_relation(word, href)
             if predicate is None:
                 continue
-            address = resolve_iri(self._document.base, href)
-            if is_valid(address):
-                self.statements.append((self._page, predicate, f"<{address}>", ""))
-            else:
-                self.refused[f"not a valid IRI: <{address[:200]}>"] = href
+            address = resolve_and_check(self._document.iri_base, href)
+            if not address.is_valid:
+                self.refused[f"not a valid IRI: {address.term[:200]}"] = href
+                continue
+            if address.is_repaired:
+                self.repaired[repair_message(address)] = href
+            self.statements.append((self._page, predicate, address.term, ""))
 
     def _dotted_relation(self, word: str, href: str) -> str | None:
         prefix, _, name = word.partition(".")
@@ -135,7 +142,8 @@ class _Facts:
         *_, last = rest.split(".")
         if "." in rest and namespace == _ELEMENTS:
             namespace = _TERMS
-        return iri(escaped(namespace + last[:1].lower() + last[1:])) if last else None
+        found = check(namespace + last[:1].lower() + last[1:])
+        return found.term if last and found.is_valid else None
 
 
 def _language(attributes: Mapping[str, str | None], *, is_xml: bool) -> str:

@@ -9,12 +9,14 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 from motherlode.model import ContentKind, Detected, Problem
 from motherlode.www.html_guard import guarded
 from motherlode.www.html_selfclosing import with_end_tags
+from motherlode.www.iri import check, repair_message, resolve_and_check
 from motherlode.www.marks import Mark, marks_in
 from motherlode.www.urls import parse
 from motherlode.www.xmltree import XmlTree, parse_xml
 
 _UTF8_NAMES = frozenset({"utf-8", "utf8", "utf_8", "utf-8-sig", "utf_8_sig", "ascii", "us-ascii"})
 _UTF8_MARK = b"\xef\xbb\xbf"
+_WEB_SCHEMES = ("http://", "https://")
 # Mutation events would copy the chosen option of a select: text that the page says once would stand there twice.
 _PARSER_OPTIONS = int(LexborDocumentOptions.WO_EVENTS)
 
@@ -62,11 +64,30 @@ class Document:
 
     @cached_property
     def base(self) -> str:
-        """The address against which HTML resolves references: that of the first `base` element, or the page's own."""
-        if Mark.BASE not in self.marks:
+        """The address against which links are resolved: that of the first `base` element, or the page's own."""
+        if self._base_href is None:
             return self.url
-        element = self.html.css_first("base[href]")
-        if element is None:
-            return self.url
-        href = parse(element.attributes.get("href") or "", self.url) or ""
-        return href.partition("#")[0] if href.startswith(("http://", "https://")) else self.url
+        href = parse(self._base_href, self.url) or ""
+        return href.partition("#")[0] if href.startswith(_WEB_SCHEMES) else self.url
+
+    @cached_property
+    def iri(self) -> str:
+        """The page's own IRI: its address, repaired if the caller gave one with characters that no IRI may have."""
+        return check(self.url).value
+
+    @cached_property
+    def iri_base(self) -> str:
+        """The IRI against which references in statements are resolved: as `base`, but by the rule of `www.iri`."""
+        if self._base_href is None:
+            return self.iri
+        iri = resolve_and_check(self.url, self._base_href)
+        if not iri.is_valid or not iri.value.startswith(_WEB_SCHEMES):
+            return self.base
+        if iri.is_repaired:
+            self.problems.append(Problem(syntax=None, message=f"base: {repair_message(iri)}", mended=True))
+        return iri.value.partition("#")[0]
+
+    @cached_property
+    def _base_href(self) -> str | None:
+        element = self.html.css_first("base[href]") if Mark.BASE in self.marks else None
+        return None if element is None else element.attributes.get("href") or ""

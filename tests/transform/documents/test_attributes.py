@@ -61,10 +61,16 @@ def test_what_only_the_parser_does_not_know_is_not_told(given: bytes, made: tupl
 
 
 def test_what_has_no_meaning_is_told_and_marked_or_left_out() -> None:
-    attributes, told = _mended(b'<e:A foo="1" r:datatype="a b" g:p="2">')
+    attributes, told = _mended(b'<e:A foo="1" g:p="2">')
     namespace = f"{NO_MEANING}{b'g'.hex()}:".encode()
-    assert attributes == [(b"r:datatype", NO_MEANING.encode()), (b"g:p", b"2"), (b"xmlns:g", namespace)]
-    assert [mended for _, mended in told] == [False] * 3
+    assert attributes == [(b"g:p", b"2"), (b"xmlns:g", namespace)]
+    assert [mended for _, mended in told] == [False] * 2
+
+
+def test_white_space_before_a_reference_is_left_out() -> None:
+    attributes, told = _mended(b'<e:A r:about=" urn:a" e:p=" 1">')
+    assert attributes == [(b"r:about", b"urn:a"), (b"e:p", b" 1")]
+    assert [mended for _, mended in told] == [True]
 
 
 def test_names_of_rdf_need_a_prefix_that_may_be_missing() -> None:

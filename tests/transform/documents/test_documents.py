@@ -106,11 +106,14 @@ def test_a_stream_reads_as_bytes_do(syntax: Syntax) -> None:
 
 
 @pytest.mark.parametrize("syntax", [Syntax.TURTLE, Syntax.TRIG, Syntax.N_TRIPLES, Syntax.N_QUADS, Syntax.N3])
-def test_an_invalid_iri_costs_its_own_triple_only(syntax: Syntax) -> None:
-    body = b"<urn:a> <urn:p> <urn:x> .\n<urn:a> <urn:p> <urn:{y}> .\n<urn:a> <urn:p> <urn:z> .\n"
-    statements, problems = found(body, syntax)
-    assert [statement[2] for statement in statements] == ["<urn:x>", "<urn:z>"]
-    assert [(problem.line, problem.column) for problem in problems] == [(2, 17)]
+def test_invalid_iri_is_repaired_or_costs_its_own_triple_only(syntax: Syntax) -> None:
+    bad = b"<urn:a> <urn:p> <urn:{y}> .\n<urn:a> <urn:p> <http://[bad> .\n"
+    statements, problems = found(b"<urn:a> <urn:p> <urn:x> .\n" + bad + b"<urn:a> <urn:p> <urn:z> .\n", syntax)
+    assert [statement[2] for statement in statements] == ["<urn:x>", "<urn:%7By%7D>", "<urn:z>"]
+    assert (problems[0].message, problems[0].mended) == ("not a valid IRI, read as <urn:%7By%7D>", True)
+    assert (problems[0].line, problems[0].column) == (2, 17)
+    assert [problem.mended for problem in problems[1:]] == [False]
+    assert syntax is Syntax.N3 or (problems[1].line, problems[1].column) == (3, 17)
 
 
 @pytest.mark.parametrize("syntax", DOCUMENTS)

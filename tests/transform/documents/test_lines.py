@@ -33,7 +33,7 @@ def test_a_bad_line_costs_itself_alone(syntax: Syntax, bad: bytes, column: int |
 @pytest.mark.parametrize(("syntax", "graph"), [(Syntax.N_TRIPLES, ""), (Syntax.N_QUADS, "<urn:g>")])
 @pytest.mark.parametrize(
     ("term", "kept"),
-    [("<http://example.org/50%>", "<http://example.org/50%>"), ('"x"@toolonglanguage', '"x"')],
+    [("<http://example.org/50%>", "<http://example.org/50%25>"), ('"x"@toolonglanguage', '"x"')],
 )
 def test_a_term_that_can_be_kept_is_told_and_costs_no_statement(
     syntax: Syntax, graph: str, term: str, kept: str

@@ -120,15 +120,35 @@ def test_broken_xml_is_located() -> None:
     assert places[0][0] == 3
 
 
-def test_an_invalid_iri_costs_its_statements_only() -> None:
+def test_invalid_iri_is_repaired_or_costs_its_statements_only() -> None:
     statements, places = _read(
         b'\n<e:A rdf:about="urn:a"><e:p rdf:resource="x y"/><e:p>1</e:p></e:A>'
-        b'\n<e:A><e:q><e:B e:r="2"><e:p rdf:resource="{z}"/></e:B></e:q></e:A>'
+        b'\n<e:A><e:q><e:B e:r="2"><e:p rdf:resource="http://[z"/></e:B></e:q></e:A>'
     )
     nodes = {term for statement in statements for term in statement if term.startswith("_:")}
     assert len(nodes) == 2
-    assert [s[2] for s in statements if s[2] not in nodes] == ["<urn:e:A>", '"1"', "<urn:e:A>", "<urn:e:B>", '"2"']
+    assert [s[2] for s in statements if s[2] not in nodes] == [
+        *("<urn:e:A>", "<http://example.org/x%20y>", '"1"'),
+        *("<urn:e:A>", "<urn:e:B>", '"2"'),
+    ]
     assert places == [(2, 24), (3, 24)]
+
+
+def test_datatype_and_namespace_with_bad_characters_are_repaired() -> None:
+    statements, problems = found(
+        XML_START + b'<e:A xmlns:f="urn:f g:"><f:p rdf:datatype="urn:{d}">1</f:p></e:A>' + END, Syntax.RDF_XML
+    )
+    assert statements[1][1:3] == ("<urn:f%20g:p>", '"1"^^<urn:%7Bd%7D>')
+    assert {(problem.message, problem.mended) for problem in problems} == {
+        ("not a valid IRI, read as <urn:f%20g:p>", True),
+        ("not a valid IRI, read as <urn:%7Bd%7D>", True),
+    }
+
+
+def test_repaired_iri_that_occurs_often_is_told_once() -> None:
+    statements, problems = found(XML_START + b'<e:A rdf:about="urn:{a}"/>\n' * 5000 + END, Syntax.RDF_XML)
+    assert len(statements) == 5000
+    assert [problem.mended for problem in problems] == [True]
 
 
 def test_entities_of_the_document_type_are_expanded() -> None:

@@ -10,7 +10,7 @@ from motherlode.model import Statement, Syntax
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.documents import spelling
 from motherlode.transform.documents.source import Source
-from motherlode.transform.documents.spelling import BATCH, Names, catch_up, fault, statement_of, take
+from motherlode.transform.documents.spelling import BATCH, Names, Repair, catch_up, fault, statement_of, take
 
 
 def _names(body: bytes = b"") -> Names:
@@ -94,7 +94,20 @@ def test_sound_statements_have_no_fault(obj: str) -> None:
 
 def test_a_lenient_quad_is_cut_at_its_terms_not_at_spaces() -> None:
     (quad,) = ox.parse(b"<urn:a b> <urn:p> <urn:c d> .", ox.RdfFormat.TURTLE, lenient=True)
-    assert statement_of(quad, _names()) == ("<urn:a b>", "<urn:p>", "<urn:c d>", "")
+    repairs: list[Repair] = []
+    assert statement_of(quad, _names(), repairs) == ("<urn:a%20b>", "<urn:p>", "<urn:c%20d>", "")
+    assert [(repair.written, repair.iri.value) for repair in repairs] == [
+        ("urn:a b", "urn:a%20b"),
+        ("urn:c d", "urn:c%20d"),
+    ]
+
+
+def test_iris_inside_of_other_terms_are_repaired() -> None:
+    body = b'<urn:a> <urn:p> <<( <urn:{b}> <urn:q> "1"^^<urn:{d}> )>> .'
+    (quad,) = ox.parse(body, ox.RdfFormat.N_TRIPLES, lenient=True)
+    repairs: list[Repair] = []
+    assert statement_of(quad, _names(), repairs)[2] == '<<( <urn:%7Bb%7D> <urn:q> "1"^^<urn:%7Bd%7D> )>>'
+    assert len(repairs) == 2
 
 
 def test_a_second_parser_takes_over_the_names_of_the_first() -> None:

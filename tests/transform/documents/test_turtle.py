@@ -45,9 +45,9 @@ def test_nothing_is_read_out_of_a_string_that_is_open() -> None:
     assert places == [(3, 9)]
 
 
-def test_a_statement_is_kept_but_for_its_invalid_iris() -> None:
+def test_statement_is_kept_but_for_iris_that_no_repair_helps() -> None:
     statements, problems = found(
-        PREFIX + b"e:a e:p e:x, <urn:{1}>, [ e:q <urn:{2}>, [], e:y ] ; e:r e:z, <urn:%zz> .\ne:b e:p e:c .",
+        PREFIX + b"e:a e:p e:x, <http://[1>, [ e:q <http://[2>, [], e:y ] ; e:r e:z, <urn:%zz> .\ne:b e:p e:c .",
         Syntax.TURTLE,
     )
     nodes = {term for statement in statements for term in statement if term.startswith("_:")}
@@ -56,15 +56,33 @@ def test_a_statement_is_kept_but_for_its_invalid_iris() -> None:
         "<urn:e:x>",
         "<urn:e:y>",
         "<urn:e:z>",
-        "<urn:%zz>",
+        "<urn:%25zz>",
         "<urn:e:c>",
     ]
-    assert [problem.line for problem in problems] == [2, 2]
-    assert "urn:{2}" in problems[1].message
+    assert [(problem.line, problem.mended) for problem in problems] == [(2, False), (2, True), (2, False)]
+    assert "http://[2" in problems[0].message
+
+
+def test_prefix_and_base_with_bad_characters_are_repaired() -> None:
+    body = b"@base <http://b.example/a b/> . @prefix x: <urn:x y:> .\n<c> x:p x:o . <d> x:p x:o ."
+    statements, problems = found(body, Syntax.TURTLE)
+    assert [s[:3] for s in statements] == [
+        (f"<http://b.example/a%20b/{name}>", "<urn:x%20y:p>", "<urn:x%20y:o>") for name in "cd"
+    ]
+    assert problems
+    assert all(problem.mended for problem in problems)
+
+
+def test_document_full_of_repaired_iris_is_not_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turtle, "_HOPELESS", 20)
+    body = b"".join(b"<urn:%d> <urn:p> <urn:{o}> .\n" % number for number in range(200))
+    statements, problems = found(body, Syntax.TURTLE)
+    assert len(statements) == 200
+    assert [(problem.line, problem.mended) for problem in problems] == [(1, True)]
 
 
 def test_nodes_of_a_statement_are_the_same_before_and_after_its_bad_part() -> None:
-    statements, _ = found(PREFIX + b"[] e:p [ e:q 1 ; e:q <urn:{}> ; e:q 2 ] ; e:r 3 .", Syntax.TURTLE)
+    statements, _ = found(PREFIX + b"[] e:p [ e:q 1 ; e:q <http://[> ; e:q 2 ] ; e:r 3 .", Syntax.TURTLE)
     subjects = [statement[0] for statement in statements]
     assert subjects[0] == subjects[1] != subjects[2] == subjects[3]
     assert statements[2][2] == subjects[0]
@@ -83,7 +101,7 @@ def test_prefixes_and_base_hold_after_an_error() -> None:
 def test_graphs_hold_after_an_error() -> None:
     body = (
         b"e:g # { not yet\n { e:a e:p ?? . e:a e:p e:one .\n e:a e:p e:two } e:a e:p e:none .\n"
-        b"GRAPH <urn:{h}> { e:a e:p e:lost . e:a e:p e:lost }\n"
+        b"GRAPH <http://[h> { e:a e:p e:lost . e:a e:p e:lost }\n"
         b"{ e:a e:p ??; e:q e:lost . e:a e:p e:default }\n"
         b"GRAPH e:i { e:a e:p e:three . ?? } e:j { e:a e:p e:four }"
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from .helpers import process, statements
 
 P = "http://p/"
@@ -46,3 +48,16 @@ def test_a_bad_member_of_an_array_costs_no_other() -> None:
     found = process({"@id": "x", P: ["a", bad, "c"]}, strict=False)
     assert [s[2] for s in found.statements] == ['"a"', '"c"']
     assert [note.message for note in found.notes] == ["invalid value object: @language, @type, @value"]
+
+
+@pytest.mark.parametrize("reference", ["@foo.bar", "@my_handle", "@", "@a1", "@foo/bar"])
+def test_reference_with_an_at_sign_that_is_no_keyword_form_is_relative(reference: str) -> None:
+    iri = f"<http://example.org/dir/{reference}>"
+    assert statements({"@id": reference, P: 1})[0][0] == iri
+    assert statements({"@id": "x", "@type": reference})[0][2] == iri
+    assert statements({"@id": "x", P: {"@id": reference}})[0][2] == iri
+    assert statements({"@context": {"p": {"@id": P, "@type": "@id"}}, "@id": "x", "p": reference})[0][2] == iri
+
+
+def test_reference_of_keyword_form_is_ignored() -> None:
+    assert statements({"@id": "x", P: [{"@id": "@ignoreMe"}, 1]}) == statements({"@id": "x", P: 1})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from motherlode.model import ContentKind, Detected, Evidence, Syntax
 from motherlode.transform import jsonld
 from motherlode.transform.options import TransformOptions
@@ -44,11 +46,94 @@ def test_problems_have_their_place_in_the_page() -> None:
     assert len(found.statements) == 2
 
 
-def test_a_lost_iri_has_its_place() -> None:
+def test_repaired_iri_is_a_problem_with_its_place() -> None:
     block = '{\n "@context": "https://schema.org",\n "@id": "http://a/",\n "url": "http:\\/\\/x\\/{q}"\n}'
-    problem = extract_block(block).problems[0]
-    assert (problem.line, problem.column, problem.mended) == (5, 10, False)
-    assert problem.message == "bad IRI, its statements are lost: http://x/{q}"
+    found = extract_block(block)
+    assert found.statements == (("<http://a/>", SCHEMA.format("url"), "<http://x/%7Bq%7D>", ""),)
+    (problem,) = found.problems
+    assert (problem.line, problem.column, problem.mended) == (5, 10, True)
+    assert problem.message == "not a valid IRI, read as <http://x/%7Bq%7D>"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("http://x/a b", "http://x/a%20b"),
+        ("http://x/{a}", "http://x/%7Ba%7D"),
+        ("http://x/a|b", "http://x/a%7Cb"),
+        ('http://x/a"b', "http://x/a%22b"),
+        ("http://x/a^b", "http://x/a%5Eb"),
+        ("http://x/a#b#c", "http://x/a#b%23c"),
+        (" http://x/a ", "http://x/a"),
+    ],
+)
+@pytest.mark.parametrize("place", ["id", "type", "reference", "predicate", "datatype", "graph"])
+def test_iri_with_bad_characters_is_repaired_wherever_it_stands(place: str, written: str, meant: str) -> None:
+    document = {
+        "id": {"@id": written, "http://p/": 1},
+        "type": {"@id": "http://s/", "@type": written},
+        "reference": {"@id": "http://s/", "http://p/": {"@id": written}},
+        "predicate": {"@id": "http://s/", written.strip(): 1},
+        "datatype": {"@id": "http://s/", "http://p/": {"@value": "1", "@type": written}},
+        "graph": {"@id": written, "@graph": [{"@id": "http://s/", "http://p/": 1}]},
+    }[place]
+    found = read(document)
+    assert len(found.statements) == 1
+    assert f"<{meant}>" in " ".join(found.statements[0])
+    assert all(problem.mended for problem in found.problems)
+    assert bool(found.problems) or (place == "predicate" and written.strip() == meant)
+
+
+def test_strict_iris_cost_their_statements() -> None:
+    document = page('{"@id": "http://s/", "http://p/": [{"@id": "http://x/a b"}, 1]}', kind=ContentKind.JSON_LD)
+    found = jsonld.read_document(document, names(), TransformOptions(strict_jsonld=True))
+    assert [statement[2][:3] for statement in found.statements] == ['"1"']
+    assert [(p.message, p.mended) for p in found.problems] == [
+        ("bad IRI, its statements are lost: http://x/a b", False)
+    ]
+
+
+@pytest.mark.parametrize("digits", ["9" * 400, "-" + "9" * 400, "9" * 5_000, "-" + "9" * 100_000])
+def test_long_integer_keeps_its_digits(digits: str) -> None:
+    found = read(f'{{"http://p/": {digits}}}')
+    assert [s[2] for s in found.statements] == [f'"{digits}"^^<http://www.w3.org/2001/XMLSchema#integer>']
+    assert not found.problems
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        '{"name": "Ann"}',
+        '[{"name": "Ann"}]',
+        '{"@type": "Person"}',
+        '{"@type": ["Person"], "http://p/": 1}',
+        '{"@graph": [{"@type": "Person", "name": "Ann"}]}',
+        '{"http://p/": {"@type": "Person"}}',
+        '{"http://p/": {"@list": [{"name": "Ann"}]}}',
+        '{"@id": "http://x/ ", "name": "Ann", "http://p/": {"@id": "http://[bad"}}',
+        '{"@context": {"a": "http://a/"}, "a": 1} {"name": "Ann"}',
+    ],
+)
+def test_block_without_context_gets_a_notice(block: str) -> None:
+    messages = [problem.message for problem in extract_block(block).problems]
+    assert messages.count("no @context, so terms mean nothing and are left out") == 1
+
+
+def test_prefix_without_context_gets_a_notice() -> None:
+    found = extract_block('{"@type": "schema:Person"}')
+    assert [p.message for p in found.problems] == ['no @context, so the prefix of "schema:Person" means nothing']
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        '{"http://p/": {"@value": {"a": 1}, "@type": "@json"}, "@type": "urn:x"}',
+        '{"http://p/": {"@context": {"a": "http://a/"}, "a": 1}}',
+        '[{"@context": {"a": "http://a/"}, "a": {"@type": "a"}}]',
+    ],
+)
+def test_block_that_needs_no_context_gets_no_notice(block: str) -> None:
+    assert not extract_block(block).problems
 
 
 def test_each_block_has_a_place_of_its_own() -> None:
@@ -114,7 +199,8 @@ def test_a_missing_context_is_wanted_and_then_used() -> None:
 
 
 def test_a_block_that_says_nothing_is_told() -> None:
-    assert [p.message for p in extract_block('{"name": "Ann"}').problems] == ["no statement comes of the block"]
+    silent = '{"@context": {"a": "http://a/"}, "b": 1}'
+    assert [p.message for p in extract_block(silent).problems] == ["no statement comes of the block"]
     assert not extract_block('{"@context": {"a": "http://a/"}}').problems
     assert not extract_block("{}").problems
     assert not extract_block("[]").problems

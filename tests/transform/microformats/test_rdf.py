@@ -90,10 +90,14 @@ def test_an_unknown_type_counts_if_a_property_was_written_out() -> None:
 
 def test_addresses_that_are_none_are_problems() -> None:
     found = extracted(
-        '<p class="h-card"><a class="u-url" href="http://a b/">x</a><a class="u-url" href="/a b">y</a></p>'
+        '<p class="h-card"><a class="u-url" href="http://[a/">x</a><a class="u-url" href="/a b">y</a></p>'
     )
     assert [o for _, p, o, _ in found.statements if p.endswith("/url>")] == ["<http://example.org/a%20b>"]
-    assert [problem.syntax for problem in found.problems] == [Syntax.MICROFORMATS]
+    assert [(problem.message, problem.mended) for problem in found.problems] == [
+        ("not an address: http://[a/", False),
+        ("not a valid IRI, read as <http://example.org/a%20b>", True),
+    ]
+    assert {problem.syntax for problem in found.problems} == {Syntax.MICROFORMATS}
 
 
 def test_the_same_page_gives_the_same_statements() -> None:

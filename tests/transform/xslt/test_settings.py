@@ -23,6 +23,7 @@ def test_everything_that_a_job_file_may_say() -> None:
     table = tomllib.loads(
         """
         transformers = ["application/pdf"]
+        strict_jsonld = true
         [[stylesheets]]
         xslt = "a.xsl"
         root = "report"
@@ -46,6 +47,7 @@ def test_everything_that_a_job_file_may_say() -> None:
     assert options.transformations == {"http://example.org/t": saying("b")}
     assert options.services == (Service(media_type="image/*", url="http://s.org/", seconds=3.0),)
     assert (options.transformers, options.seconds) == (frozenset({"application/pdf"}), 7.0)
+    assert options.strict_jsonld
 
 
 @pytest.mark.parametrize(
@@ -61,6 +63,7 @@ def test_everything_that_a_job_file_may_say() -> None:
         ({"services": [{"url": "http://s.org/"}]}, "needs media_type"),
         ({"services": [{"media_type": "a/b", "url": "s.org"}]}, "http or https"),
         ({"transformers": "application/pdf"}, "must be a list"),
+        ({"strict_jsonld": "yes"}, "must be true or false"),
     ],
 )
 def test_what_is_wrong_is_said(table: dict[str, Any], part: str) -> None:

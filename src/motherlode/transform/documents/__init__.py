@@ -109,7 +109,7 @@ def extract(document: Document, names: BlankNames, options: TransformOptions) ->
     problems: list[Problem] = []
     deadline = Deadline(options.seconds)
     try:
-        for found in _batches(document.body, syntax, document.url, names, document.charset):
+        for found in _batches(document.body, syntax, document.iri, names, document.charset):
             if isinstance(found, Problem):
                 problems.append(found)
                 continue

@@ -24,8 +24,8 @@ _NAME_START = (
 )
 _NC_NAME = re.compile(f"[{_NAME_START}][{_NAME_START}\\-.0-9\xb7\u0300-\u036f\u203f\u2040]*")
 _FRAGMENT = re.compile(r'[^\x00-\x20<>"{}|^`\\#%&\ufffd]+')
-"""What may follow the # of an IRI as it is."""
-_NO_IRI = re.compile(rb'[\x00-\x20<>"{}|^`\\]')
+"""What may follow the # of an IRI: an identifier is a name, and no reference to be repaired."""
+_REFERENCES = (b"about", b"resource", b"datatype")
 _LOCALE = re.compile(rb"[A-Za-z]{1,8}(?:_[A-Za-z0-9]{1,8})+")
 """A locale, which is a language tag but for its underscores."""
 
@@ -85,9 +85,9 @@ class AttributeMender:
             return escaped(self._open.base).encode()  # it may be relative to the one around it
         if self._open.is_rdf(name, b"ID") or self._open.is_rdf(name, b"nodeID"):
             return self._identifier(name, value)
-        if self._open.is_rdf(name, b"datatype") and _NO_IRI.search(value):
-            self._tell(f"the datatype {value[:100].decode(errors='replace')!r} is no IRI")
-            return NO_MEANING.encode()
+        if value[:1].isspace() and any(self._open.is_rdf(name, one) for one in _REFERENCES):
+            self._tell("white space before an IRI was left out", mended=True, once=True)
+            return value.lstrip()
         if self._open.is_rdf(name, b"parseType") and value not in PARSE_TYPES:
             return LITERAL
         return value

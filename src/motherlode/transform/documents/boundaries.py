@@ -16,7 +16,7 @@ _TOKEN = re.compile(
     rb"|(?P<open>\"\"\"|''')"
     rb'|"(?:[^"\\\n\r]|\\.)*"'
     rb"|'(?:[^'\\\n\r]|\\.)*'"
-    rb'|<[^<>"\x00-\x20]*>'
+    rb"|<[^<>\n\r]*>"  # also with characters that no IRI may have, because these are repaired
     rb"|(?P<comment>\#[^\n\r]*)"
     rb"|(?P<dot>\.(?=[\s<\"'\[(_@}#]|\Z))"
     rb"|(?P<brace>[{}])",

@@ -1,7 +1,7 @@
 """N-Triples and N-Quads: a line is a statement, so a bad line costs itself alone.
 
 A line that stops the strict parser is read once more by a lenient one, as in Turtle: an IRI such as
-`<http://example.org/50%>` is a problem, and no reason to lose the statement.
+`<http://example.org/50%>` is repaired, and no reason to lose the statement.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pyoxigraph as ox
 
 from motherlode.model import Problem, Statement, Syntax
 from motherlode.transform.documents.source import Source
-from motherlode.transform.documents.spelling import Batches, Names, fault, statement_of, take
+from motherlode.transform.documents.spelling import Batches, Names, Repair, Repairs, fault, statement_of, take
 
 _BLOCK = 1 << 16
 _LONGEST = 1 << 24
@@ -21,6 +21,7 @@ _LONGEST = 1 << 24
 
 def read_lines(source: Source, syntax: Syntax, rdf_format: ox.RdfFormat, names: Names) -> Batches:
     """Reads blocks of lines in one go, and line by line only where a block has a fault."""
+    repairs = Repairs(syntax)
     for offset, block in _blocks(source, syntax):
         if isinstance(block, Problem):
             yield block
@@ -33,8 +34,12 @@ def read_lines(source: Source, syntax: Syntax, rdf_format: ox.RdfFormat, names: 
                 try:
                     yield _all(text, rdf_format, names)
                 except SyntaxError as error:
-                    yield Problem(syntax=syntax, message=reason(error), line=number, column=error.offset)
-                    yield _salvaged(text, rdf_format, names)
+                    statements, repaired = _salvaged(text, rdf_format, names)
+                    if repaired:
+                        yield from repairs.problems(repaired, line=number, column=error.offset)
+                    else:
+                        yield Problem(syntax=syntax, message=reason(error), line=number, column=error.offset)
+                    yield statements
 
 
 def _all(text: bytes, rdf_format: ox.RdfFormat, names: Names) -> list[Statement]:
@@ -45,13 +50,14 @@ def _all(text: bytes, rdf_format: ox.RdfFormat, names: Names) -> list[Statement]
     return found
 
 
-def _salvaged(line: bytes, rdf_format: ox.RdfFormat, names: Names) -> list[Statement]:
-    """What a line says whose terms are all good enough to be kept; its problem is on record already."""
+def _salvaged(line: bytes, rdf_format: ox.RdfFormat, names: Names) -> tuple[list[Statement], list[Repair]]:
+    """What a line says, and the IRIs that had to be repaired for it; nothing if that is not all that is wrong."""
+    repaired: list[Repair] = []
     try:
-        statements = [statement_of(quad, names) for quad in ox.parse(line, rdf_format, lenient=True)]
+        statements = [statement_of(quad, names, repaired) for quad in ox.parse(line, rdf_format, lenient=True)]
     except SyntaxError:
-        return []
-    return [statement for statement in statements if not fault(statement)]
+        return [], []
+    return ([], []) if any(map(fault, statements)) else (statements, repaired)
 
 
 def reason(error: SyntaxError) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from motherlode.model import Statement
+from motherlode.www.iri import check
 
 NO_MEANING = "urn:x-undeclared-prefix:"
 """Namespace of names that have none. No statement with such a name is given."""
@@ -44,4 +45,5 @@ def restored(statement: Statement) -> Statement | None:
 def _renamed_back(term: str) -> str:
     if term[0] != "<":
         return term
-    return _RENAMED_IRI.sub(lambda match: f"#{bytes.fromhex(match[1]).decode(errors='replace')}>", term)
+    renamed_back = _RENAMED_IRI.sub(lambda match: f"#{bytes.fromhex(match[1]).decode(errors='replace')}>", term)
+    return check(renamed_back[1:-1]).term

@@ -2,8 +2,8 @@
 
 The parser would expand entities without limit and knows no place for its errors. So it is handed a document type with
 entities that are already expanded and counted. Where it stops, the document is read once more, mended, and one tag at a
-time: where a parser then stops is where it stopped. An invalid IRI costs its triple only, other faults cost the rest of
-their node, a child of `rdf:RDF`, and reading goes on behind it, with a strict parser again. What the parser would pass
+time: where a parser then stops is where it stopped. An invalid IRI is repaired, other faults cost the rest of their
+node, a child of `rdf:RDF`, and reading goes on behind it, with a strict parser again. What the parser would pass
 over in silence, a document without an end and some parse types, is found before or after it.
 """
 
@@ -21,7 +21,7 @@ from motherlode.transform.bounds import OutOfTime
 from motherlode.transform.documents.markers import restored
 from motherlode.transform.documents.mending import MendingFeed
 from motherlode.transform.documents.source import Feed, Source
-from motherlode.transform.documents.spelling import Batches, Names, catch_up, fault, statement_of, take
+from motherlode.transform.documents.spelling import Batches, Names, Repair, Repairs, catch_up, fault, statement_of, take
 from motherlode.transform.documents.xmlliteral import canonical_literal
 from motherlode.www.xmlhead import XmlHead, read_head
 
@@ -61,6 +61,7 @@ class _Reader:
         self._entities = head.entities if head else {}
         self._base = base
         self._names = names
+        self._repairs = Repairs(Syntax.RDF_XML)
         self._feed = MendingFeed(source, head, base or "")
         self._errors = 0
         self._statements = 0
@@ -172,7 +173,8 @@ class _Reader:
         yield from told
 
     def _checked(self, quad: ox.Quad, part: tuple[int, int]) -> Batches:
-        statement = restored(statement_of(quad, self._names))
+        repaired: list[Repair] = []
+        statement = restored(statement_of(quad, self._names, repaired))
         if statement is None:
             return
         reason = fault(statement)
@@ -181,6 +183,10 @@ class _Reader:
             yield refusal or self._problem(reason)
         else:
             self._statements += 1
+            if repaired:
+                self._has_told = True
+                line, column = self._feed.place()
+                yield from self._repairs.problems(repaired, line=line, column=column)
             yield self._canonical([statement])
 
     def _problem(self, message: str, feed: MendingFeed | None = None) -> Problem:

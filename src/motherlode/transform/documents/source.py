@@ -53,6 +53,11 @@ class Source:
         found = self._window.find(mark, index, index + size)
         return bytes(self._window[index : found + len(mark)]) if found != -1 else self.get(offset, size)
 
+    def find(self, text: bytes) -> int:
+        """The offset of the first occurrence of a text in the window; -1 if there is none."""
+        index = self._window.find(text)
+        return index if index == -1 else self.start + index
+
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset; those of the first byte still kept, for any before it."""
         offset = max(offset, self.start)
@@ -137,12 +142,16 @@ class Source:
 class Feed:
     """A source as the file that a parser reads, from an offset on, with a header of our own before it."""
 
-    def __init__(self, source: Source, *, start: int = 0, end: int | None = None, header: bytes = b"") -> None:
+    def __init__(
+        self, source: Source, *, start: int = 0, end: int | None = None, header: bytes = b"", footer: bytes = b""
+    ) -> None:
         self.position = start
         """Offset of the first byte that was not handed out yet."""
         self._source = source
         self._end = end
         self._header = header
+        self._footer = footer
+        """What is handed out after the end."""
 
     def file(self) -> IO[bytes]:
         """Itself, for a parser that asks for a file and only ever reads it."""
@@ -152,10 +161,13 @@ class Feed:
         if self._header:
             given, self._header = self._header[:size], self._header[size:]
             return given
+        wanted = size
         if self._end is not None:
             size = min(size, self._end - self.position)
         given = self._source.get(self.position, size) if size > 0 else b""
         self.position += len(given)
+        if not given:
+            given, self._footer = self._footer[:wanted], self._footer[wanted:]
         return given
 
 

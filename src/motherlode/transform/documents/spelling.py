@@ -5,19 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyoxigraph as ox
 import xxhash
 
-from motherlode.model import Problem, Statement
+from motherlode.model import Problem, Statement, Syntax
 from motherlode.model.terms import IRI_START, RDF, literal
 from motherlode.transform.blank import BlankNames
+from motherlode.transform.documents.markers import NO_TEXT
 from motherlode.transform.documents.source import Source
+from motherlode.www.iri import Iri, check, repair_message
 
 Batches = Iterator[list[Statement] | Problem]
 BATCH = 512
 
+_MOST_REPAIRS = 10_000
+"""Repaired IRIs of one document that are remembered, so that each is told once."""
 _DEFAULT = ox.DefaultGraph()
 _LABELS = 50_000
 """Blank nodes that are remembered one by one; a dump with more must not fill the memory."""
@@ -27,6 +31,33 @@ _LITERAL_SUFFIX = re.compile(r"|@[a-z]{1,8}(-[a-z0-9]{1,8})*(--(ltr|rtl))?|\^\^"
 _NO_LANGUAGE = (f'"^^<{RDF}langString>', f'"^^<{RDF}dirLangString>')
 """What a lenient parser makes of a string whose language is not valid."""
 _GENERATED = re.compile(r"_:[a-f][0-9a-f]{31}")
+
+
+class Repair(NamedTuple):
+    """An IRI that had characters that none may have."""
+
+    written: str
+    """The IRI as the document has it, resolved."""
+    iri: Iri
+
+
+class Repairs:
+    """Tells of each IRI that was repaired in a document once."""
+
+    def __init__(self, syntax: Syntax) -> None:
+        self._syntax = syntax
+        self._told: set[str] = set()
+
+    def problems(self, repairs: Sequence[Repair], *, line: int | None, column: int | None) -> list[Problem]:
+        found = []
+        for _, iri in repairs:
+            if iri.term not in self._told:
+                if len(self._told) < _MOST_REPAIRS:
+                    self._told.add(iri.term)
+                found.append(
+                    Problem(syntax=self._syntax, message=repair_message(iri), line=line, column=column, mended=True)
+                )
+        return found
 
 
 class Names:
@@ -89,15 +120,19 @@ def take(quads: Iterator[ox.Quad], names: Names, found: list[Statement]) -> bool
         if obj[0] == "_":
             obj = rename(obj)
         elif "\\" in obj or obj[:3] == "<<(":  # an escape, which we write another way, or a triple term
-            obj = _spelled(quad.object, names)
+            obj = _spelled(quad.object, names, [])
         found.append((subject, predicate, obj, graph))
     return len(found) > size
 
 
-def statement_of(quad: ox.Quad, names: Names) -> Statement:
-    """A quad of a lenient parser, term by term: in its line, a space need not be the end of a term."""
-    graph = "" if quad.graph_name == _DEFAULT else _spelled(quad.graph_name, names)
-    return _spelled(quad.subject, names), str(quad.predicate), _spelled(quad.object, names), graph
+def statement_of(quad: ox.Quad, names: Names, repairs: list[Repair]) -> Statement:
+    """A quad of a lenient parser, term by term: in its line, a space need not be the end of a term.
+
+    IRIs that had to be repaired are added to `repairs`. Those that no repair helps stay as they are: see `fault`.
+    """
+    graph = "" if quad.graph_name == _DEFAULT else _spelled(quad.graph_name, names, repairs)
+    subject, predicate, obj = (_spelled(it, names, repairs) for it in (quad.subject, quad.predicate, quad.object))
+    return subject, predicate, obj, graph
 
 
 def fault(statement: Statement) -> str:
@@ -136,15 +171,28 @@ def catch_up(parser: ox.QuadParser, recent: Sequence[Statement], count: int, nam
                 names.same(str(term), name)
 
 
-def _spelled(term: Any, names: Names) -> str:
+def _spelled(term: Any, names: Names, repairs: list[Repair]) -> str:
     if isinstance(term, ox.Triple):  # as N-Triples 1.2 spells it
-        parts = (_spelled(part, names) for part in (term.subject, term.predicate, term.object))
+        parts = (_spelled(part, names, repairs) for part in (term.subject, term.predicate, term.object))
         return f"<<( {' '.join(parts)} )>>"
     if isinstance(term, ox.BlankNode):
         return names.rename(str(term))
     if isinstance(term, ox.NamedNode):
-        return str(term)
+        return f"<{_repaired(term.value, repairs)}>"
     if term.direction is not None:
         return f"{literal(term.value)}@{term.language}--{term.direction}"
-    spelled: str = literal(term.value, language=term.language or "", datatype=term.datatype.value)
+    datatype = "" if term.language else _repaired(term.datatype.value, repairs)
+    if datatype and not check(datatype).is_valid:
+        return f"{literal(term.value)}^^<{datatype}>"
+    spelled: str = literal(term.value, language=term.language or "", datatype=datatype)
     return spelled
+
+
+def _repaired(value: str, repairs: list[Repair]) -> str:
+    found = check(value)
+    if not found.is_repaired or NO_TEXT in value:
+        return value
+    if found.is_valid:
+        repairs.append(Repair(value, found))
+        return found.value
+    return value

@@ -1,33 +1,42 @@
 """Turtle and TriG: what is good stays, and reading goes on after the statement that is bad.
 
 The parser is strict as long as it can be. Where it stops, the statement that stopped it is read once more by a lenient
-parser, so that an invalid IRI costs its own triple only; then a strict one goes on behind the statement's end, with the
-prefixes, the base and the graph that held there. Reading ends for good where that end cannot be told safely.
+parser, so that an invalid IRI is repaired, or costs its own triple only; then a strict one goes on behind the
+statement's end, with the prefixes, the base and the graph that held there. Reading ends for good where that end cannot
+be told safely.
 """
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 import pyoxigraph as ox
+from msgspec.structs import replace
 
 from motherlode.model import Problem, Statement, Syntax
 from motherlode.transform.bounds import OutOfTime
 from motherlode.transform.documents.boundaries import Boundary, boundary_after
 from motherlode.transform.documents.lines import reason as reason_of
 from motherlode.transform.documents.source import Feed, Source
-from motherlode.transform.documents.spelling import Batches, Names, catch_up, fault, statement_of, take, valid_base
+from motherlode.transform.documents.spelling import (
+    Batches,
+    Names,
+    Repair,
+    Repairs,
+    catch_up,
+    fault,
+    statement_of,
+    take,
+    valid_base,
+)
+from motherlode.www.iri import check
 
 _HOPELESS = 1000
 """Problems after which a document that gave fewer statements than that is not what it seems to be."""
 _RECENT = 1000
 """Statements that may share a nameless node with the one that was bad."""
-
-_IRI = re.compile(r'[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>"{}|^`\\%\ufffd]*')
-"""IRIs that a strict parser takes for certain, since a prefix with any other would stop it again and again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +72,7 @@ class TurtleReader:
         self._syntax = syntax
         self._format = rdf_format
         self._names = names
+        self._repairs = Repairs(syntax)
         self._problems = 0
         self._statements = 0
 
@@ -71,9 +81,16 @@ class TurtleReader:
         while segment is not None:
             segment = yield from self._read_segment(segment)
 
-    def _parse(self, segment: _Segment, *, end: int | None = None, lenient: bool = False) -> ox.QuadParser:
-        feed = Feed(self._source, start=segment.start, end=end, header=segment.header.encode())
-        return ox.parse(feed.file(), self._format, base_iri=segment.base, lenient=lenient)
+    def _parse(self, segment: _Segment) -> ox.QuadParser:
+        feed = Feed(self._source, start=segment.start, header=segment.header.encode())
+        return ox.parse(feed.file(), self._format, base_iri=segment.base)
+
+    def _parse_leniently(self, segment: _Segment, end: Boundary) -> ox.QuadParser:
+        """A parser that minds no invalid IRI. If the part ends inside a graph, the graph is closed."""
+        footer = b" }" if end.graph else b""
+        header = segment.header.encode()
+        feed = Feed(self._source, start=segment.start, end=end.offset, header=header, footer=footer)
+        return ox.parse(feed.file(), self._format, base_iri=segment.base, lenient=True)
 
     def _read_segment(self, segment: _Segment) -> Found:
         """Reads up to the first error, and says where to go on after it."""
@@ -105,13 +122,15 @@ class TurtleReader:
         self._problems += 1
         self._statements += count
         line, column = segment.place(error)
-        yield Problem(syntax=self._syntax, message=reason_of(error), line=line, column=column)
+        problem = Problem(syntax=self._syntax, message=reason_of(error), line=line, column=column)
         if self._problems >= _HOPELESS and self._statements < self._problems:
+            yield problem
             self._leave_out("too many problems", line)
             return None
         is_near = segment.start >= self._source.start
         may_be_inside = self._syntax is Syntax.TRIG or "escape" in error.msg  # of a graph, or of a string
         if may_be_inside and not is_near:
+            yield problem
             self._leave_out("no safe place to go on", line)
             return None
         offset = self._source.offset_of(line, column)
@@ -122,12 +141,15 @@ class TurtleReader:
             graph=segment.graph,
             named_graphs=self._syntax is Syntax.TRIG,
         )
+        if end is None or not is_near:
+            yield problem
         if end is None:
             return None
         if is_near:
-            parser = self._parse(segment, end=end.offset, lenient=True)
-            yield from self._salvage(parser, recent, count, line)
-        return self._segment(end, valid_base(parser.base_iri) or segment.base, parser.prefixes)
+            parser = self._parse_leniently(segment, end)
+            yield from self._salvage(parser, recent, count, problem)
+        base = None if parser.base_iri is None else valid_base(check(parser.base_iri).value)
+        return self._segment(end, base or segment.base, parser.prefixes)
 
     def _leave_out(self, reason: str, line: int) -> None:
         """Tells it at the end, since of many problems in between not all are told."""
@@ -136,20 +158,31 @@ class TurtleReader:
 
     def _segment(self, start: Boundary, base: str | None, prefixes: dict[str, str]) -> _Segment:
         line, column = self._source.place(start.offset)
-        declared = "".join(f"PREFIX {name}: <{iri}> " for name, iri in prefixes.items() if _IRI.fullmatch(iri))
+        checked = ((name, check(iri)) for name, iri in prefixes.items())
+        declared = "".join(f"PREFIX {name}: {iri.term} " for name, iri in checked if iri.is_valid)
         return _Segment(start=start.offset, line=line, column=column, base=base, prefixes=declared, graph=start.graph)
 
-    def _salvage(self, lenient: ox.QuadParser, recent: Sequence[Statement], count: int, line: int) -> Batches:
-        """What the statement that stopped the strict parser has beside its invalid terms."""
+    def _salvage(self, lenient: ox.QuadParser, recent: Sequence[Statement], count: int, problem: Problem) -> Batches:
+        """What the statement says that stopped the strict parser with a problem, but for its invalid terms."""
         bad = 0
+        is_mended, is_told = True, False
         try:
             catch_up(lenient, recent, count, self._names)
             for quad in lenient:
-                statement = statement_of(quad, self._names)
+                repaired: list[Repair] = []
+                statement = statement_of(quad, self._names, repaired)
                 reason = fault(statement)
                 if not reason:
+                    is_told |= bool(repaired)
+                    yield from self._repairs.problems(repaired, line=problem.line, column=problem.column)
+                    self._statements += 1
                     yield [statement]
-                elif (bad := bad + 1) > 1:  # the first is the one that the strict parser told of
-                    yield Problem(syntax=self._syntax, message=reason, line=line)
-        except SyntaxError:
-            pass  # it stopped at the same place, which is on record
+                    continue
+                is_mended = False
+                if (bad := bad + 1) > 1:  # the first is the one that the strict parser told of
+                    yield Problem(syntax=self._syntax, message=reason, line=problem.line)
+        except SyntaxError:  # it stopped at the same place
+            is_mended = False
+        self._problems -= is_mended
+        if not is_mended or not is_told:
+            yield replace(problem, mended=is_mended)

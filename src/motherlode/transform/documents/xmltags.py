@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
 
-from motherlode.www.html_references import resolve_iri
+from motherlode.www.iri import resolve_and_check
 from motherlode.www.media import RDF_NAMESPACE
 
 _ENCLOSED = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
@@ -271,7 +271,7 @@ class OpenElements:
     def open(self, tag: StartTag) -> None:
         declared = []
         base = tag.value(b"xml:base")
-        self._bases.append(self.base if base is None else resolve_iri(self.base, self._expanded(base)))
+        self._bases.append(self.base if base is None else resolve_and_check(self.base, self._expanded(base)).value)
         for name, value in tag.attributes:
             if name == b"xmlns" or name.startswith(b"xmlns:"):
                 prefix = name[6:]

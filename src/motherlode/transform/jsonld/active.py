@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final, Literal, Protocol
 
-from motherlode.transform.jsonld.iris import is_absolute, is_blank
+from motherlode.transform.jsonld.iris import is_blank
 from motherlode.transform.jsonld.keywords import KEYWORDS, has_keyword_form
 from motherlode.transform.jsonld.settings import Json
+from motherlode.www.iri import is_absolute
 
 _MOST_KEYS = 4096
 """Keys that a context remembers the expansion of: enough for honest documents, a bound for the others."""

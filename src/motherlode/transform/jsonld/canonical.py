@@ -25,6 +25,35 @@ def canonical_double(value: float) -> str:
     return f"{mantissa}E{int(exponent)}"
 
 
+class LongInteger(float):
+    """An integer with more digits than Python converts (4,300 by default): infinite as a number, exact as text."""
+
+    __slots__ = ("digits",)
+
+    def __new__(cls, digits: str) -> LongInteger:
+        found = super().__new__(cls, "-inf" if digits.startswith("-") else "inf")
+        found.digits = digits
+        return found
+
+    digits: str
+
+
+def long_integer(value: int | float) -> str:
+    """The digits of an integer that is too large for a double; "" for all other numbers.
+
+    >>> len(long_integer(10**400)), long_integer(10**300), long_integer(LongInteger("-" + "9" * 5000))[:3]
+    (401, '', '-99')
+    """
+    if isinstance(value, LongInteger):
+        return value.digits
+    if not isinstance(value, int) or math.isfinite(as_double(value)):
+        return ""
+    try:
+        return str(value)
+    except ValueError:  # more digits than Python converts; our own decoder makes no such integers
+        return ""
+
+
 def as_double(value: int | float) -> float:
     """The double of a number, which for integers without measure is infinite."""
     try:
@@ -66,7 +95,7 @@ def _number(value: int | float) -> str:
         return str(value)
     double = as_double(value)
     if not math.isfinite(double):
-        return "null"
+        return long_integer(value) or "null"
     if double == int(double) and abs(double) < 1e21:
         return str(int(double)) if abs(double) < _SAFE_INTEGER else _shortest_integer(double)
     spelled = repr(double)

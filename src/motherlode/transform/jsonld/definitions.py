@@ -10,9 +10,10 @@ from typing import Protocol
 from motherlode.transform.jsonld import mappings
 from motherlode.transform.jsonld.active import ABSENT, NO_CONTAINER, ActiveContext, Base, TermDefinition
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, shown
-from motherlode.transform.jsonld.iris import is_absolute, is_blank
+from motherlode.transform.jsonld.iris import is_blank
 from motherlode.transform.jsonld.keywords import DEFINITION_ENTRIES, KEYWORDS, has_keyword_form
 from motherlode.transform.jsonld.settings import Json
+from motherlode.www.iri import is_absolute
 
 _GEN_DELIMS = (":", "/", "?", "#", "[", "]", "@")
 _context_keys = itertools.count()

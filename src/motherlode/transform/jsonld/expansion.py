@@ -10,12 +10,14 @@ from __future__ import annotations
 from motherlode.transform.jsonld.active import DOCUMENT, ActiveContext, Key
 from motherlode.transform.jsonld.entries import Scope, expand_keyword
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded
-from motherlode.transform.jsonld.iris import is_absolute, is_blank, resolve
+from motherlode.transform.jsonld.iris import is_blank
+from motherlode.transform.jsonld.keywords import KEYWORDS
 from motherlode.transform.jsonld.maps import expand_index_map, expand_language_map
 from motherlode.transform.jsonld.notes import Notes
 from motherlode.transform.jsonld.objects import add_reverse, finished
 from motherlode.transform.jsonld.processing import ContextProcessor
 from motherlode.transform.jsonld.settings import Json, Mode, ProcessorOptions
+from motherlode.www.iri import is_absolute, resolve
 
 Node = dict[str, Json]
 
@@ -26,6 +28,7 @@ class Expander:
     def __init__(self, options: ProcessorOptions, notes: Notes, contexts: ContextProcessor) -> None:
         self._base = options.base
         self._strict = options.strict
+        self._strips = not (options.strict or options.strict_iris)
         self.modern = options.mode is Mode.V1_1
         self._room = options.limits.depth
         self._notes = notes
@@ -103,6 +106,8 @@ class Expander:
 
     def reference(self, active: ActiveContext, value: str) -> str | None:
         """IRI Expansion relative to the document, without vocab: what `@id` holds."""
+        if value[:1] <= " " and self._strips:
+            value = self._without_space(value)
         found = active.expand_reference(value)
         return found if found is None else self._absolute(active, found)
 
@@ -111,16 +116,25 @@ class Expander:
         key = active.key(value)
         if key.absolute:
             return key.iri
+        if value[:1] <= " " and self._strips:
+            value = self._without_space(value)
         found = active.expand_term(value)
         if found is None or (active.partial and ":" not in found):
             return None
         return self._absolute(active, found)
 
     def _absolute(self, active: ActiveContext, iri: str) -> str:
-        if iri[:1] == "@" or is_absolute(iri) or is_blank(iri):
+        if is_absolute(iri) or is_blank(iri) or iri in KEYWORDS:
             return iri
         base = self._base if active.base is DOCUMENT else active.base
         return iri if base is None else resolve(base, iri)
+
+    def _without_space(self, value: str) -> str:
+        """A reference without the white space before it, which would make a relative one of an absolute one."""
+        stripped = value.lstrip()
+        if stripped != value:
+            self._notes.add("white space before an IRI was left out", value, mended=True)
+        return stripped
 
     # Objects ----------------------------------------------------------------------------------------------------------
 
@@ -139,7 +153,7 @@ class Expander:
         result: Node = {}
         scope = Scope(self, outside, element, type_names)
         self._entries(active, key, element, result, scope)
-        return finished(result, key)
+        return finished(result, key, strict=self._strict)
 
     @staticmethod
     def _leaves_type_scope(active: ActiveContext, element: Node) -> bool:

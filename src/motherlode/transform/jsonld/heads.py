@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from motherlode.transform.jsonld.active import ActiveContext
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, shown
-from motherlode.transform.jsonld.iris import is_absolute, is_blank, resolve
+from motherlode.transform.jsonld.iris import is_blank
 from motherlode.transform.jsonld.settings import Json
+from motherlode.www.iri import is_absolute, resolve
 
 
 def check_version(version: Json, *, modern: bool) -> None:

@@ -1,49 +1,37 @@
-"""IRIs: telling them apart, resolving references (RFC 3986, section 5.2), and spelling them as terms."""
+"""Kinds of strings in a document: IRIs, blank nodes, language tags."""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
-from motherlode.model import terms
+from motherlode.www.iri import Iri, check
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:").match
-_PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.\-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*").fullmatch
-_LONGEST = 65_536
-_REMEMBERED = 512
-"""Longer strings are not kept in memory for the next time."""
-
-
-def is_absolute(value: str) -> bool:
-    """Whether a string starts as an IRI does: with a scheme.
-
-    >>> is_absolute("http://example.org/"), is_absolute("#a:b"), is_absolute("name")
-    (True, False, False)
-    """
-    return _SCHEME(value) is not None
+_MAX_LENGTH = 65_536
 
 
 def is_blank(value: str) -> bool:
     return value.startswith("_:")
 
 
-def well_formed(value: str) -> str | None:
-    """The term of an IRI, or None where it is not one.
+def iri_of(value: str) -> Iri | None:
+    """The IRI of a string, repaired if it must be; None if no repair helps, or if it is too long.
 
-    >>> well_formed("http://example.org/a#b"), well_formed("http://example.org/a#b#c"), well_formed("a")
-    ('<http://example.org/a#b>', None, None)
+    >>> iri_of("http://example.org/a b").term, iri_of("a")
+    ('<http://example.org/a%20b>', None)
     """
-    return _known_term(value) if len(value) <= _REMEMBERED else _term(value)
+    found = check(value) if len(value) <= _MAX_LENGTH else None
+    return found if found is not None and found.is_valid else None
 
 
-def _term(value: str) -> str | None:
-    if value.count("#") > 1 or len(value) > _LONGEST:
-        return None
-    return terms.iri(value)
+def is_well_formed(value: str) -> bool:
+    """Whether a string is an IRI as it stands.
 
-
-_known_term = lru_cache(maxsize=16_384)(_term)
+    >>> [is_well_formed(f"http://example.org/{end}") for end in ("a#b", "a#b#c", "a b")]
+    [True, False, False]
+    """
+    found = iri_of(value)
+    return found is not None and not found.is_repaired
 
 
 def is_language_tag(value: str) -> bool:
@@ -53,71 +41,3 @@ def is_language_tag(value: str) -> bool:
     (True, False)
     """
     return _LANGUAGE(value) is not None
-
-
-def resolve(base: str, reference: str) -> str:
-    """The IRI that a reference means against a base; the base's path is not normalised unless it is used.
-
-    >>> resolve("http://a/b/c/d;p?q", "../../../g"), resolve("http://a", "g"), resolve("http://a/b#c", "")
-    ('http://a/g', 'http://a/g', 'http://a/b')
-    """
-    scheme, authority, path, query, fragment = _split(reference)
-    if scheme is not None:
-        return _join(scheme, authority, _remove_dots(path), query, fragment)
-    split = _split_known if len(base) <= _REMEMBERED else _split
-    base_scheme, base_authority, base_path, base_query, _ = split(base)
-    if authority is not None:
-        return _join(base_scheme, authority, _remove_dots(path), query, fragment)
-    if not path:
-        return _join(base_scheme, base_authority, base_path, base_query if query is None else query, fragment)
-    if not path.startswith("/"):
-        path = _merge(base_authority, base_path, path)
-    return _join(base_scheme, base_authority, _remove_dots(path), query, fragment)
-
-
-_Parts = tuple[str | None, str | None, str, str | None, str | None]
-
-
-def _split(value: str) -> _Parts:
-    found = _PARTS.fullmatch(value)
-    assert found is not None  # every string matches: all parts are optional
-    scheme, authority, path, query, fragment = found.groups()
-    return scheme, authority, path or "", query, fragment
-
-
-_split_known = lru_cache(maxsize=256)(_split)
-
-
-def _merge(authority: str | None, base_path: str, path: str) -> str:
-    if authority is not None and not base_path:
-        return "/" + path
-    return base_path[: base_path.rfind("/") + 1] + path
-
-
-def _remove_dots(path: str) -> str:
-    """RFC 3986, section 5.2.4, on whole segments."""
-    if "." not in path:
-        return path
-    kept: list[str] = []
-    segments = path.split("/")
-    for segment in segments:
-        if segment == "..":
-            if len(kept) > 1 or (kept and kept[0]):
-                kept.pop()
-        elif segment != ".":
-            kept.append(segment)
-    if segments[-1] in (".", ".."):
-        kept.append("")
-    return "/".join(kept)
-
-
-def _join(scheme: str | None, authority: str | None, path: str, query: str | None, fragment: str | None) -> str:
-    return "".join(
-        (
-            f"{scheme}:" if scheme is not None else "",
-            f"//{authority}" if authority is not None else "",
-            path,
-            f"?{query}" if query is not None else "",
-            f"#{fragment}" if fragment is not None else "",
-        )
-    )

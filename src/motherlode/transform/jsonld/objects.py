@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from motherlode.transform.jsonld.active import Key
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, shown
-from motherlode.transform.jsonld.iris import well_formed
+from motherlode.transform.jsonld.iris import iri_of, is_well_formed
 from motherlode.transform.jsonld.keywords import VALUE_ENTRIES
 from motherlode.transform.jsonld.settings import Json
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 Node = dict[str, Json]
 
 
-def finished(result: Node, key: Key | None) -> Json:
+def finished(result: Node, key: Key | None, *, strict: bool) -> Json:
     """A node, value, list or graph object; the members of a set; None for what says nothing."""
     if "@value" in result:
-        value_object = _value_object(result)
+        value_object = _value_object(result, strict=strict)
         return None if key is None else value_object
     if "@set" in result or "@list" in result:
         if len(result) > 2 or (len(result) == 2 and "@index" not in result):
@@ -35,7 +35,7 @@ def finished(result: Node, key: Key | None) -> Json:
     return result
 
 
-def _value_object(result: Node) -> Node | None:
+def _value_object(result: Node, *, strict: bool) -> Node | None:
     """Step 15."""
     if not result.keys() <= VALUE_ENTRIES or ("@type" in result and result.keys() & {"@language", "@direction"}):
         raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT, ", ".join(sorted(result))[:100])
@@ -47,7 +47,7 @@ def _value_object(result: Node) -> Node | None:
         return None
     if "@language" in result and not isinstance(value, str):
         raise JsonLdError(ErrorCode.INVALID_LANGUAGE_TAGGED_VALUE, shown(value))
-    if "@type" in result and not (isinstance(type_, str) and well_formed(type_)):
+    if "@type" in result and not (isinstance(type_, str) and (is_well_formed if strict else iri_of)(type_)):
         raise JsonLdError(ErrorCode.INVALID_TYPED_VALUE, shown(type_))
     return result
 

@@ -10,11 +10,12 @@ from motherlode.transform.jsonld.bundle import Bundle
 from motherlode.transform.jsonld.cache import ContextCache, Processed
 from motherlode.transform.jsonld.definitions import TermDefiner
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, shown
-from motherlode.transform.jsonld.iris import is_absolute, resolve, well_formed
+from motherlode.transform.jsonld.iris import is_well_formed
 from motherlode.transform.jsonld.keywords import CONTEXT_ENTRIES
 from motherlode.transform.jsonld.loader import ContextDocument, ContextLoader
 from motherlode.transform.jsonld.notes import Notes, shorten
 from motherlode.transform.jsonld.settings import Json, Mode, ProcessorOptions
+from motherlode.www.iri import is_absolute, resolve
 
 _CACHE = ContextCache(entries=1024, weight=200_000)
 _LONGEST_KEY = 32_768
@@ -223,7 +224,7 @@ class ContextProcessor:
             raise JsonLdError(ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, url)
         self._private = True
         self._notes.add(f"context not loaded: {shorten(url)}; the block was read without it", url)
-        if url.startswith(("http://", "https://")) and well_formed(url):
+        if url.startswith(("http://", "https://")) and is_well_formed(url):
             self._notes.wanted[url] = None
         result.partial = True
         return result

@@ -9,11 +9,12 @@ from __future__ import annotations
 from motherlode.model import Statement
 from motherlode.model.terms import RDF, RDF_TYPE, XSD, literal
 from motherlode.transform.blank import BlankNames
-from motherlode.transform.jsonld.canonical import as_double, canonical_double, canonical_json
+from motherlode.transform.jsonld.canonical import as_double, canonical_double, canonical_json, long_integer
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded
-from motherlode.transform.jsonld.iris import is_language_tag, well_formed
+from motherlode.transform.jsonld.iris import iri_of, is_language_tag
 from motherlode.transform.jsonld.notes import Notes, shorten
 from motherlode.transform.jsonld.settings import Json, ProcessorOptions, RdfDirection
+from motherlode.www.iri import repair_message
 
 Node = dict[str, Json]
 _FIRST, _REST, _NIL = f"<{RDF}first>", f"<{RDF}rest>", f"<{RDF}nil>"
@@ -35,6 +36,7 @@ class Emitter:
         self._notes = notes
         self._names = names
         self._strict = options.strict
+        self._repairs_iris = not (options.strict or options.strict_iris)
         self._direction = options.rdf_direction
         self._generalized = options.produce_generalized
         self._limit = options.limits.statements
@@ -77,12 +79,22 @@ class Emitter:
         return self._names.fresh() if identifier is None else self._resource(identifier)
 
     def _resource(self, identifier: str) -> str | None:
-        term = well_formed(identifier)
+        term = self._iri(identifier)
         if term is None:
             if identifier.startswith("_:"):
                 return self._names.named(identifier)
             self._lose("IRI", identifier)
         return term
+
+    def _iri(self, value: str) -> str | None:
+        """The term of an IRI; None if it is none, or must be repaired and may not be."""
+        found = iri_of(value)
+        if found is None or not found.is_repaired:
+            return None if found is None else found.term
+        if not self._repairs_iris:
+            return None
+        self._notes.add(repair_message(found), value, mended=True)
+        return found.term
 
     def _lose(self, what: str, value: str) -> None:
         self._notes.add(f"bad {what}, its statements are lost: {shorten(value)}", value)
@@ -117,7 +129,7 @@ class Emitter:
                 self._node(value, graph)
 
     def _predicate(self, name: str) -> str | None:
-        term = well_formed(name)
+        term = self._iri(name)
         if term is None:
             if name.startswith("_:"):
                 return self._names.named(name) if self._generalized else None
@@ -177,11 +189,11 @@ class Emitter:
         if datatype == "@json":
             return literal(canonical_json(value), datatype=_JSON)
         if datatype is not None:
-            if well_formed(datatype) is None:
+            term = self._iri(datatype)
+            if term is None:
                 self._lose("datatype", datatype)
                 return None
-            if datatype in _IN_A_LANGUAGE:
-                datatype = None
+            datatype = None if datatype in _IN_A_LANGUAGE else term[1:-1]
         language = item.get("@language", "")
         if language and not is_language_tag(language):
             self._lose("language tag", language)
@@ -205,9 +217,14 @@ class Emitter:
 
 
 def _native(value: Json, datatype: str | None) -> tuple[str, str]:
-    """Section 8.3, steps 9 to 11: booleans and numbers in their canonical spelling, with a datatype."""
+    """Section 8.3, steps 9 to 11: booleans and numbers in their canonical spelling, with a datatype.
+
+    An integer that no double can hold stays an integer: as a double it would be infinite.
+    """
     if isinstance(value, bool):
         return ("true" if value else "false"), datatype or _BOOLEAN
+    if (digits := long_integer(value)) and datatype != _DOUBLE:
+        return digits, datatype or _INTEGER
     fractional = isinstance(value, float) and not value.is_integer()
     if fractional or abs(value) >= _LARGE or datatype == _DOUBLE:
         return canonical_double(as_double(value)), datatype or _DOUBLE

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from motherlode.model import Extraction, Problem, Statement, Syntax
+from motherlode.model.prefixes import PREFIXES
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.jsonld.decoding import decode
+from motherlode.transform.jsonld.notes import shorten
 from motherlode.transform.jsonld.places import Places, find_sample
 from motherlode.transform.jsonld.processor import Processed, to_rdf
 from motherlode.transform.jsonld.scripts import find_scripts
@@ -14,10 +16,13 @@ from motherlode.transform.jsonld.settings import Json, Limits, ProcessorOptions
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
 
+_PLAIN_VALUES = frozenset({"@id", "@index", "@language", "@type", "@value"})
+"""Keywords whose values hold no objects, or objects that are plain JSON."""
+
 
 def extract(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
     """What the JSON-LD blocks of a page say. Each block stands alone: a broken one costs no other."""
-    gathered = _Gathered(document, names, options, base=document.base, embedded=True)
+    gathered = _Gathered(document, names, options, base=document.iri_base, embedded=True)
     for script in find_scripts(document):
         gathered.add_block(script.content)
     return gathered.extraction()
@@ -25,7 +30,7 @@ def extract(document: Document, names: BlankNames, options: TransformOptions) ->
 
 def read_document(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
     """What a JSON-LD document says."""
-    gathered = _Gathered(document, names, options, base=document.url, embedded=False)
+    gathered = _Gathered(document, names, options, base=document.iri, embedded=False)
     gathered.add_block(document.text.removeprefix("\ufeff"))
     return gathered.extraction()
 
@@ -44,6 +49,7 @@ class _Gathered:
             base=base,
             expand_context=options.context or None,
             strict=False,
+            strict_iris=options.strict_jsonld,
             contexts=options.contexts,
             limits=Limits(statements=options.statements),
         )
@@ -74,17 +80,16 @@ class _Gathered:
             self._statements.extend(processed.statements)
             self._wanted.update(dict.fromkeys(processed.wanted))
             for note in processed.notes:
-                self._tell(note.message, find_sample(content, note.sample))
-            if not processed.notes:
-                self._tell_of_silence(value, content, has_statements=bool(processed.statements))
+                self._tell(note.message, find_sample(content, note.sample), mended=note.mended)
+            self._tell_of_silence(value, content, processed)
 
-    def _tell_of_silence(self, value: Json, content: str, *, has_statements: bool) -> None:
+    def _tell_of_silence(self, value: Json, content: str, processed: Processed) -> None:
         """What is dropped by the rules, without an error, but surely not by the author's will."""
-        if not has_statements:
-            if _says_something(value):
-                self._tell("no statement comes of the block", find_sample(content, ""))
-        elif self._options.expand_context is None and (term := _undefined_term(value)):
-            self._tell("no @context, so terms mean nothing and are left out", find_sample(content, term))
+        if self._options.expand_context is None and (name := undefined_name(value)):
+            reason = "the prefix of {} means nothing" if ":" in name else "terms mean nothing and are left out"
+            self._tell(f"no @context, so {reason.format(shorten(name))}", find_sample(content, name))
+        elif not processed.statements and all(note.mended for note in processed.notes) and _says_something(value):
+            self._tell("no statement comes of the block", find_sample(content, ""))
 
     def _process(self, value: Json) -> Processed:
         left = self._options.limits.statements - len(self._statements)
@@ -106,11 +111,25 @@ def _says_something(value: Json) -> bool:
     return bool(value.keys() - {"@context"}) if isinstance(value, dict) else bool(value)
 
 
-def _undefined_term(value: Json) -> str:
-    """The first term of an object at the top that has no context to define it, in quotation marks; "" for none."""
-    for item in value if isinstance(value, list) else [value]:
-        if isinstance(item, dict) and "@context" not in item:
-            for name in item:
-                if name[:1] != "@" and ":" not in name:
+def undefined_name(value: Json) -> str:
+    """Return a quoted term, type or compact IRI of an object outside of every context; "" if none is found.
+
+    >>> undefined_name([{"@context": {}, "a": {"b": 1}}, {"http://example.org/": [{"@type": "C"}]}])
+    '"C"'
+    """
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, list):
+            waiting.extend(reversed(item))
+        elif isinstance(item, dict) and "@context" not in item:
+            for name in (*item, *_strings(item.get("@type"))):
+                prefix, colon, rest = name.partition(":")
+                if name[:1] != "@" and (not colon or (prefix in PREFIXES and not rest.startswith("//"))):
                     return f'"{name}"'
+            waiting.extend(reversed([inner for name, inner in item.items() if name not in _PLAIN_VALUES]))
     return ""
+
+
+def _strings(value: Json) -> list[str]:
+    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]

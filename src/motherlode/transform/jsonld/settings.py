@@ -59,6 +59,8 @@ class ProcessorOptions:
     """Whether blank nodes may be predicates."""
     strict: bool = True
     """Whether what the specification forbids ends the document, as it demands; else it costs only its own entry."""
+    strict_iris: bool = False
+    """Whether an IRI with characters that none may have costs its statements. A strict reading never repairs IRIs."""
     contexts: Mapping[str, bytes] = field(default_factory=dict)
     """Remote contexts by URL; they go before the bundled ones."""
     limits: Limits = field(default_factory=Limits)

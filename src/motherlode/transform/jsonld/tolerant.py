@@ -9,6 +9,7 @@ import json
 import re
 from dataclasses import dataclass, field
 
+from motherlode.transform.jsonld.canonical import LongInteger
 from motherlode.transform.jsonld.settings import Json
 
 _DEEPEST = 500
@@ -297,8 +298,10 @@ class _Reader:
         self._at = found.end()
 
 
-def _number(word: str) -> int | float | None:
+def _number(word: str) -> int | float:
+    if any(mark in word for mark in ".eE"):
+        return float(word)
     try:
-        return float(word) if any(mark in word for mark in ".eE") else int(word)
-    except ValueError:  # more digits than Python cares to read
-        return None
+        return int(word)
+    except ValueError:  # more digits than Python converts
+        return LongInteger(word)

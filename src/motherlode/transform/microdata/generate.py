@@ -10,7 +10,7 @@ from motherlode.transform.microdata.tree import Element, Tree, words
 from motherlode.transform.microdata.values import Values
 from motherlode.transform.microdata.vocabularies import Registry, vocabularies
 from motherlode.www.document import Document
-from motherlode.www.html_references import escaped, is_absolute
+from motherlode.www.iri import check, is_absolute
 
 _MOST_VALUES = 250_000
 """Property values of one page. An itemref to one big element from many items multiplies them without end."""
@@ -23,7 +23,7 @@ class Generator:
 
     def __init__(self, document: Document, names: BlankNames, registry: Registry) -> None:
         self._document = document
-        self._base = document.base
+        self._base = document.iri_base
         self._names = names
         self._tree = Tree(document)
         self._vocabularies = vocabularies(registry)
@@ -58,6 +58,7 @@ class Generator:
             *(Problem(syntax=Syntax.MICRODATA, message=message) for message in limits),
             *located(self._document, Syntax.MICRODATA, refused),
             *located(self._document, Syntax.MICRODATA, repaired, mended=True),
+            *located(self._document, Syntax.MICRODATA, self._values.repaired.items(), mended=True),
         ]
 
     def _subject(self, item: Element, inherited: str) -> str:
@@ -89,11 +90,11 @@ class Generator:
 
     def _type(self, written: str) -> str | None:
         """Return the term of a type, which is an absolute IRI; one that lacks but its scheme is repaired."""
-        iri = escaped(written)
-        if not is_absolute(iri) and (meant := self._vocabularies.type_without_scheme(iri)):
+        iri = check(written)
+        if not is_absolute(iri.value) and (meant := self._vocabularies.type_without_scheme(iri.value)):
             if len(self._repaired) < _MOST_REPAIRED:
                 self._repaired[written] = f"type without a scheme, read as {meant[:200]}"
-            iri = meant
+            iri = check(meant)
         return self._values.checked(iri, is_reference=False)
 
     def _property(self, subject: str, element: Element, vocabulary: str, item: str | None) -> None:
@@ -112,7 +113,4 @@ class Generator:
                     self._statements.append((value, predicate, subject, ""))
 
     def _predicates(self, vocabulary: str, name: str) -> tuple[str, ...]:
-        found = self._vocabularies.predicates(vocabulary, name, base=self._base)
-        if not found:
-            self._values.checked(escaped(name))
-        return found
+        return self._vocabularies.predicates(vocabulary, name, base=self._base, term_of=self._values.checked)

@@ -11,8 +11,8 @@ from motherlode.model.terms import XSD, literal
 from motherlode.www.document import Document
 from motherlode.www.html_ancestry import languages
 from motherlode.www.html_budget import TextBudget
-from motherlode.www.html_references import is_absolute, is_valid, resolve_iri
 from motherlode.www.html_times import time_datatype
+from motherlode.www.iri import Iri, is_absolute, repair_message, resolve_and_check
 
 _URL_ATTRIBUTES = {
     **dict.fromkeys(("audio", "embed", "iframe", "img", "source", "track", "video"), "src"),
@@ -42,10 +42,12 @@ class Values:
     """Reads values of one page, within a budget."""
 
     def __init__(self, document: Document) -> None:
-        self._base = document.base
+        self._base = document.iri_base
         self.budget = TextBudget(len(document.body))
         self.refused: dict[str, None] = {}
         """What is no valid IRI, and was left out."""
+        self.repaired: dict[str, str] = {}
+        """Messages about IRIs that had characters that none may have, and what was made of them."""
         self._language_of = languages(document, default=_default_language(document))
 
     def term(self, node: LexborNode, attributes: Mapping[str, str | None]) -> str | None:
@@ -70,17 +72,19 @@ class Values:
 
     def address(self, reference: str) -> str | None:
         """The term of a reference; None where it is none."""
-        return self.checked(resolve_iri(self._base, reference))
+        return self.checked(resolve_and_check(self._base, reference))
 
-    def checked(self, address: str, *, is_reference: bool = True) -> str | None:
-        """The term of an IRI that is escaped; None where it is none, which is noted if it tries to be one.
+    def checked(self, address: Iri, *, is_reference: bool = True) -> str | None:
+        """The term of an IRI; None if it is not valid, which is recorded if it has a scheme. A repair is recorded.
 
         A type is no reference: it is never resolved, so a relative one is none.
         """
-        if is_valid(address):
-            return f"<{address}>"
-        if (is_absolute(address) or not is_reference) and len(self.refused) < _MOST_REFUSED:
-            self.refused[address] = None
+        if address.is_valid:
+            if address.is_repaired and len(self.repaired) < _MOST_REFUSED:
+                self.repaired[repair_message(address)] = address.value
+            return address.term
+        if (is_absolute(address.value) or not is_reference) and len(self.refused) < _MOST_REFUSED:
+            self.refused[address.value] = None
         return None
 
     def _typed(self, node: LexborNode, value: str | None, datatype_of: Callable[[str], str | None]) -> str | None:

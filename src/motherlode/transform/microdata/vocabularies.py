@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from motherlode.www.html_references import escaped, is_absolute, is_valid, without_fragment
+from motherlode.www.iri import Iri, check, is_absolute, without_fragment
 
 _MOST_KEPT = 4_096
 
@@ -22,6 +22,10 @@ def _bundled() -> Registry:
 
 DEFAULT_REGISTRY = _bundled()
 """What the W3C keeps at http://www.w3.org/ns/md, in short."""
+
+
+def _valid_term(iri: Iri) -> str | None:
+    return iri.term if iri.is_valid else None
 
 
 class Vocabularies:
@@ -58,19 +62,24 @@ class Vocabularies:
     def _registered(self, item_type: str) -> str | None:
         return next((prefix for prefix in self._registry if item_type.startswith(prefix)), None)
 
-    def predicates(self, vocabulary: str, name: str, *, base: str) -> tuple[str, ...]:
+    def predicates(
+        self, vocabulary: str, name: str, *, base: str, term_of: Callable[[Iri], str | None] = _valid_term
+    ) -> tuple[str, ...]:
         """The predicate that a name stands for (section 6.3), and those that it implies (section 6.2, step 8).
 
-        There is none for a name that is no valid IRI, but would have to be.
+        There is none for a name that is no valid IRI, but would have to be. `term_of` returns the term of an IRI, or
+        None if it is not valid, and records what is wrong with it.
         """
         if not vocabulary and not is_absolute(name):
-            return (f"<{escaped(f'{without_fragment(base)}#{_in_fragment(name)}')}>",)
+            term = term_of(check(f"{without_fragment(base)}#{_in_fragment(name)}"))
+            return () if term is None else (term,)
         known = self._predicates.get((vocabulary, name))
         if known is None:
             implied = self._registry.get(vocabulary, {}).get(name, ())
-            iris = (escaped(it) for it in (_predicate(vocabulary, name), *implied))
-            known = tuple(f"<{iri}>" for iri in iris if is_valid(iri))
-            if len(self._predicates) < _MOST_KEPT:
+            iris = [check(it) for it in (_predicate(vocabulary, name), *implied)]
+            known = tuple(term for iri in iris if (term := term_of(iri)) is not None)
+            is_faultless = all(iri.is_valid and not iri.is_repaired for iri in iris)  # else the next page is told, too
+            if is_faultless and len(self._predicates) < _MOST_KEPT:
                 self._predicates[vocabulary, name] = known
         return known
 

@@ -23,12 +23,16 @@ __all__ = ["extract", "parse"]
 def extract(document: Document, names: BlankNames) -> Extraction:
     """The microformats of a page as statements."""
     found = read_items(document, ignored=LAYOUT_NAMES)
-    writer = Writer(document.url, names)
+    writer = Writer(document.iri, names)
     for item in found.items:
         writer.write(item)
     problems = [Problem(syntax=Syntax.MICROFORMATS, message=limit) for limit in found.limits]
     return Extraction(
         syntax=Syntax.MICROFORMATS,
         statements=tuple(dict.fromkeys(writer.statements)),
-        problems=(*located(document, Syntax.MICROFORMATS, writer.troubles), *problems),
+        problems=(
+            *located(document, Syntax.MICROFORMATS, writer.troubles),
+            *located(document, Syntax.MICROFORMATS, writer.repairs.items(), mended=True),
+            *problems,
+        ),
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from motherlode.transform.microformats.items import Item, Value
 from motherlode.transform.microformats.reader import read_items
-from motherlode.transform.microformats.urls import base_of, resolve
+from motherlode.transform.microformats.urls import resolve
 from motherlode.www.document import Document
 
 _LINKS = "a[rel][href],area[rel][href],link[rel][href]"
@@ -43,7 +43,7 @@ def _value(value: Value, owner: Item) -> Any:
 
 
 def _rels(document: Document) -> tuple[dict[str, list[str]], dict[str, dict[str, Any]]]:
-    base = base_of(document)
+    base = document.iri_base
     rels: dict[str, dict[str, None]] = {}
     urls: dict[str, dict[str, Any]] = {}
     for node in document.html.css(_LINKS):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from motherlode.model import Statement
-from motherlode.model.terms import RDF, RDF_TYPE, iri, literal
+from motherlode.model.terms import RDF, RDF_TYPE, literal
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.microformats.dates import typed
 from motherlode.transform.microformats.items import Item, Value
 from motherlode.transform.microformats.text import collapse
-from motherlode.transform.microformats.urls import iri_of, is_absolute
+from motherlode.www.iri import check, is_absolute, repair_message
 
 MICROFORMATS = "http://microformats.org/profile/"
 """Namespace of types (h-card) and properties (name)."""
@@ -39,6 +39,8 @@ class Writer:
         self.statements: list[Statement] = []
         self.troubles: list[tuple[str, str]] = []
         """Messages, and the addresses that they are about."""
+        self.repairs: dict[str, str] = {}
+        """The same of addresses with characters that an IRI may not have."""
         self._page = page_url.partition("#")[0]
         self._names = names
         self._subjects: dict[int, str] = {}
@@ -71,9 +73,9 @@ class Writer:
         """The element's own fragment of the page where it has an id that nothing else has, or else a blank node."""
         if 0 < len(item.id) <= _LONGEST_ID and item.id not in self._ids:
             self._ids.add(item.id)
-            term = iri(f"{self._page}#{item.id}")
-            if term is not None:
-                return term
+            found = check(f"{self._page}#{item.id}")
+            if found.is_valid and not found.is_repaired:  # an id is a name, and no reference to be repaired
+                return found.term
         return self._names.fresh()
 
     def _term(self, value: Value) -> str | None:
@@ -110,13 +112,20 @@ class Writer:
         if len(value.text) > _LONGEST_ADDRESS:
             self._tell(f"an address of {len(value.text)} characters was left out", written)
             return None
-        term = iri_of(value.text)
+        term = self._iri(value.text, written)
         if term is None:
             self._tell(f"not an address: {value.text[:200]}", written)
             return None
         if value.alt and (alt := collapse(value.alt)):
             self._add(term, _ALT, literal(alt, language=value.language))
         return term
+
+    def _iri(self, address: str, written: str) -> str | None:
+        """The term of an address; None if it is no IRI. A repair is recorded."""
+        found = check(address)
+        if found.is_valid and found.is_repaired:
+            self.repairs[repair_message(found)] = written
+        return found.term if found.is_valid else None
 
     def _add(self, subject: str, predicate: str, term: str) -> None:
         self.statements.append((subject, predicate, term, ""))

@@ -10,7 +10,6 @@ from motherlode.model import ContentKind
 from motherlode.transform.microformats.classic import CLASSIC_ROOTS
 from motherlode.transform.microformats.items import Item
 from motherlode.transform.microformats.names import class_names
-from motherlode.transform.microformats.urls import base_of
 from motherlode.transform.microformats.walk import Walk
 from motherlode.www.document import Document
 from motherlode.www.html_ancestry import languages
@@ -34,7 +33,7 @@ def read_items(document: Document, *, ignored: frozenset[str] = frozenset()) -> 
         return Found(items=(), limits=())
     language_of = languages(document, default="")
     is_xml = document.kind is ContentKind.XHTML
-    walk = Walk(base=base_of(document), ignored=ignored, by_id=_Ids(document).find, is_xml=is_xml)
+    walk = Walk(base=document.iri_base, ignored=ignored, by_id=_Ids(document).find, is_xml=is_xml)
     for node in roots:
         if node.mem_id not in walk.seen:
             walk.read(node, language_of(node))

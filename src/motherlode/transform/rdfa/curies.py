@@ -9,7 +9,7 @@ from motherlode.transform.blank import BlankNames
 from motherlode.transform.rdfa.context import Context
 from motherlode.transform.rdfa.hosts import XHV
 from motherlode.transform.rdfa.report import Report, Trouble
-from motherlode.www.html_references import escaped, is_absolute, resolve_iri
+from motherlode.www.iri import check, is_absolute, resolve_and_check
 
 INITIAL_TOKENS: dict[str, str] = {}
 """What tokens mean in the initial context, from page to page: `og:title` is `og:title` everywhere."""
@@ -45,7 +45,7 @@ class Resolver:
         if known is not None:
             return known
         found = self._term(token, context) if ":" not in token else self._curie_or_iri(token, context)
-        if found is None or found[0] != "<" or found in self._report.refused:  # of which the next page must hear, too
+        if found is None or found[0] != "<" or self._report.is_faulty(found):  # of which the next page must hear, too
             return found
         if len(context.tokens) < _MOST_TOKENS:
             context.tokens[token] = found
@@ -54,7 +54,7 @@ class Resolver:
     def _term(self, token: str, context: Context) -> str | None:
         if _TERM.fullmatch(token):
             if context.vocabulary:
-                return self._report.term(escaped(context.vocabulary + token))
+                return self._report.term(check(context.vocabulary + token))
             iri = self._terms.get(token) or self._in_any_case(token.lower())
             if iri is not None:
                 return f"<{iri}>"
@@ -69,7 +69,7 @@ class Resolver:
         if term is not None:
             return term
         if is_absolute(token):
-            return self._report.term(escaped(token))
+            return self._report.term(check(token))
         self._report.add(Trouble.UNRESOLVED_CURIE, f"no such prefix: {token}")
         return None
 
@@ -82,7 +82,7 @@ class Resolver:
             return self._names.named(reference)
         iri = context.prefixes.get(prefix.lower()) if prefix else XHV
         # a relative namespace is resolved against the document: no base element reaches it (test 0319 of the suite)
-        return None if iri is None else self._report.term(resolve_iri(self._url, iri + reference))
+        return None if iri is None else self._report.term(resolve_and_check(self._url, iri + reference))
 
     def resource(self, value: str, context: Context) -> str | None:
         """One SafeCURIEorCURIEorIRI."""
@@ -96,5 +96,5 @@ class Resolver:
 
     def reference(self, value: str, context: Context) -> str | None:
         """One IRI, as `href` and `src` hold it."""
-        iri = resolve_iri(context.base, value)
-        return self._report.term(iri) if is_absolute(iri) else None
+        iri = resolve_and_check(context.base, value)
+        return self._report.term(iri) if is_absolute(iri.value) else None

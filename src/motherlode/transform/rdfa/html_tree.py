@@ -17,7 +17,7 @@ from motherlode.transform.rdfa.hosts import HTML
 from motherlode.transform.rdfa.html_markup import fragment
 from motherlode.transform.rdfa.tree import RELEVANT, Element, Tree
 from motherlode.www.document import Document
-from motherlode.www.html_references import without_fragment
+from motherlode.www.iri import without_fragment
 from motherlode.www.marks import Mark
 
 # A plain list is faster than `:is()`, and finds an element once for each member that it fits.
@@ -49,8 +49,8 @@ def html_tree(document: Document, *, roles: bool) -> Tree | None:
     return Tree(
         host=HTML,
         reader=_READER,
-        url=without_fragment(document.url),
-        base=without_fragment(document.base),
+        url=without_fragment(document.iri),
+        base=without_fragment(document.iri_base),
         elements=builder.elements,
     )
 

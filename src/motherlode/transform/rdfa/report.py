@@ -8,7 +8,7 @@ from enum import Enum
 from motherlode.model import Statement
 from motherlode.model.terms import RDF_TYPE, iri, literal
 from motherlode.transform.blank import BlankNames
-from motherlode.www.html_references import is_valid
+from motherlode.www.iri import Iri, repair_message
 
 _RDFA = "http://www.w3.org/ns/rdfa#"
 _DESCRIPTION = "<http://purl.org/dc/terms/description>"
@@ -37,13 +37,20 @@ class Report:
         """What was read otherwise than it was written, and how that was written."""
         self.refused: dict[str, None] = {}
         """Terms that are no valid IRIs: no statement may have them."""
+        self._repaired: set[str] = set()
 
-    def term(self, iri: str) -> str:
+    def term(self, iri: Iri) -> str:
         """The term of an IRI. The rules go on with one that is not valid, so that what it says is said of no other."""
-        term = f"<{iri}>"
-        if not is_valid(iri):
-            self.refused[term] = None
-        return term
+        if not iri.is_valid:
+            self.refused[iri.term] = None
+        elif iri.is_repaired and len(self._repaired) < _MOST_ENTRIES:
+            self._repaired.add(iri.term)
+            self.mend(repair_message(iri), iri.value)
+        return iri.term
+
+    def is_faulty(self, term: str) -> bool:
+        """Whether there is something to tell of a term, so that its meaning must not be taken from a memory."""
+        return term in self.refused or term in self._repaired
 
     def add(self, trouble: Trouble, description: str) -> None:
         if len(self.entries) < _MOST_ENTRIES:

@@ -12,7 +12,7 @@ from motherlode.transform.rdfa.hosts import PREFIXES, Host
 from motherlode.transform.rdfa.names import is_name
 from motherlode.transform.rdfa.report import Report, Trouble
 from motherlode.transform.rdfa.tree import SCOPING, Element
-from motherlode.www.html_references import resolve_iri, without_fragment
+from motherlode.www.iri import check, resolve_and_check, without_fragment
 
 _REBASING = frozenset({"vocab", "xml:base"})
 _USES = "<http://www.w3.org/ns/rdfa#usesVocabulary>"
@@ -31,12 +31,17 @@ def scoped(element: Element, context: Context, *, host: Host, report: Report) ->
         context.tokens = {}
     stated: tuple[Statement, ...] = ()
     if host.has_xml_base and "xml:base" in attributes:
-        context.base = without_fragment(resolve_iri(context.base, attributes["xml:base"]))
+        base = resolve_and_check(context.base, attributes["xml:base"])
+        context.base = without_fragment(base.value)
+        report.term(base)
     if "vocab" in attributes:
         given = attributes["vocab"].strip()
-        context.vocabulary = _with_path(resolve_iri(context.base, given), report) if given else ""
+        context.vocabulary = ""
         if given:
-            stated = ((f"<{context.base}>", _USES, report.term(context.vocabulary), ""),)
+            vocabulary = resolve_and_check(context.base, given)
+            report.term(vocabulary)
+            context.vocabulary = _with_path(vocabulary.value, report)
+            stated = ((f"<{context.base}>", _USES, report.term(check(context.vocabulary)), ""),)
     if element.namespaces or "prefix" in attributes:
         _add_prefixes(element, context, report)
     if "xml:lang" in attributes:

@@ -17,7 +17,7 @@ from motherlode.transform.rdfa.scope import scoped
 from motherlode.transform.rdfa.tree import ACTIVE, SCOPING, Element, Tree
 from motherlode.transform.rdfa.values import Values
 from motherlode.www.html_budget import TextBudget
-from motherlode.www.html_references import escaped
+from motherlode.www.iri import check
 
 MOST_STATEMENTS = 500_000
 _WEIGHTY = (ACTIVE | SCOPING) - {"property"}
@@ -284,6 +284,6 @@ class Processor:
         subject = self._resolver.reference(f"#{identifier}", context) if identifier else None
         subject = subject or self._names.fresh()
         for word in element.attributes["role"].split():
-            role = self._resolver.token(word, context) if ":" in word else f"<{escaped(XHV + word)}>"
+            role = self._resolver.token(word, context) if ":" in word else self._report.term(check(XHV + word))
             if role is not None:
                 self.statements.append((subject, f"<{XHV}role>", role, ""))

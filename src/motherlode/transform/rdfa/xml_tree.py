@@ -12,7 +12,7 @@ from motherlode.model import ContentKind
 from motherlode.transform.rdfa.hosts import XHTML1, XHTML5, XML, Host
 from motherlode.transform.rdfa.tree import RELEVANT, Element, Tree
 from motherlode.www.document import Document
-from motherlode.www.html_references import resolve_iri, without_fragment
+from motherlode.www.iri import resolve_and_check, without_fragment
 from motherlode.www.xmltree import local_name
 
 _XML_ATTRIBUTES = {
@@ -25,11 +25,11 @@ _XHTML = "{http://www.w3.org/1999/xhtml}"
 def xml_tree(document: Document, root: Any, *, public_id: str) -> Tree:
     """The sparse tree of a document with this root and document type."""
     host = _host(document.kind, root, public_id)
-    base = document.url
+    base = document.iri
     if host.is_html:
         given = root.find(f"{_XHTML}head/{_XHTML}base[@href]")
-        base = resolve_iri(base, given.get("href")) if given is not None else base
-    url = without_fragment(document.url)
+        base = resolve_and_check(base, given.get("href")).value if given is not None else base
+    url = without_fragment(document.iri)
     return Tree(host=host, reader=_READER, url=url, base=without_fragment(base), elements=_elements(root))
 
 

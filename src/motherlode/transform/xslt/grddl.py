@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urljoin
 
 from motherlode.www.document import Document
+from motherlode.www.iri import resolve
 
 DATA_VIEW = "http://www.w3.org/2003/g/data-view"
 _ATTRIBUTE = f"{{{DATA_VIEW}#}}transformation"
@@ -29,7 +29,7 @@ class Wanted:
 
 def wanted_by_xml(root: Any, namespace: str, base: str, allowed: Mapping[str, bytes]) -> Wanted:
     """From the root element's data-view:transformation attribute (section 2) and its namespace (section 3)."""
-    named = [_join(root.base or base, one) for one in (root.get(_ATTRIBUTE) or "").split()]
+    named = [resolve(root.base or base, one) for one in (root.get(_ATTRIBUTE) or "").split()]
     return _sort(named, [namespace] if namespace else [], allowed)
 
 
@@ -40,8 +40,8 @@ def wanted_by_html(document: Document, base: str, allowed: Mapping[str, bytes]) 
     named = []
     if DATA_VIEW in profiles:
         for node in document.html.css('link[rel~="transformation"][href],a[rel~="transformation"][href]'):
-            named.append(_join(base, node.attributes["href"] or ""))
-    return _sort(named, [_join(base, profile) for profile in profiles if profile != DATA_VIEW], allowed)
+            named.append(resolve(base, (node.attributes["href"] or "").strip()))
+    return _sort(named, [resolve(base, profile) for profile in profiles if profile != DATA_VIEW], allowed)
 
 
 def _sort(named: list[str], known: list[str], allowed: Mapping[str, bytes]) -> Wanted:
@@ -51,10 +51,3 @@ def _sort(named: list[str], known: list[str], allowed: Mapping[str, bytes]) -> W
         allowed=tuple((one, allowed[one]) for one in found if one in allowed),
         refused=tuple(one for one in found if one not in allowed),
     )
-
-
-def _join(base: str, reference: str) -> str:
-    try:
-        return urljoin(base, reference.strip())
-    except ValueError:
-        return reference

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import ada_url
 import pyoxigraph as ox
 
 from motherlode.model import Problem, Statement, Syntax
-from motherlode.model.terms import iri, literal
+from motherlode.model.terms import literal
 from motherlode.transform.blank import BlankNames
+from motherlode.www.iri import check, repair_message
 
 _MOST_PROBLEMS = 20
 
@@ -37,10 +37,13 @@ def read_rdf(
     """
     statements: dict[Statement, None] = {}
     problems: list[Problem] = []
+    repaired: dict[str, None] = {}
     try:
         for quad in ox.parse(body, rdf_format, base_iri=base, lenient=True):
-            statement = tuple(_terms(quad, names))
+            repairs: dict[str, None] = {}
+            statement = tuple(_terms(quad, names, repairs))
             if len(statement) == 4:
+                repaired |= repairs
                 statements[statement] = None
             elif len(problems) < _MOST_PROBLEMS:
                 problems.append(Problem(syntax=syntax, message=f"left out for an invalid IRI: {str(quad)[:300]}"))
@@ -51,40 +54,41 @@ def read_rdf(
         line = error.lineno if isinstance(error, SyntaxError) else None
         column = error.offset if isinstance(error, SyntaxError) else None
         problems.append(Problem(syntax=syntax, message=f"the RDF made from it: {error}", line=line, column=column))
-    return Result(statements=tuple(statements), problems=tuple(problems))
+    told = (Problem(syntax=syntax, message=message, mended=True) for message in [*repaired][:_MOST_PROBLEMS])
+    return Result(statements=tuple(statements), problems=(*problems, *told))
 
 
-def _terms(quad: Any, names: BlankNames) -> Iterator[str]:
+def _terms(quad: Any, names: BlankNames, repairs: dict[str, None]) -> Iterator[str]:
     """The four terms of a quad; fewer where one of them cannot be written."""
     for node in (quad.subject, quad.predicate, quad.object):
-        term = _term(node, names)
+        term = _term(node, names, repairs)
         if term is not None:
             yield term
     graph = quad.graph_name
     if isinstance(graph, ox.DefaultGraph):
         yield ""
     else:
-        term = _term(graph, names)
+        term = _term(graph, names, repairs)
         if term is not None:
             yield term
 
 
-def _term(node: object, names: BlankNames) -> str | None:
+def _term(node: object, names: BlankNames, repairs: dict[str, None]) -> str | None:
     if isinstance(node, ox.NamedNode):
-        return iri(node.value) or _escaped(node.value)
+        return _iri(node.value, repairs)
     if isinstance(node, ox.BlankNode):
         return names.named(node.value)
     if isinstance(node, ox.Literal):
-        datatype = "" if node.language else node.datatype.value
-        if datatype and iri(datatype) is None:
-            return None
-        return literal(node.value, language=node.language or "", datatype=datatype)
+        if node.language:
+            return literal(node.value, language=node.language)
+        datatype = _iri(node.datatype.value, repairs)
+        return None if datatype is None else literal(node.value, datatype=datatype[1:-1])
     return None
 
 
-def _escaped(value: str) -> str | None:
-    """An IRI with characters that none may have, escaped as browsers do it; None where that does not help."""
-    try:
-        return iri(ada_url.normalize_url(value))
-    except ValueError:
-        return None
+def _iri(value: str, repairs: dict[str, None]) -> str | None:
+    """The term of an IRI, repaired if it must be; None if no repair helps."""
+    found = check(value)
+    if found.is_valid and found.is_repaired:
+        repairs[repair_message(found)] = None
+    return found.term if found.is_valid else None

@@ -20,18 +20,22 @@ def from_table(table: Mapping[str, Any], load: Callable[[str], bytes], **others:
     >>> options.stylesheets[0].fits("http://www.w3.org/1999/xhtml", "html")
     True
     """
-    _check("[transform]", table, {"stylesheets", "grddl", "services", "transformers"})
+    _check("[transform]", table, {"stylesheets", "grddl", "services", "transformers", "strict_jsonld"})
     sheets = [_stylesheet(entry, load) for entry in _tables("stylesheets", table.get("stylesheets", []))]
     allowed = {str(url): _load(str(name), load) for url, name in dict(table.get("grddl", {})).items()}
     services = [_service(entry) for entry in _tables("services", table.get("services", []))]
     named = table.get("transformers")
     if named is not None and not isinstance(named, list):
         raise ValueError("transformers must be a list of media types")
+    strict_jsonld = table.get("strict_jsonld", False)
+    if not isinstance(strict_jsonld, bool):
+        raise ValueError(f"strict_jsonld must be true or false, not {strict_jsonld!r}")
     return TransformOptions(
         stylesheets=tuple(sheets),
         transformations=allowed,
         services=tuple(services),
         transformers=None if named is None else frozenset(map(str, named)),
+        strict_jsonld=strict_jsonld,
         **others,
     )
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from html import escape
-from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborNode
 
 from motherlode.www.document import Document
+from motherlode.www.iri import resolve
 from motherlode.www.media import XHTML_NAMESPACE
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9._-]*")
@@ -44,8 +44,8 @@ def _write(root: LexborNode, url: str, parts: list[str]) -> None:
             parts.append(_text(node.text_content or ""))
         elif node.is_element_node:
             attributes = node.attributes
-            if tag == "base" and attributes.get("href"):
-                attributes["href"] = _absolute(url, attributes["href"] or "")
+            if tag == "base" and attributes.get("href"):  # no stylesheet can resolve it against the page's own address
+                attributes["href"] = resolve(url, (attributes["href"] or "").strip())
             open_tags.append(_start(tag, attributes, len(open_tags), parts))
             inside = node.child if tag not in ("script", "style") else None
             if inside is None:
@@ -73,14 +73,6 @@ def _start(tag: str, attributes: dict[str, str | None], depth: int, parts: list[
     namespace = f' xmlns="{XHTML_NAMESPACE}"' if depth == 0 else ""
     parts.append(f"<{tag}{namespace}{''.join(written)}>")
     return f"</{tag}>"
-
-
-def _absolute(url: str, reference: str) -> str:
-    """A stylesheet cannot resolve the base of a page against the page's own address."""
-    try:
-        return urljoin(url, reference.strip())
-    except ValueError:
-        return url
 
 
 def _text(text: str) -> str:

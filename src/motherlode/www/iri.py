@@ -1,0 +1,224 @@
+"""IRIs of statements: one rule for every syntax.
+
+1. An absolute IRI stays as written.
+2. A relative reference is resolved against its base by RFC 3986, section 5.2.
+3. White space around an IRI is removed, and each character that RFC 3987 does not allow at its place is
+   percent-encoded. Non-ASCII letters are allowed and stay. The caller records a problem.
+
+The addresses that a crawl fetches follow another rule, the URL Standard (`www.urls`), because servers expect them in
+the form that browsers send.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+_MAX_CACHED_LENGTH = 512
+"""Longer references, such as data URLs, are not kept in the caches."""
+_HTML_SPACE = " \t\n\f\r"
+_ASCII_SPACE = "".join(map(chr, range(0x21)))
+
+_UCS = "\\xa0-\\ud7ff\\uf900-\\ufdcf\\ufdf0-\\uffef\\U000e1000-\\U000efffd" + "".join(
+    f"\\U{plane:04x}0000-\\U{plane:04x}fffd" for plane in range(0x1, 0xE)
+)
+_PRIVATE = "\\ue000-\\uf8ff\\U000f0000-\\U000ffffd\\U00100000-\\U0010fffd"
+_COMMON = rf"A-Za-z0-9\-._~!$&'()*+,;={_UCS}"
+"""Characters that every part behind the scheme may have: unreserved ones and sub-delimiters (RFC 3987, section 2.2)."""
+_PATH, _QUERY, _FRAGMENT = f"{_COMMON}:@/", f"{_COMMON}:@/?{_PRIVATE}", f"{_COMMON}:@/?"
+_ESCAPE = "%[0-9A-Fa-f]{2}"
+_SCHEME = r"[A-Za-z][A-Za-z0-9+.\-]*+:"
+
+
+def _part(characters: str) -> str:
+    return f"(?:[{characters}]++|{_ESCAPE})*+"
+
+
+_AUTHORITY = (
+    rf"(?:{_part(_COMMON)}(?=[/?#]|\Z)"  # a host name alone, as in most IRIs
+    rf"|(?:{_part(_COMMON + ':')}@)?+(?:\[(?:[0-9A-Fa-f:.]++|v[0-9A-Fa-f]++\.[{_COMMON}:]++)\]|{_part(_COMMON)})"
+    r"(?::[0-9]*+)?+(?=[/?#]|\Z))"
+)
+_IRI = re.compile(rf"{_SCHEME}(?://{_AUTHORITY}|(?!//)){_part(_PATH)}(?:\?{_part(_QUERY)})?+(?:\#{_part(_FRAGMENT)})?+")
+_ABSOLUTE = re.compile(_SCHEME)
+_PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.\-]*+):)?(?://([^/?#]*+))?([^?#]*+)(?:\?([^#]*+))?(?:#(.*+))?", re.DOTALL)
+
+
+def _outside(characters: str) -> re.Pattern[str]:
+    """A pattern for what a part may not have: other characters, and a percent sign that starts no escape."""
+    return re.compile(rf"[^{characters}%]|%(?![0-9A-Fa-f]{{2}})")
+
+
+_NOT_IN_AUTHORITY = _outside(rf"{_COMMON}:@\[\]")
+_NOT_IN_PATH, _NOT_IN_QUERY, _NOT_IN_FRAGMENT = _outside(_PATH), _outside(_QUERY), _outside(_FRAGMENT)
+_REPLACEMENT = "\ufffd".encode()
+
+Parts = tuple[str | None, str | None, str, str | None, str | None]
+"""Scheme, authority, path, query and fragment; None for a part that is missing."""
+
+
+class Iri(NamedTuple):
+    """An IRI of a statement, and what had to be done to make it one."""
+
+    value: str
+    term: str
+    """The IRI as a term of N-Triples. No statement may have it unless `is_valid`."""
+    is_valid: bool
+    """False if the text has no scheme, or names a host that cannot be one: no repair helps."""
+    is_repaired: bool
+    """Whether the text had white space around it, or characters that an IRI may not have."""
+
+
+def is_absolute(reference: str) -> bool:
+    """Whether a reference names its own scheme.
+
+    >>> is_absolute("mailto:ann@example.org"), is_absolute("a/b:c"), is_absolute("")
+    (True, False, False)
+    """
+    return _ABSOLUTE.match(reference) is not None
+
+
+def without_fragment(iri: str) -> str:
+    return iri.partition("#")[0]
+
+
+def check(text: str) -> Iri:
+    """Return an absolute IRI in the form that statements have, repaired if it must be.
+
+    >>> check("http://example.org/é x#a#b").value, check("http://example.org/a[0]?b=50%").value
+    ('http://example.org/é%20x#a%23b', 'http://example.org/a%5B0%5D?b=50%25')
+    >>> check("http://[bad").is_valid, check("no scheme").is_valid, check("http://A.example/../x").is_repaired
+    (False, False, False)
+    """
+    return _known_check(text) if len(text) <= _MAX_CACHED_LENGTH else _check(text)
+
+
+def resolve_and_check(base: str, reference: str) -> Iri:
+    """Return the IRI that a reference means at a base. White space around it is no fault: HTML allows it.
+
+    >>> resolve_and_check("http://a/b/c/d;p?q", "../g?y#s").term, resolve_and_check("http://a/b/c", " x y ").term
+    ('<http://a/b/g?y#s>', '<http://a/b/x%20y>')
+    """
+    if len(reference) > _MAX_CACHED_LENGTH or len(base) > _MAX_CACHED_LENGTH:
+        return _check(resolve(base, reference.strip(_HTML_SPACE)))
+    return _known_resolve_and_check(base, reference)
+
+
+def resolve(base: str, reference: str) -> str:
+    """Return what a reference means at a base (RFC 3986, section 5.2), without repairs.
+
+    An absolute IRI stays as written, also if it has dot segments.
+
+    >>> resolve("http://a/b/c/d;p?q", "../../../g"), resolve("http://a", "g"), resolve("http://a/b#c", "")
+    ('http://a/g', 'http://a/g', 'http://a/b')
+    >>> resolve("http://a/b", "http://A/../x"), resolve("http://a/b", "//c/./d")
+    ('http://A/../x', 'http://c/d')
+    """
+    if _ABSOLUTE.match(reference):
+        return reference
+    split_base = _known_split if len(base) <= _MAX_CACHED_LENGTH else split
+    scheme, base_authority, base_path, base_query, _ = split_base(base)
+    _, authority, path, query, fragment = split(reference)
+    if authority is not None:
+        return join((scheme, authority, _without_dots(path), query, fragment))
+    if not path:
+        return join((scheme, base_authority, base_path, base_query if query is None else query, fragment))
+    if path[0] != "/":
+        folder = base_path[: base_path.rfind("/") + 1]
+        path = ("/" if base_authority is not None and not base_path else folder) + path
+    return join((scheme, base_authority, _without_dots(path), query, fragment))
+
+
+def split(reference: str) -> Parts:
+    """The parts of a reference (RFC 3986, appendix B).
+
+    >>> split("http://a/b?c#d"), split("//a"), split("?")
+    (('http', 'a', '/b', 'c', 'd'), (None, 'a', '', None, None), (None, None, '', '', None))
+    """
+    found = _PARTS.fullmatch(reference)
+    assert found is not None  # every part is optional, so every string matches
+    scheme, authority, path, query, fragment = found.groups()
+    return scheme, authority, path or "", query, fragment
+
+
+def join(parts: Parts) -> str:
+    """The reference that has these parts (RFC 3986, section 5.3)."""
+    scheme, authority, path, query, fragment = parts
+    text = path if authority is None else f"//{authority}{path}"
+    if scheme is not None:
+        text = f"{scheme}:{text}"
+    if query is not None:
+        text = f"{text}?{query}"
+    return text if fragment is None else f"{text}#{fragment}"
+
+
+def repair_message(iri: Iri) -> str:
+    """The message of the problem that every syntax records for a repaired IRI.
+
+    >>> repair_message(check("http://example.org/a b"))
+    'not a valid IRI, read as <http://example.org/a%20b>'
+    """
+    return f"not a valid IRI, read as {iri.term[:200]}{'' if len(iri.term) <= 200 else '…'}"
+
+
+def _check(text: str) -> Iri:
+    if _IRI.fullmatch(text):
+        return Iri(text, f"<{text}>", True, False)
+    repaired = _repair(text)
+    return Iri(repaired, f"<{repaired}>", _IRI.fullmatch(repaired) is not None, repaired != text)
+
+
+_known_check = lru_cache(maxsize=16_384)(_check)
+_known_split = lru_cache(maxsize=256)(split)
+
+
+@lru_cache(maxsize=8_192)
+def _known_resolve_and_check(base: str, reference: str) -> Iri:
+    return _check(resolve(base, reference.strip(_HTML_SPACE)))
+
+
+def _repair(text: str) -> str:
+    scheme, authority, path, query, fragment = split(text.strip(_ASCII_SPACE))
+    return join(
+        (
+            scheme,
+            None if authority is None else _encode(_NOT_IN_AUTHORITY, authority),
+            _encode(_NOT_IN_PATH, path),
+            None if query is None else _encode(_NOT_IN_QUERY, query),
+            None if fragment is None else _encode(_NOT_IN_FRAGMENT, fragment),
+        )
+    )
+
+
+def _encode(forbidden: re.Pattern[str], text: str) -> str:
+    return forbidden.sub(_percent_encode, text)
+
+
+def _percent_encode(found: re.Match[str]) -> str:
+    try:
+        encoded = found[0].encode()
+    except UnicodeEncodeError:  # a lone surrogate is not a character
+        encoded = _REPLACEMENT
+    return "".join(f"%{byte:02X}" for byte in encoded)
+
+
+def _without_dots(path: str) -> str:
+    """RFC 3986, section 5.2.4, on whole segments.
+
+    >>> _without_dots("/a/b/c/./../../g"), _without_dots("/../a/.."), _without_dots("a/../../b")
+    ('/a/g', '/', 'b')
+    """
+    if "." not in path:
+        return path
+    kept: list[str] = []
+    segments = path.split("/")
+    for segment in segments:
+        if segment == "..":
+            if len(kept) > 1 or (kept and kept[0]):
+                kept.pop()
+        elif segment != ".":
+            kept.append(segment)
+    if segments[-1] in (".", ".."):
+        kept.append("")
+    return "/".join(kept)
