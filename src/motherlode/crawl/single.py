@@ -25,7 +25,7 @@ from motherlode.model import (
 )
 from motherlode.transform import TransformOptions
 from motherlode.transform.blank import BlankNames
-from motherlode.transform.documents import read
+from motherlode.transform.documents import read, wrong_label
 from motherlode.transform.installed import installed
 from motherlode.www.media import MEDIA, by_extension, by_media_type
 
@@ -87,6 +87,8 @@ def read_source(
             detected = detect(head, url=named, content_type=source.content_type)
             syntax = MEDIA[detected.kind].syntax
             if syntax in DOCUMENT_SYNTAXES and len(head) == _HEAD and (syntaxes is None or syntax in syntaxes):
+                if (problem := wrong_label(detected.kind, source.content_type, named)) is not None:
+                    yield Part(kind=detected.kind, facts=Facts(problems=(problem,)))
                 for facts in _in_pieces(_Rejoined(head, stream), syntax, source.url, detected.charset):
                     yield Part(kind=detected.kind, facts=facts)
             elif detected.kind is ContentKind.BINARY and not installed():  # the rest would be read for nothing
