@@ -229,6 +229,16 @@ def test_a_limit_on_bytes_is_a_clear_error_for_files_and_streams(tmp_path: Path)
     assert '"Ann"' in extract(str(path), "--max-bytes", "2MB").stdout
 
 
+async def test_an_address_is_read_whole_up_to_the_limit() -> None:
+    lines = "".join(f"<urn:{number:0100}> <urn:p> <urn:o> .\n" for number in range(95_000))
+    assert len(lines) > 10 << 20
+    flags = ("--allow", "127.0.0.0/8", "--delay", "0")
+    async with serving(ChangingWeb({"/a": Document(lines, content_type="application/n-triples")})) as site:
+        assert f"<urn:{94_999:0100}>" in await motherlode("extract", f"{site.root}/a", *flags)
+        told = await motherlode("extract", f"{site.root}/a", *flags, "--max-bytes", "5MB", code=1)
+        assert f"{site.root}/a is longer than 5.0 MB: --max-bytes allows more" in told
+
+
 def test_an_endless_device_is_not_read_into_memory() -> None:
     told = measured("/dev/zero", limit=1 << 30)
     assert (told.code, told.errors) == (1, "nothing could be read: the content is binary\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,21 @@ def test_bounded_input_of_a_fifo_without_writer_ends_after_the_timeout(tmp_path:
     os.mkfifo(fifo)
     with open_input(fifo, SHORT_WAIT) as stream, pytest.raises(InputError, match="no bytes came"):
         stream.read(1)
+
+
+def test_bounded_input_waits_for_a_terminal_without_limit() -> None:
+    master, terminal = os.openpty()
+    try:
+        stream = BoundedInput(terminal, name="stdin", limits=SHORT_WAIT)
+        with ThreadPoolExecutor() as pool:
+            line = pool.submit(stream.read, 100)
+            is_done, _ = wait([line], timeout=4 * SHORT_WAIT.timeout_seconds)
+            os.write(master, b"abc\n")
+            assert line.result(timeout=30) == b"abc\n"
+            assert not is_done
+    finally:
+        os.close(master)
+        os.close(terminal)
 
 
 def test_bounded_input_of_a_fifo_ends_where_its_writer_ends(tmp_path: Path) -> None:
