@@ -17,9 +17,17 @@ import pyoxigraph as ox
 import typer
 
 from motherlode.cli import extracting
+from motherlode.cli.extracting import FactsFormat
 from motherlode.model import Statement
 
 from .runner import statements_of
+
+_FORMATS = {
+    FactsFormat.NQUADS: ox.RdfFormat.N_QUADS,
+    FactsFormat.TRIG: ox.RdfFormat.TRIG,
+    FactsFormat.TURTLE: ox.RdfFormat.TURTLE,
+    FactsFormat.JSONLD: ox.RdfFormat.JSON_LD,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +48,12 @@ def extract(
     base: str,
     media_type: str = "",
     syntax: str = "",
+    form: FactsFormat = FactsFormat.NQUADS,
     contexts: Mapping[str, bytes] | None = None,
 ) -> Extracted:
     """Run `motherlode extract PATH`; `contexts` stand for the remote JSON-LD contexts that `--contexts fetch` loads."""
-    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
+    written = io.BytesIO()
+    out = io.TextIOWrapper(written, encoding="utf-8", newline="")
     err = io.StringIO()
     failed = False
     with redirect_stdout(out), redirect_stderr(err), patch.object(extracting, "_Network", _without_network(contexts)):
@@ -53,12 +63,13 @@ def extract(
                 base=base,
                 media_type=media_type,
                 syntax=[syntax] if syntax else None,
+                form=form,
                 contexts=extracting.Contexts.BUNDLED if contexts is None else extracting.Contexts.FETCH,
             )
         except typer.Exit as end:
             failed = bool(end.exit_code)
-    out.seek(0)
-    quads = ox.parse(out.read().encode(), ox.RdfFormat.N_QUADS, lenient=True)
+    out.flush()
+    quads = ox.parse(written.getvalue(), _FORMATS[form], lenient=True)
     return Extracted(
         statements=tuple(_in_page(statement, f"<{base}>") for statement in statements_of(quads)),
         problems=tuple(line for line in err.getvalue().splitlines() if line.startswith(("problem ", "mended "))),
