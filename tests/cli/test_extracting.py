@@ -262,6 +262,22 @@ def test_a_stream_of_rdf_needs_little_memory(media_type: str, head: str, line: s
     assert told.megabytes < 220 + 3 * megabytes
 
 
+@pytest.mark.parametrize(
+    ("media_type", "line"),
+    [
+        ("application/n-triples", '<http://e.example/s> <http://e.example/p> "{0}" .\n'),
+        ("text/turtle", "<http://e.example/s> <http://e.example/p> '{0}' .\n"),
+    ],
+)
+def test_a_stream_of_long_literals_needs_little_memory(media_type: str, line: str) -> None:
+    megabytes = 30
+    literal = "x" * 49_950 + "\U0001f600"  # one character beyond the BMP makes a string four times as large
+    text = "".join(line.format(f"{literal}{number}") for number in range(megabytes * 20))
+    told = measured("-", "--type", media_type, text=text)
+    assert (told.code, told.errors) == (0, "")
+    assert told.megabytes < 220 + 3 * megabytes
+
+
 def test_a_memory_that_does_not_suffice_is_told_in_words(tmp_path: Path) -> None:
     path = tmp_path / "large.html"
     with path.open("wb") as file:

@@ -305,8 +305,7 @@ def _write(parts: Iterator[Facts], url: str, form: FactsFormat) -> None:
             sys.stdout.write("".join(_lines(part, page)))
         return
     first = next(parts, Facts())
-    text = "".join(_lines(first, page))
-    used = {name: namespace for name, namespace in PREFIXES.items() if f"<{namespace}" in text}
+    used = _used_prefixes(first, page)
     quads = (quad for part in chain([first], parts) for quad in _quads(part, page))
     if form is FactsFormat.TURTLE:
         ox.serialize((quad.triple for quad in quads), sys.stdout.buffer, ox.RdfFormat.TURTLE, prefixes=used)
@@ -317,6 +316,11 @@ def _write(parts: Iterator[Facts], url: str, form: FactsFormat) -> None:
         ox.serialize(held, sys.stdout.buffer, ox.RdfFormat.JSON_LD, prefixes=used)
         sys.stdout.buffer.write(b"\n")
         held.tell()
+
+
+def _used_prefixes(facts: Facts, page: str) -> dict[str, str]:
+    text = "".join(_lines(facts, page))
+    return {name: namespace for name, namespace in PREFIXES.items() if f"<{namespace}" in text}
 
 
 class _WithoutTripleTerms:

@@ -37,6 +37,8 @@ _HEAD = 1 << 20
 """RDF documents longer than this are read as a stream."""
 _PIECE = 20_000
 """Statements that are held at a time."""
+_PIECE_CHARACTERS = 1 << 22
+"""Characters of their objects, likewise."""
 _MAY_BE_EMPTY = frozenset(
     {ContentKind.TURTLE, ContentKind.TRIG, ContentKind.N_TRIPLES, ContentKind.N_QUADS, ContentKind.N3}
 )
@@ -187,6 +189,7 @@ def _name_for_detection(path: Path, url: str) -> str:
 def _in_pieces(stream: _Rejoined, syntax: Syntax, url: str, charset: str) -> Iterator[Facts]:
     statements: list[Statement] = []
     problems: list[Problem] = []
+    characters = 0
     file = cast(BinaryIO, stream)  # of which only `read` is used
     try:
         for found in read(file, syntax=syntax, base=url, names=BlankNames(url, syntax), charset=charset):
@@ -194,9 +197,10 @@ def _in_pieces(stream: _Rejoined, syntax: Syntax, url: str, charset: str) -> Ite
                 problems.append(found)
             else:
                 statements.append(found)
-            if len(statements) + len(problems) >= _PIECE:
+                characters += len(found[2])
+            if len(statements) + len(problems) >= _PIECE or characters >= _PIECE_CHARACTERS:
                 yield _facts(syntax, statements, problems)
-                statements, problems = [], []
+                statements, problems, characters = [], [], 0
     except (InputError, OSError):
         yield _facts(syntax, statements, problems)
         raise

@@ -19,7 +19,16 @@ from motherlode.transform.bounds import OutOfTime
 from motherlode.transform.documents.boundaries import Boundary, boundary_after
 from motherlode.transform.documents.lines import reason as reason_of
 from motherlode.transform.documents.source import Feed, Source
-from motherlode.transform.documents.spelling import Batches, Names, catch_up, fault, statement_of, take, valid_base
+from motherlode.transform.documents.spelling import (
+    Batches,
+    Names,
+    catch_up,
+    fault,
+    statement_of,
+    take,
+    valid_base,
+    without_literals,
+)
 
 _HOPELESS = 1000
 """Problems after which a document that gave fewer statements than that is not what it seems to be."""
@@ -84,7 +93,7 @@ class TurtleReader:
         try:
             while take(parser, self._names, batch):
                 ready, batch = batch, []
-                recent.extend(ready)
+                recent.extend(without_literals(ready))
                 count += len(ready)
                 yield ready
         except OutOfTime:
@@ -94,7 +103,7 @@ class TurtleReader:
             yield batch
             yield Problem(syntax=self._syntax, message=str(error))
         except SyntaxError as error:
-            recent.extend(batch)
+            recent.extend(without_literals(batch))
             yield batch
             return (yield from self._go_on(segment, parser, error, recent, count + len(batch)))
         return None
