@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import NamedTuple
 
 import pyoxigraph as ox
 import pytest
@@ -29,6 +32,38 @@ def extract(*arguments: str, text: str | None = None, expect: int = 0) -> subpro
     )
     assert done.returncode == expect, done.stderr
     return done
+
+
+class Measured(NamedTuple):
+    code: int
+    errors: str
+    megabytes: int
+    """Most memory that the process had in use."""
+
+
+_MEASURE = """
+import resource, subprocess, sys
+limit = int(sys.argv[1])
+if limit:
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+done = subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL)
+sys.stdout.write(f"{done.returncode} {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1000}")
+"""
+
+
+def measured(*arguments: str, text: str | None = None, limit: int = 0) -> Measured:
+    """Run the command within an address space of `limit` bytes, if there is a limit, and measure its memory."""
+    command = [sys.executable, "-m", "motherlode", "extract", *arguments]
+    done = subprocess.run(
+        [sys.executable, "-c", _MEASURE, str(limit), *command],
+        capture_output=True,
+        text=True,
+        input=text,
+        timeout=120,
+        check=True,
+    )
+    code, megabytes = done.stdout.split()
+    return Measured(int(code), done.stderr, int(megabytes))
 
 
 @pytest.fixture
@@ -133,6 +168,10 @@ def test_a_file_keeps_its_name_where_a_base_is_given(tmp_path: Path) -> None:
         (("-", "--type", "foo"), "--type 'foo' is not known; known: text/turtle, application/trig"),
         (("-", "--type", "text/turtel"), "did you mean text/turtle?"),
         (("http://ex.org/", "--allow", "home"), "not an address range"),
+        (("-", "--max-bytes", "much"), "--max-bytes: size 'much' should look like 500MB or 1GB"),
+        (("-", "--max-bytes", "0"), "--max-bytes 0 must be more than nothing"),
+        (("-", "--max-bytes", "9" * 400), "is too large"),
+        (("-", "--timeout", "later"), "--timeout: time 'later' should look like 90s"),
     ],
 )
 def test_wrong_usage_is_told(arguments: tuple[str, ...], message: str) -> None:
@@ -190,3 +229,151 @@ def test_strict_jsonld_leaves_out_iris_that_would_have_to_be_repaired() -> None:
     strict = extract(*arguments, "--strict-jsonld", text=block)
     assert strict.stdout.count("<http://p.org/>") == 1
     assert "problem" in strict.stderr
+
+
+def test_a_limit_on_bytes_is_a_clear_error_for_files_and_streams(tmp_path: Path) -> None:
+    path = tmp_path / "data.html"
+    path.write_text(PAGE + " " * 1_000_000)
+    message = "is longer than 1.0 MB: --max-bytes allows more"
+    assert message in extract(str(path), "--max-bytes", "1MB", expect=1).stderr
+    assert f"stdin {message}" in extract("-", "--max-bytes", "1MB", text=path.read_text(), expect=1).stderr
+    assert '"Ann"' in extract(str(path), "--max-bytes", "2MB").stdout
+
+
+async def test_an_address_is_read_whole_up_to_the_limit() -> None:
+    lines = "".join(f"<urn:{number:0100}> <urn:p> <urn:o> .\n" for number in range(95_000))
+    assert len(lines) > 10 << 20
+    flags = ("--allow", "127.0.0.0/8", "--delay", "0")
+    async with serving(ChangingWeb({"/a": Document(lines, content_type="application/n-triples")})) as site:
+        assert f"<urn:{94_999:0100}>" in await motherlode("extract", f"{site.root}/a", *flags)
+        told = await motherlode("extract", f"{site.root}/a", *flags, "--max-bytes", "5MB", code=1)
+        assert f"{site.root}/a is longer than 5.0 MB: --max-bytes allows more" in told
+
+
+def test_an_endless_device_is_not_read_into_memory() -> None:
+    told = measured("/dev/zero", limit=1 << 30)
+    assert (told.code, told.errors) == (1, "nothing could be read: the content is binary\n")
+    told = measured("/dev/zero", "--type", "text/html", "--max-bytes", "20MB", limit=1 << 30)
+    assert (told.code, told.errors) == (1, "error: /dev/zero is longer than 20.0 MB: --max-bytes allows more\n")
+
+
+@pytest.mark.parametrize(
+    ("media_type", "head", "line"),
+    [
+        ("application/n-triples", "", '<http://a.example/{0}> <http://p.example/> "value {0}" .\n'),
+        ("text/turtle", "@prefix e: <http://e.example/> .\n", "e:thing{0} e:p [e:q 'value {0}'] .\n"),
+        ("application/trig", "@prefix e: <http://e.example/> .\n", "e:g{0} {{ e:t{0} e:p 'value {0}' . }}\n"),
+    ],
+)
+def test_a_stream_of_rdf_needs_little_memory(media_type: str, head: str, line: str) -> None:
+    megabytes = 10
+    text = head + "".join(map(line.format, range(megabytes * 1_000_000 // len(line))))
+    told = measured("-", "--type", media_type, text=text)
+    assert (told.code, told.errors) == (0, "")
+    assert told.megabytes < 220 + 3 * megabytes
+
+
+@pytest.mark.parametrize(
+    ("media_type", "line"),
+    [
+        ("application/n-triples", '<http://e.example/s> <http://e.example/p> "{0}" .\n'),
+        ("text/turtle", "<http://e.example/s> <http://e.example/p> '{0}' .\n"),
+    ],
+)
+def test_a_stream_of_long_literals_needs_little_memory(media_type: str, line: str) -> None:
+    megabytes = 30
+    literal = "x" * 49_950 + "\U0001f600"  # one character beyond the BMP makes a string four times as large
+    text = "".join(line.format(f"{literal}{number}") for number in range(megabytes * 20))
+    told = measured("-", "--type", media_type, text=text)
+    assert (told.code, told.errors) == (0, "")
+    assert told.megabytes < 220 + 3 * megabytes
+
+
+def test_a_memory_that_does_not_suffice_is_told_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "large.html"
+    with path.open("wb") as file:
+        file.write(b"<!DOCTYPE html><p>")
+        file.truncate(900_000_000)
+    told = measured(str(path), limit=700_000_000)
+    assert told.code == 1
+    assert "needs more memory than there is" in told.errors
+    assert "Traceback" not in told.errors
+
+
+def test_a_fifo_ends_after_the_timeout_or_with_its_writer(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    told = extract(str(fifo), "--timeout", "0.2s", expect=1).stderr
+    assert told == f"error: no bytes came from {fifo} for 0.2 s: --timeout allows a longer wait\n"
+    writer = threading.Thread(target=fifo.write_text, args=("<urn:a> <urn:b> <urn:c> .\n",))
+    writer.start()
+    assert "<urn:a> <urn:b> <urn:c>" in extract(str(fifo), "--type", "text/turtle", "--timeout", "30s").stdout
+    writer.join()
+
+
+def test_statements_before_the_limit_are_a_whole_document() -> None:
+    text = '<http://a.example/> <http://p.example/> "x" .\n' * 100_000
+    arguments = ("-", "--type", "application/n-triples", "--max-bytes", "2MB", "--format", "jsonld")
+    done = extract(*arguments, text=text, expect=1)
+    assert "stdin is longer than 2.0 MB" in done.stderr
+    assert json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("redirect", "form", "message"),
+    [
+        ("<&-", "nquads", "error: stdin is closed: name a file or an address, or give `-` something to read\n"),
+        (">&-", "nquads", "error: stdout is closed: what was to be written there is lost\n"),
+        (">&-", "turtle", "error: stdout is closed: what was to be written there is lost\n"),
+        ("<&- >&- 2>&-", "nquads", ""),
+    ],
+)
+def test_a_closed_stream_is_told_in_words(redirect: str, form: str, message: str) -> None:
+    script = f'"$0" -m motherlode extract - --type text/turtle --format {form} {redirect}'
+    command = ["/bin/sh", "-c", script, sys.executable]
+    text = "<urn:a> <urn:b> <urn:c> .\n"
+    done = subprocess.run(command, capture_output=True, text=True, input=text, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
+
+
+def test_a_closed_stderr_does_not_end_in_a_data_file(page: str) -> None:
+    command = ["/bin/sh", "-c", '"$0" -m motherlode extract "$1" 2>&-', sys.executable, page]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert '"Ann"' in done.stdout
+
+
+def test_the_version_on_a_closed_stdout_ends_without_traceback() -> None:
+    command = ["/bin/sh", "-c", '"$0" -m motherlode --version >&-', sys.executable]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_a_loop_of_links_is_told_in_words(tmp_path: Path) -> None:
+    loop = tmp_path / "loop.ttl"
+    loop.symlink_to(loop)
+    told = extract(str(loop), expect=1).stderr
+    assert told == f"error: {loop} cannot be read: Too many levels of symbolic links\n"
+
+
+REIFIED = "<urn:a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <<( <urn:a> <urn:b> <urn:c> )>> .\n"
+
+
+def test_jsonld_without_form_for_triple_terms_leaves_them_out_with_a_problem() -> None:
+    arguments = ("-", "--type", "application/n-triples", "--base", "http://ex.org/", "--format", "jsonld")
+    done = extract(*arguments, text=REIFIED + '<urn:a> <urn:b> "c"@en--ltr .\n')
+    value = {"@language": "en", "@direction": "ltr", "@value": "c"}
+    assert json.loads(done.stdout) == [{"@id": "http://ex.org/", "@graph": [{"@id": "urn:a", "urn:b": [value]}]}]
+    assert done.stderr == (
+        "problem jsonld 1 statement was left out: JSON-LD 1.1 has no form for triple terms; --format trig has one\n"
+    )
+    done = extract(*arguments, text=REIFIED + REIFIED, expect=1)
+    assert json.loads(done.stdout) == []
+    assert "1 statement was left out" in done.stderr
+
+
+@pytest.mark.parametrize("form", ["nquads", "trig", "turtle"])
+def test_formats_of_rdf_1_2_hold_triple_terms(form: str) -> None:
+    done = extract("-", "--type", "application/n-triples", "--format", form, text=REIFIED)
+    assert "<<(" in done.stdout
+    assert done.stderr == ""

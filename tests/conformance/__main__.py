@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from .runner import run_suite, suites, table
+from .runner import floors_of, run_suite, run_suite_whole, suites, table
 
 
 def main(arguments: list[str]) -> int:
@@ -14,8 +14,8 @@ def main(arguments: list[str]) -> int:
     if not chosen:
         print(f"no such suite; there are {', '.join(suites())}", file=sys.stderr)
         return 2
-    floors = {row: floor for suite in chosen.values() for row, floor in suite.FLOORS.items()}
-    rows = [row for suite in chosen.values() for row in run_suite(suite)]
+    floors = {row: floor for suite in chosen.values() for row, floor in floors_of(suite).items()}
+    rows = [row for suite in chosen.values() for row in (*run_suite(suite), *run_suite_whole(suite))]
     print("\n".join(table(rows, floors)))
     if not brief:
         for row in rows:

@@ -9,6 +9,12 @@ A suite is a module `suite_<name>.py` in this folder with three names:
 - `FLOORS: dict[str, float]`: the least share of passes (or mean score) for each row that is guarded. Rows without a
   floor are only reported.
 
+A suite whose cases can pass through the command `extract` has two more names:
+
+- `run_whole(case) -> bool | str | float | None`: as `run`, by `whole_path.extract`; None if the case needs an option
+  that the command does not have, and then it is not counted.
+- `WHOLE_FLOORS: dict[str, float]`: the floors of these outcomes. Their rows have the suffix `WHOLE`.
+
 Nothing is registered: `suites()` finds the modules. `python -m tests.conformance [NAME]...` prints the table and the
 names of the failures; `test_floors.py` asserts the floors.
 """
@@ -32,6 +38,8 @@ from motherlode.model import Statement
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 Outcome = bool | str | float
+WHOLE = " by extract"
+"""Suffix of the rows whose cases pass through the whole path: detection, prefilter, transform and command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,13 +90,33 @@ def suites() -> dict[str, ModuleType]:
 
 
 def run_suite(suite: ModuleType) -> list[Row]:
-    outcomes: dict[str, list[tuple[str, Outcome]]] = {}
-    for case in suite.cases():
-        outcomes.setdefault(case.row, []).append((case.id, _outcome(suite.run, case)))
-    return [_row(name, found) for name, found in outcomes.items()]
+    """Run each case on the suite's own extractor."""
+    return _rows((case.row, case.id, _outcome(suite.run, case)) for case in suite.cases())
 
 
-def _outcome(run: Callable[[Case], Outcome], case: Case) -> Outcome:
+def run_suite_whole(suite: ModuleType) -> list[Row]:
+    """Run each case through the whole path, if the suite can be run so."""
+    run = getattr(suite, "run_whole", None)
+    if run is None:
+        return []
+    return _rows((case.row + WHOLE, case.id, _outcome(run, case)) for case in suite.cases())
+
+
+def floors_of(suite: ModuleType) -> dict[str, float]:
+    """All floors of a suite by the names of their rows."""
+    whole = getattr(suite, "WHOLE_FLOORS", {})
+    return {**suite.FLOORS, **{row + WHOLE: floor for row, floor in whole.items()}}
+
+
+def _rows(outcomes: Iterable[tuple[str, str, Outcome | None]]) -> list[Row]:
+    by_row: dict[str, list[tuple[str, Outcome]]] = {}
+    for row, case, outcome in outcomes:
+        if outcome is not None:
+            by_row.setdefault(row, []).append((case, outcome))
+    return [_row(name, found) for name, found in by_row.items()]
+
+
+def _outcome(run: Callable[[Case], Outcome | None], case: Case) -> Outcome | None:
     try:
         return run(case)
     except Exception as error:  # noqa: BLE001 - a crash is a failed case, whatever it was
@@ -125,6 +153,11 @@ def read_expected(path: Path, *, base: str, rdf_format: ox.RdfFormat | None = No
     """The statements of a file of expected results, read without our code; the format goes by the extension."""
     chosen = rdf_format or ox.RdfFormat.from_extension(path.suffix[1:])
     quads = ox.parse(path.read_bytes(), chosen, base_iri=base, lenient=True)
+    return statements_of(quads)
+
+
+def statements_of(quads: Iterable[ox.Quad]) -> list[Statement]:
+    """Quads of pyoxigraph as our statements."""
     return [(_term(q.subject), _term(q.predicate), _term(q.object), _term(q.graph_name)) for q in quads]
 
 

@@ -16,11 +16,15 @@ from motherlode.transform.jsonld.scripts import load_scripts
 from motherlode.transform.jsonld.settings import Mode, ProcessorOptions, RdfDirection
 from motherlode.www.document import Document
 
+from . import whole_path
 from .runner import Case, Outcome, isomorphic, load_cases, read_expected, shared
 
 FOLDER = "json-ld-to-rdf"
 ROOT = "https://w3c.github.io/json-ld-api/tests/"
 FLOORS = {"json-ld toRdf": 0.985, "json-ld HTML": 1.0}
+WHOLE_FLOORS = dict.fromkeys(FLOORS, 1.0)
+_NEEDS = frozenset({"expandContext", "processingMode", "produceGeneralizedRdf", "rdfDirection"})
+"""Options of cases that the command does not have. It always reads all scripts of a page."""
 
 
 def cases() -> Iterator[Case]:
@@ -46,6 +50,22 @@ def run(case: Case) -> Outcome:
     if data["options"].get("produceGeneralizedRdf"):
         return isomorphic(found, _read_generalized(expected))
     return isomorphic(found, read_expected(expected, base=data["base"]))
+
+
+def run_whole(case: Case) -> Outcome | None:
+    """The command reports an error as a problem and keeps the rest of the document, so any problem passes for one."""
+    data = case.data
+    options = data["options"]
+    if _NEEDS.intersection(options) or options.get("extractAllScripts") is False or data["fragment"]:
+        return None
+    folder = shared(FOLDER)
+    found = whole_path.extract(folder / data["file"], base=data["base"], syntax="jsonld", contexts=_contexts(folder))
+    if data["error"] is not None:
+        return bool(found.problems) or f"no problem, but {data['error']} was expected"
+    if data["expect"] is None:
+        return not found.problems or found.problems[0]
+    same = isomorphic(found.statements, read_expected(folder / data["expect"], base=data["base"]))
+    return same or "; ".join(("another graph than expected", *found.problems))
 
 
 def _statements(case: Case, folder: Path) -> tuple[Statement, ...]:

@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from motherlode.model import ContentKind, Detected, Evidence
-from motherlode.transform.microformats import parse
+from motherlode.model import ContentKind, Detected, Evidence, Syntax
+from motherlode.transform.blank import BlankNames
+from motherlode.transform.microformats import extract, parse
 from motherlode.www.document import Document
 
-from .runner import Case, load_cases, shared
+from . import whole_path
+from .runner import Case, isomorphic, load_cases, shared
 
 SUITE = "microformats2"
 FLOORS = {
@@ -23,6 +25,8 @@ FLOORS = {
     "microformats-v2": 1.0,
     "microformats-v2-unit": 1.0,
 }
+WHOLE_FLOORS = {**FLOORS, "microformats-v2": 54 / 58, "microformats-v2-unit": 13 / 14}
+"""Lacking: cases of which no RDF is made. Four have only rel values, one has only artificial names."""
 
 _DATE = re.compile(r"^(\d{4}-\d{2}-\d{2}|\d{4}-\d{3})[T ](\d{2}:\d{2}(?::\d{2})?)(?:([zZ])|([+-]\d{2}):?(\d{2}))?$")
 
@@ -34,14 +38,31 @@ def cases() -> Iterable[Case]:
 
 
 def run(case: Case) -> bool | str:
-    folder = shared(SUITE)
-    body = (folder / case.data["input"]).read_bytes()
-    detected = Detected(kind=ContentKind.HTML, evidence=Evidence.CONTENT)
-    found = parse(Document(url=case.data["base"], body=body, detected=detected))
-    expected = json.loads((folder / case.data["expect"]).read_bytes())
+    found = parse(_document(case))
+    expected = json.loads(shared(SUITE, case.data["expect"]).read_bytes())
     if not case.row.endswith("strict"):
         found, expected = relaxed(found), relaxed(expected)
     return found == expected or difference(found, expected)
+
+
+def run_whole(case: Case) -> bool | str | None:
+    """The command writes RDF, for which the suite has no expectation: it must be that of the extractor alone.
+
+    The extractor's JSON, of which the RDF is made, must pass as well.
+    """
+    if case.row.endswith("strict"):
+        return None
+    data = case.data
+    found = whole_path.extract(shared(SUITE, data["input"]), base=data["base"], syntax="microformats")
+    alone = extract(_document(case), BlankNames(data["base"], Syntax.MICROFORMATS)).statements
+    if not alone:
+        return "no statements"
+    return run(case) if isomorphic(found.statements, alone) else "other statements than the extractor alone gives"
+
+
+def _document(case: Case) -> Document:
+    detected = Detected(kind=ContentKind.HTML, evidence=Evidence.CONTENT)
+    return Document(url=case.data["base"], body=shared(SUITE, case.data["input"]).read_bytes(), detected=detected)
 
 
 def relaxed(value: Any) -> Any:

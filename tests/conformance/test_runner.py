@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from motherlode.model import Statement
 
-from .runner import Case, isomorphic, run_suite
+from . import whole_path
+from .runner import Case, isomorphic, run_suite, run_suite_whole
 
 NODES = ("_:a", "_:b", "_:c", "_:d")
 PREDICATES = ("<urn:p>", "<urn:q>")
@@ -73,3 +75,32 @@ def test_a_case_that_raises_has_failed() -> None:
     (row,) = run_suite(suite)
     assert row.passes == 0
     assert row.failures[0][1].startswith("IndexError")
+
+
+def test_run_suite_whole_leaves_out_cases_without_outcome() -> None:
+    suite = ModuleType("suite")
+    suite.cases = lambda: [Case(id="one", row="row"), Case(id="two", row="row")]  # type: ignore[attr-defined]
+    assert run_suite_whole(suite) == []
+    suite.run_whole = lambda case: None if case.id == "one" else True  # type: ignore[attr-defined]
+    (row,) = run_suite_whole(suite)
+    assert (row.name, row.cases, row.passes) == ("row by extract", 1, 1)
+
+
+def test_whole_path_gives_statements_problems_and_failure(tmp_path: Path) -> None:
+    path = tmp_path / "a.ttl"
+    path.write_text("<> <urn:p> <b> . <> <urn:p> ?? .")
+    found = whole_path.extract(path, base="http://e.example/a")
+    assert found.statements == (("<http://e.example/a>", "<urn:p>", "<http://e.example/b>", ""),)
+    assert len(found.problems) == 1
+    assert not found.failed
+    path.write_bytes(bytes(100))
+    assert whole_path.extract(path, base="http://e.example/a").failed
+
+
+def test_whole_path_reads_contexts_of_the_suite_in_place_of_the_network(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonld"
+    path.write_text('{"@context": "http://c.example/", "@id": "http://e.example/", "p": "x"}')
+    context = b'{"@context": {"p": "urn:p"}}'
+    found = whole_path.extract(path, base="http://e.example/a", contexts={"http://c.example/": context})
+    assert found.statements == (("<http://e.example/>", "<urn:p>", '"x"', ""),)
+    assert whole_path.extract(path, base="http://e.example/a").statements == ()

@@ -96,6 +96,16 @@ def test_a_large_document_of_another_syntax_than_asked_for_gives_nothing(tmp_pat
     assert whole(Source(url="http://a.example/", path=path), frozenset({Syntax.RDFA}))[1] == []
 
 
+@pytest.mark.parametrize("count", [10, 25_000])
+def test_read_source_reports_rdf_that_is_labelled_as_another_syntax(tmp_path: Path, count: int) -> None:
+    path = tmp_path / "data.nt"
+    path.write_text("@prefix e: <http://e.example/> .\n" + triples(count))
+    pieces, statements = whole(Source(url="http://a.example/data.nt", path=path))
+    assert len(statements) == count
+    (problem,) = [problem for facts in pieces for problem in facts.all_problems()]
+    assert (problem.message, problem.mended) == ("labelled as ntriples, read as turtle", True)
+
+
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     for path in (tmp_path / "none.ttl", tmp_path):
         with pytest.raises(JobError, match="cannot be read"):

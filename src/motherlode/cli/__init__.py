@@ -14,6 +14,7 @@ from typing import Any
 import typer
 
 from motherlode import __version__
+from motherlode.cli.standard_streams import fill_closed_streams, is_closed
 
 COMMANDS = {
     "crawl": "crawling",
@@ -92,12 +93,19 @@ def _while_somebody_reads(command: Callable[..., None]) -> Callable[..., None]:
         except OSError as error:
             from motherlode.cli.output import FAILED, stop  # `--version` need not wait for tables
 
+            if _is_stdout_closed(error):
+                _write_no_more()
+                stop("stdout is closed: what was to be written there is lost", code=FAILED)
             if error.errno != errno.ENOSPC:
                 stop(f"{error.filename}: {error.strerror}" if error.filename else str(error), code=FAILED)
             _write_no_more()
             stop("no space is left on the disk: what was written is not whole", code=FAILED)
 
     return run
+
+
+def _is_stdout_closed(error: OSError) -> bool:
+    return error.errno == errno.EBADF and is_closed("stdout")
 
 
 def _write_no_more() -> None:
@@ -108,11 +116,17 @@ def _write_no_more() -> None:
 def main() -> None:
     # numpy's BLAS would start and stop threads in every process of a crawl, for matrices that nobody multiplies
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    fill_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # quads and JSON are UTF-8, whatever the locale says
             stream.reconfigure(encoding="utf-8", errors="replace")
     asked = sys.argv[1] if len(sys.argv) > 1 else ""
     try:
         application([asked] if asked in COMMANDS else COMMANDS)()
+    except OSError as error:  # of `--version` and `--help`; commands see to it themselves
+        if not _is_stdout_closed(error):
+            raise
+        _write_no_more()
+        raise SystemExit(1) from None
     except KeyboardInterrupt:  # while modules are loaded; later the command sees to it
         raise SystemExit(INTERRUPTED) from None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import mimetypes
+import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from itertools import chain
 from pathlib import Path
@@ -17,7 +18,9 @@ import typer
 from rich.text import Text
 
 from motherlode.cli.output import FAILED, harmless, say, stop
+from motherlode.cli.standard_streams import is_closed
 from motherlode.crawl import JobError
+from motherlode.crawl.bounded_input import DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT_SECONDS, InputLimits
 from motherlode.crawl.single import Part, Source, read_source
 from motherlode.model import ContentKind, Facts, Problem, Statement, Syntax
 from motherlode.model.prefixes import PREFIXES
@@ -38,13 +41,6 @@ class FactsFormat(Enum):
     TRIG = "trig"
     TURTLE = "turtle"
     JSONLD = "jsonld"
-
-
-_SERIALISERS = {
-    FactsFormat.TRIG: ox.RdfFormat.TRIG,
-    FactsFormat.TURTLE: ox.RdfFormat.TURTLE,
-    FactsFormat.JSONLD: ox.RdfFormat.JSON_LD,
-}
 
 
 def extract(
@@ -75,6 +71,13 @@ def extract(
     strict_jsonld: Annotated[
         bool, typer.Option("--strict-jsonld", help="Leave out IRIs of JSON-LD that would have to be repaired.")
     ] = False,
+    max_bytes: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Longest input that is read: 500kB, 10MB, 2GB. Default: 1GB.")
+    ] = None,
+    timeout: Annotated[
+        str | None,
+        typer.Option(metavar="T", help="Longest wait for the next bytes of stdin, a pipe or a device. Default: 60s."),
+    ] = None,
 ) -> None:
     """Extract the structured data of one page or document.
 
@@ -90,23 +93,28 @@ def extract(
     An address is fetched as in a crawl: robots.txt is asked for first and obeyed, redirects pass it too, and there is a
     pause between two requests to one host.
 
-    The exit code is 0 even where some blocks were broken, 1 where nothing could be read at all, 2 on wrong usage.
-    More in docs/extract.md.
+    The exit code is 0 even where some blocks were broken, 1 where nothing could be read at all or the input passed a
+    limit, 2 on wrong usage. More in docs/extract.md.
     """
     wanted = _syntaxes(syntax)
     _check_base(base)
     _check_type(media_type)
+    limits = _limits(max_bytes, timeout)
     tally = _Tally()
-    network = _Network(tuple(allow or ()), delay)
+    network = _Network(tuple(allow or ()), delay, limits.max_bytes)
     try:
         got = _source(source, base=base, media_type=media_type, network=network)
         get_contexts = network.contexts if contexts is Contexts.FETCH else None
-        parts = read_source(got, wanted, get_contexts, strict_jsonld=strict_jsonld)
+        parts = read_source(got, wanted, get_contexts, limits, strict_jsonld=strict_jsonld)
         _write(tally.watch(parts), got.url, form)
     except JobError as error:
         stop(str(error), code=FAILED)
+    except MemoryError:
+        stop(f"{source} needs more memory than there is: --max-bytes limits what is read", code=FAILED)
     finally:
         network.close()
+    if tally.failure:
+        stop(tally.failure, code=FAILED)
     if tally.misses_contexts and contexts is Contexts.BUNDLED:
         say("hint: --contexts fetch loads the contexts that are missing")
     if tally.statements:
@@ -130,16 +138,24 @@ class _Tally:
         self.problems = 0
         self.kind = ContentKind.EMPTY
         self.misses_contexts = False
+        self.failure = ""
+        """Why the input could not be read to its end. What came before is still written, as a whole document."""
 
     def watch(self, parts: Iterable[Part]) -> Iterator[Facts]:
-        for part in parts:
-            self.kind = part.kind
-            for problem in part.facts.all_problems():
-                say(_sentence(problem))
-                self.problems += not problem.mended
-            self.misses_contexts |= any(extraction.wanted for extraction in part.facts.extractions)
-            self.statements += sum(len(extraction.statements) for extraction in part.facts.extractions)
-            yield part.facts
+        try:
+            for part in parts:
+                self._count(part)
+                yield part.facts
+        except JobError as error:
+            self.failure = str(error)
+
+    def _count(self, part: Part) -> None:
+        self.kind = part.kind
+        for problem in part.facts.all_problems():
+            say(_sentence(problem))
+            self.problems += not problem.mended
+        self.misses_contexts |= any(extraction.wanted for extraction in part.facts.extractions)
+        self.statements += sum(len(extraction.statements) for extraction in part.facts.extractions)
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
@@ -159,6 +175,31 @@ def _check_type(media_type: str) -> None:
         return
     known = [row.media_types[0] for row in MEDIA.values() if row.media_types]
     stop(f"--type {media_type!r} is not known{_nearest(media_type, known)}; known: {', '.join(known)}")
+
+
+def _limits(max_bytes: str | None, timeout: str | None) -> InputLimits:
+    if max_bytes is None and timeout is None:
+        return InputLimits()
+    from motherlode.crawl.job import parse_size, parse_time  # takes long to load, and few type these flags
+
+    return InputLimits(
+        max_bytes=int(_amount("--max-bytes", max_bytes, parse_size, DEFAULT_MAX_BYTES)),
+        timeout_seconds=_amount("--timeout", timeout, parse_time, DEFAULT_TIMEOUT_SECONDS),
+    )
+
+
+def _amount(flag: str, text: str | None, parse: Callable[[str], float], default: float) -> float:
+    if text is None:
+        return default
+    try:
+        amount = parse(text)
+    except JobError as error:
+        stop(f"{flag}: {error}")
+    except OverflowError:
+        stop(f"{flag} {text[:30]}... is too large")
+    if amount <= 0:
+        stop(f"{flag} {text} must be more than nothing")
+    return amount
 
 
 def _type_by_name(path: Path) -> str:
@@ -191,9 +232,10 @@ _LONG_WAIT = 3.0
 class _Network:
     """Asks the web, where that is needed: most files need neither the network nor a frontier."""
 
-    def __init__(self, allow: tuple[str, ...], delay: float) -> None:
+    def __init__(self, allow: tuple[str, ...], delay: float, max_bytes: int) -> None:
         self._allow = allow
         self._delay = delay
+        self._max_bytes = max_bytes
         self._runner = asyncio.Runner()
         self._visitor: Visitor | None = None
 
@@ -213,7 +255,9 @@ class _Network:
 
         if self._visitor is None:
             try:
-                self._visitor = Visitor(allow=self._allow, delay=self._delay, tell_wait=_tell_wait)
+                self._visitor = Visitor(
+                    allow=self._allow, delay=self._delay, tell_wait=_tell_wait, max_bytes=self._max_bytes
+                )
             except ValueError as error:
                 stop(str(error))
         return self._visitor
@@ -221,14 +265,17 @@ class _Network:
 
 def _source(source: str, *, base: str | None, media_type: str, network: _Network) -> Source:
     if source == "-":
-        return Source(url=base or "urn:motherlode:stdin", body=sys.stdin.buffer.read(), content_type=media_type)
+        if is_closed("stdin"):
+            stop("stdin is closed: name a file or an address, or give `-` something to read", code=FAILED)
+        return Source(url=base or "urn:motherlode:stdin", descriptor=sys.stdin.fileno(), content_type=media_type)
     scheme = _SCHEME.match(source)
     if scheme is not None and scheme[1].lower() in ("http", "https"):
         return network.page(source, base=base, media_type=media_type)
     path = Path(source)
     if scheme is not None and not path.exists():
         stop(f"{source}: only http and https URLs are fetched, and files are read by their path")
-    return Source(url=base or path.resolve().as_uri(), content_type=media_type or _type_by_name(path), path=path)
+    url = base or Path(os.path.realpath(path)).as_uri()  # Path.resolve() raises an error for a loop of links
+    return Source(url=url, content_type=media_type or _type_by_name(path), path=path)
 
 
 def _tell_wait(host: str, seconds: float) -> None:
@@ -255,21 +302,56 @@ def _lines(facts: Facts, page: str) -> Iterator[str]:
 
 
 def _write(parts: Iterator[Facts], url: str, form: FactsFormat) -> None:
+    """Write all facts to stdout."""
     page = f"<{url}>"
     if form is FactsFormat.NQUADS:
         for part in parts:
             sys.stdout.write("".join(_lines(part, page)))
         return
     first = next(parts, Facts())
-    text = "".join(_lines(first, page))
-    used = {name: namespace for name, namespace in PREFIXES.items() if f"<{namespace}" in text}
+    used = _used_prefixes(first, page)
     quads = (quad for part in chain([first], parts) for quad in _quads(part, page))
     if form is FactsFormat.TURTLE:
         ox.serialize((quad.triple for quad in quads), sys.stdout.buffer, ox.RdfFormat.TURTLE, prefixes=used)
+    elif form is FactsFormat.TRIG:
+        ox.serialize(quads, sys.stdout.buffer, ox.RdfFormat.TRIG, prefixes=used)
     else:
-        ox.serialize(quads, sys.stdout.buffer, _SERIALISERS[form], prefixes=used)
-    if form is FactsFormat.JSONLD:
+        held = _WithoutTripleTerms(quads)
+        ox.serialize(held, sys.stdout.buffer, ox.RdfFormat.JSON_LD, prefixes=used)
         sys.stdout.buffer.write(b"\n")
+        held.tell()
+
+
+def _used_prefixes(facts: Facts, page: str) -> dict[str, str]:
+    text = "".join(_lines(facts, page))
+    return {name: namespace for name, namespace in PREFIXES.items() if f"<{namespace}" in text}
+
+
+class _WithoutTripleTerms:
+    """Quads without those that JSON-LD 1.1 has no form for: the object is a triple term of RDF 1.2."""
+
+    def __init__(self, quads: Iterator[ox.Quad]) -> None:
+        self._quads = quads
+        self._kept = 0
+        self._left_out = 0
+
+    def __iter__(self) -> Iterator[ox.Quad]:
+        for quad in self._quads:
+            if isinstance(quad.object, ox.Triple):
+                self._left_out += 1
+            else:
+                self._kept += 1
+                yield quad
+
+    def tell(self) -> None:
+        """Tell how many were left out; the command fails if there were no others."""
+        if not self._left_out:
+            return
+        what = "1 statement was" if self._left_out == 1 else f"{self._left_out} statements were"
+        reason = "JSON-LD 1.1 has no form for triple terms; --format trig has one"
+        say(Text.assemble(("problem", "red"), " ", ("jsonld", "bold"), f" {what} left out: {reason}"))
+        if not self._kept:
+            raise typer.Exit(FAILED)
 
 
 def _quads(facts: Facts, page: str) -> Iterator[ox.Quad]:

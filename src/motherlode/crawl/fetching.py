@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from motherlode import __version__
+from motherlode.crawl.bounded_input import DEFAULT_MAX_BYTES, too_long
 from motherlode.crawl.errors import JobError
 from motherlode.crawl.polite import PoliteFetcher, TellWait
 from motherlode.crawl.single import Source
 from motherlode.extract import context_links
-from motherlode.fetch import HttpFetcher, HttpOptions, RobotsRules
+from motherlode.fetch import HttpFetcher, HttpLimits, HttpOptions, RobotsRules
 from motherlode.frontier import MAX_REDIRECTS, Frontier, MemoryLedger, Politeness
 from motherlode.model import FailureKind, Page, Request
 from motherlode.policy import policy_from
 from motherlode.transform.installed import wanted_types
 from motherlode.transform.options import TransformOptions
 from motherlode.www.urls import canonical
+
+_MAX_CONTEXT_BYTES = 10 << 20
 
 
 class Visitor:
@@ -25,10 +28,19 @@ class Visitor:
     """
 
     def __init__(
-        self, *, allow: tuple[str, ...], delay: float = 1.0, tell_wait: TellWait = lambda host, seconds: None
+        self,
+        *,
+        allow: tuple[str, ...],
+        delay: float = 1.0,
+        tell_wait: TellWait = lambda host, seconds: None,
+        max_bytes: int = DEFAULT_MAX_BYTES,
     ) -> None:
         useful = wanted_types(TransformOptions())
-        http = HttpFetcher(HttpOptions(user_agent=f"Motherlode/{__version__}", allow=allow, useful=useful))
+        limits = HttpLimits(body=max_bytes)
+        http = HttpFetcher(
+            HttpOptions(user_agent=f"Motherlode/{__version__}", limits=limits, allow=allow, useful=useful)
+        )
+        self._max_bytes = max_bytes
         frontier = Frontier(
             ledger=MemoryLedger(),
             policy=policy_from("bfs"),
@@ -48,6 +60,8 @@ class Visitor:
             asked.add(address)
             fetched = await self._fetcher.fetch(Request(url=address))
             if isinstance(fetched, Page):
+                if fetched.truncated and len(fetched.body) >= self._max_bytes:
+                    raise too_long(address, self._max_bytes)
                 return _source(fetched, base=base, media_type=media_type)
             if fetched.kind is FailureKind.ROBOTS:
                 raise JobError(f"{address} may not be fetched: {fetched.detail}")
@@ -58,9 +72,9 @@ class Visitor:
         raise JobError(f"{url} leads {where}")
 
     async def contexts(self, urls: Iterable[str]) -> dict[str, bytes]:
-        """Those JSON-LD contexts that can be had."""
+        """Those JSON-LD contexts that can be had; a page may be longer than any of them."""
         found = {url: await self._fetcher.context(url) for url in urls}
-        return {url: context for url, context in found.items() if context is not None}
+        return {url: body for url, body in found.items() if body is not None and len(body) <= _MAX_CONTEXT_BYTES}
 
     async def close(self) -> None:
         await self._fetcher.close()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
-from motherlode.crawl.errors import JobError
+from motherlode.crawl.bounded_input import BoundedInput, InputError, InputLimits, open_input, too_long
 from motherlode.crawl.readings import MOST_CONTEXTS, Supplies
 from motherlode.crawl.understanding import understand
 from motherlode.detect import detect
@@ -23,7 +25,8 @@ from motherlode.model import (
 )
 from motherlode.transform import TransformOptions
 from motherlode.transform.blank import BlankNames
-from motherlode.transform.documents import read
+from motherlode.transform.documents import read, wrong_label
+from motherlode.transform.installed import installed
 from motherlode.www.media import MEDIA, by_extension, by_media_type
 
 _SECONDS_A_SYNTAX = 60.0
@@ -34,6 +37,8 @@ _HEAD = 1 << 20
 """RDF documents longer than this are read as a stream."""
 _PIECE = 20_000
 """Statements that are held at a time."""
+_PIECE_CHARACTERS = 1 << 22
+"""Characters of their objects, likewise."""
 _MAY_BE_EMPTY = frozenset(
     {ContentKind.TURTLE, ContentKind.TRIG, ContentKind.N_TRIPLES, ContentKind.N_QUADS, ContentKind.N3}
 )
@@ -48,6 +53,8 @@ class Source:
     content_type: str = ""
     body: bytes = b""
     path: Path | None = None
+    descriptor: int | None = None
+    """An open file in the place of `path`: that of stdin."""
     contexts: tuple[str, ...] = ()
     """JSON-LD contexts that the headers of the answer name."""
 
@@ -68,30 +75,82 @@ def read_source(
     source: Source,
     syntaxes: frozenset[Syntax] | None,
     get_contexts: GetContexts | None = None,
+    limits: InputLimits = InputLimits(),  # noqa: B008 - it is frozen
     *,
     strict_jsonld: bool = False,
 ) -> Iterator[Part]:
-    """The facts of a source; of a large RDF document piece by piece, so that it need not fit into memory."""
+    """Yield the facts of a source; of a large RDF document piece by piece, so that it need not fit into memory.
+
+    Raises InputError if the source cannot be read or passes a limit. What was read of a large document comes before.
+    """
     options = TransformOptions(
         syntaxes=syntaxes, strict_jsonld=strict_jsonld, seconds=_SECONDS_A_SYNTAX, statements=10_000_000
     )
-    if source.path is None:
-        yield _whole(source, source.body, source.url, options, get_contexts)
-        return
-    named = _name_for_detection(source.path, source.url)
+    named = source.url if source.path is None else _name_for_detection(source.path, source.url)
     try:
-        with source.path.open("rb") as file:
-            head = file.read(_HEAD)
+        with _opened(source, limits) as stream:
+            head = stream.read_fully(_HEAD)
             detected = detect(head, url=named, content_type=source.content_type)
             syntax = MEDIA[detected.kind].syntax
-            file.seek(0)
             if syntax in DOCUMENT_SYNTAXES and len(head) == _HEAD and (syntaxes is None or syntax in syntaxes):
-                for facts in _in_pieces(file, syntax, source.url, detected.charset):
+                if (problem := wrong_label(detected.kind, source.content_type, named)) is not None:
+                    yield Part(kind=detected.kind, facts=Facts(problems=(problem,)))
+                for facts in _in_pieces(_Rejoined(head, stream), syntax, source.url, detected.charset):
                     yield Part(kind=detected.kind, facts=facts)
+            elif detected.kind is ContentKind.BINARY and not installed():  # the rest would be read for nothing
+                yield _whole(source, head, named, options, get_contexts)
             else:
-                yield _whole(source, file.read(), named, options, get_contexts)
+                yield _whole(source, stream.read_rest(head), named, options, get_contexts)
     except OSError as error:
-        raise JobError(f"{source.path} cannot be read: {error.strerror}") from error
+        raise InputError(f"{_name(source)} cannot be read: {error.strerror}") from error
+
+
+@contextmanager
+def _opened(source: Source, limits: InputLimits) -> Iterator[BoundedInput | _Body]:
+    if source.path is not None:
+        with open_input(source.path, limits) as stream:
+            yield stream
+    elif source.descriptor is not None:
+        yield BoundedInput(source.descriptor, name=_name(source), limits=limits)
+    else:
+        if len(source.body) > limits.max_bytes:
+            raise too_long(_name(source), limits.max_bytes)
+        yield _Body(source.body)
+
+
+def _name(source: Source) -> str:
+    """Return what errors call a source."""
+    if source.descriptor is not None:
+        return "stdin"
+    return source.url if source.path is None else str(source.path)
+
+
+class _Body:
+    """A body in memory with the methods of `BoundedInput`."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+        self._stream = io.BytesIO(body)
+
+    def read(self, size: int) -> bytes:
+        return self._stream.read(size)
+
+    def read_fully(self, size: int) -> bytes:
+        return self._stream.read(size)
+
+    def read_rest(self, _head: bytes) -> bytes:
+        return self._body
+
+
+class _Rejoined:
+    """A stream whose first bytes were read before."""
+
+    def __init__(self, head: bytes, stream: BoundedInput | _Body) -> None:
+        self._head = io.BytesIO(head)
+        self._stream = stream
+
+    def read(self, size: int) -> bytes:
+        return self._head.read(size) or self._stream.read(size)
 
 
 def _whole(
@@ -131,17 +190,24 @@ def _name_for_detection(path: Path, url: str) -> str:
     return url if by_extension(own) is None else own
 
 
-def _in_pieces(file: BinaryIO, syntax: Syntax, url: str, charset: str) -> Iterator[Facts]:
+def _in_pieces(stream: _Rejoined, syntax: Syntax, url: str, charset: str) -> Iterator[Facts]:
     statements: list[Statement] = []
     problems: list[Problem] = []
-    for found in read(file, syntax=syntax, base=url, names=BlankNames(url, syntax), charset=charset):
-        if isinstance(found, Problem):
-            problems.append(found)
-        else:
-            statements.append(found)
-        if len(statements) + len(problems) >= _PIECE:
-            yield _facts(syntax, statements, problems)
-            statements, problems = [], []
+    characters = 0
+    file = cast(BinaryIO, stream)  # of which only `read` is used
+    try:
+        for found in read(file, syntax=syntax, base=url, names=BlankNames(url, syntax), charset=charset):
+            if isinstance(found, Problem):
+                problems.append(found)
+            else:
+                statements.append(found)
+                characters += len(found[2])
+            if len(statements) + len(problems) >= _PIECE or characters >= _PIECE_CHARACTERS:
+                yield _facts(syntax, statements, problems)
+                statements, problems, characters = [], [], 0
+    except (InputError, OSError):
+        yield _facts(syntax, statements, problems)
+        raise
     yield _facts(syntax, statements, problems)
 
 

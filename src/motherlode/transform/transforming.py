@@ -32,8 +32,14 @@ def transform(
                 extraction = _isolated(extractor, document, options)
                 if extraction and (extraction.statements or extraction.problems or extraction.wanted):
                     found.append(_bounded(extraction, options.statements))
-    broken = documents.broken_promise(document, content_type)
+    broken = documents.broken_promise(document, content_type) or _wrong_label(document, options, content_type)
     return Facts(extractions=tuple(found), problems=(*document.problems, *([broken] if broken else [])))
+
+
+def _wrong_label(document: Document, options: TransformOptions, content_type: str) -> Problem | None:
+    problem = documents.wrong_label(document.kind, content_type, document.url)
+    is_wanted = problem is not None and (options.syntaxes is None or problem.syntax in options.syntaxes)
+    return problem if is_wanted else None
 
 
 def merge(facts: Iterable[Facts]) -> Facts:

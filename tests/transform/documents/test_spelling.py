@@ -132,3 +132,12 @@ def test_a_string_that_lost_its_language_is_no_statement() -> None:
 def test_a_host_that_cannot_be_costs_the_statement() -> None:
     assert fault(("<http://[bad>", "<urn:b>", "<urn:c>", ""))
     assert not fault(("<http://e.org>", "<http://[::1]/b>", '"1"^^<http://a@e.org:80/c>', "<urn:g>"))
+
+
+def test_take_ends_a_batch_behind_long_objects() -> None:
+    lines = b"".join(b'<urn:a> <urn:b> "%b%d" .\n' % (b"x" * 400_000, number) for number in range(5))
+    parser = ox.parse(lines, ox.RdfFormat.N_TRIPLES)
+    sizes = []
+    while take(parser, _names(), batch := []):
+        sizes.append(len(batch))
+    assert sizes == [3, 2]

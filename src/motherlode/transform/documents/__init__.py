@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 import pyoxigraph as ox
 
-from motherlode.model import ContentKind, Extraction, Problem, Statement, Syntax
+from motherlode.model import DOCUMENT_SYNTAXES, ContentKind, Extraction, Problem, Statement, Syntax
 from motherlode.transform.blank import BlankNames
 from motherlode.transform.bounds import Deadline, OutOfTime, time_is_up
 from motherlode.transform.documents.lines import read_lines
@@ -40,6 +40,14 @@ _FORMATS = {
 }
 _NEVER_EMPTY = frozenset({Syntax.RDF_XML, Syntax.JSON_LD})
 """Syntaxes whose documents have one root; in the others, an empty text is an empty graph."""
+
+_INCLUDED = {
+    ContentKind.TURTLE: {ContentKind.N_TRIPLES},
+    ContentKind.TRIG: {ContentKind.TURTLE, ContentKind.N_TRIPLES},
+    ContentKind.N_QUADS: {ContentKind.N_TRIPLES},
+    ContentKind.N3: {ContentKind.TURTLE, ContentKind.N_TRIPLES},
+}
+"""Each kind, and the kinds whose documents are all documents of it."""
 
 
 def read(
@@ -98,6 +106,24 @@ def broken_promise(document: Document, content_type: str) -> Problem | None:
     if syntax is None or (document.kind is ContentKind.EMPTY and syntax not in _NEVER_EMPTY):
         return None
     return Problem(syntax=syntax, message=f"no {syntax.value}: the content is {document.kind.value}", line=1, column=1)
+
+
+def wrong_label(kind: ContentKind, content_type: str, url: str) -> Problem | None:
+    """Return a problem if the type or the name of RDF promises another syntax than it is read as.
+
+    N-Triples is Turtle as well, so that Turtle may be N-Triples, but not the reverse.
+
+    >>> wrong_label(ContentKind.TURTLE, "application/n-triples", "http://example.org/").message
+    'labelled as ntriples, read as turtle'
+    >>> wrong_label(ContentKind.N_TRIPLES, "text/turtle", "http://example.org/")
+    """
+    promised = by_media_type(content_type) or by_extension(url)
+    if promised is None or promised is kind or kind in _INCLUDED.get(promised, ()):
+        return None
+    syntax, said = MEDIA[kind].syntax, MEDIA[promised].syntax
+    if syntax not in DOCUMENT_SYNTAXES or said not in DOCUMENT_SYNTAXES:
+        return None
+    return Problem(syntax=syntax, message=f"labelled as {said.value}, read as {syntax.value}", mended=True)
 
 
 def extract(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:

@@ -21,7 +21,17 @@ from motherlode.transform.bounds import OutOfTime
 from motherlode.transform.documents.markers import restored
 from motherlode.transform.documents.mending import MendingFeed
 from motherlode.transform.documents.source import Feed, Source
-from motherlode.transform.documents.spelling import Batches, Names, Repair, Repairs, catch_up, fault, statement_of, take
+from motherlode.transform.documents.spelling import (
+    Batches,
+    Names,
+    Repair,
+    Repairs,
+    catch_up,
+    fault,
+    statement_of,
+    take,
+    without_literals,
+)
 from motherlode.transform.documents.xmlliteral import canonical_literal
 from motherlode.www.xmlhead import XmlHead, read_head
 
@@ -98,7 +108,7 @@ class _Reader:
         try:
             while take(parser, self._names, batch):
                 ready, batch = self._canonical(batch), []
-                recent.extend(ready)
+                recent.extend(without_literals(ready))
                 count += len(ready)
                 self._statements += len(ready)
                 yield ready
@@ -108,7 +118,7 @@ class _Reader:
         except SyntaxError as error:
             self._errors += 1
             self._statements += len(batch)
-            recent.extend(self._canonical(batch))
+            recent.extend(without_literals(self._canonical(batch)))
             yield batch
             if start >= self._source.start:
                 return (yield from self._read_mended(start, recent, count + len(batch)))

@@ -19,6 +19,8 @@ from motherlode.www.iri import Iri, check, repair_message
 
 Batches = Iterator[list[Statement] | Problem]
 BATCH = 512
+BATCH_CHARACTERS = 1 << 20
+"""A batch ends behind the object that makes its objects longer than this."""
 
 _MOST_REPAIRS = 10_000
 """Repaired IRIs of one document that are remembered, so that each is told once."""
@@ -107,6 +109,7 @@ def take(quads: Iterator[ox.Quad], names: Names, found: list[Statement]) -> bool
     """
     rename = names.rename
     size = len(found)
+    left = BATCH_CHARACTERS
     for quad in islice(quads, BATCH):
         subject, predicate, obj = str(quad).split(" ", 2)
         graph = ""
@@ -122,6 +125,9 @@ def take(quads: Iterator[ox.Quad], names: Names, found: list[Statement]) -> bool
         elif "\\" in obj or obj[:3] == "<<(":  # an escape, which we write another way, or a triple term
             obj = _spelled(quad.object, names, [])
         found.append((subject, predicate, obj, graph))
+        left -= len(obj)
+        if left < 0:
+            break
     return len(found) > size
 
 
@@ -159,6 +165,11 @@ def valid_base(iri: str | None) -> str | None:
     except ValueError:
         return None
     return iri
+
+
+def without_literals(batch: Sequence[Statement]) -> list[Statement]:
+    """Return statements with as much as `catch_up` needs of them: long literals would fill the memory."""
+    return [(subject, "", obj if obj[0] == "_" else "", graph) for subject, _, obj, graph in batch]
 
 
 def catch_up(parser: ox.QuadParser, recent: Sequence[Statement], count: int, names: Names) -> None:

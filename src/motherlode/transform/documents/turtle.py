@@ -30,6 +30,7 @@ from motherlode.transform.documents.spelling import (
     statement_of,
     take,
     valid_base,
+    without_literals,
 )
 from motherlode.www.iri import check
 
@@ -101,7 +102,7 @@ class TurtleReader:
         try:
             while take(parser, self._names, batch):
                 ready, batch = batch, []
-                recent.extend(ready)
+                recent.extend(without_literals(ready))
                 count += len(ready)
                 yield ready
         except OutOfTime:
@@ -111,7 +112,7 @@ class TurtleReader:
             yield batch
             yield Problem(syntax=self._syntax, message=str(error))
         except SyntaxError as error:
-            recent.extend(batch)
+            recent.extend(without_literals(batch))
             yield batch
             return (yield from self._go_on(segment, parser, error, recent, count + len(batch)))
         return None

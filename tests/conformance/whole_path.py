@@ -1,0 +1,92 @@
+"""A case through the whole path: the command `extract` with detection, prefilter, transform and output.
+
+The command's own function runs in this process, because a process for each of some thousand cases would take an hour.
+Its stdout is read by pyoxigraph, and not by our code.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import patch
+
+import pyoxigraph as ox
+import typer
+
+from motherlode.cli import extracting
+from motherlode.cli.extracting import FactsFormat
+from motherlode.model import Statement
+
+from .runner import statements_of
+
+_FORMATS = {
+    FactsFormat.NQUADS: ox.RdfFormat.N_QUADS,
+    FactsFormat.TRIG: ox.RdfFormat.TRIG,
+    FactsFormat.TURTLE: ox.RdfFormat.TURTLE,
+    FactsFormat.JSONLD: ox.RdfFormat.JSON_LD,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extracted:
+    """What the command wrote."""
+
+    statements: tuple[Statement, ...]
+    """Those of the page's own graph have no graph here."""
+    problems: tuple[str, ...]
+    """Lines of stderr that tell of broken or repaired content."""
+    failed: bool
+    """The exit code was not 0."""
+
+
+def extract(
+    path: Path,
+    *,
+    base: str,
+    media_type: str = "",
+    syntax: str = "",
+    form: FactsFormat = FactsFormat.NQUADS,
+    contexts: Mapping[str, bytes] | None = None,
+) -> Extracted:
+    """Run `motherlode extract PATH`; `contexts` stand for the remote JSON-LD contexts that `--contexts fetch` loads."""
+    written = io.BytesIO()
+    out = io.TextIOWrapper(written, encoding="utf-8", newline="")
+    err = io.StringIO()
+    failed = False
+    with redirect_stdout(out), redirect_stderr(err), patch.object(extracting, "_Network", _without_network(contexts)):
+        try:
+            extracting.extract(
+                str(path),
+                base=base,
+                media_type=media_type,
+                syntax=[syntax] if syntax else None,
+                form=form,
+                contexts=extracting.Contexts.BUNDLED if contexts is None else extracting.Contexts.FETCH,
+            )
+        except typer.Exit as end:
+            failed = bool(end.exit_code)
+    out.flush()
+    quads = ox.parse(written.getvalue(), _FORMATS[form], lenient=True)
+    return Extracted(
+        statements=tuple(_in_page(statement, f"<{base}>") for statement in statements_of(quads)),
+        problems=tuple(line for line in err.getvalue().splitlines() if line.startswith(("problem ", "mended "))),
+        failed=failed,
+    )
+
+
+def _in_page(statement: Statement, page: str) -> Statement:
+    subject, predicate, object_, graph = statement
+    return subject, predicate, object_, "" if graph == page else graph
+
+
+def _without_network(contexts: Mapping[str, bytes] | None) -> type[extracting._Network]:
+    """The command's network with files of the suite in its place: tests ask no host but this machine."""
+
+    class Network(extracting._Network):
+        def contexts(self, urls: Sequence[str]) -> dict[str, bytes]:
+            return {url: contexts[url] for url in urls if contexts is not None and url in contexts}
+
+    return Network
