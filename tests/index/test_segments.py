@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.index.segments import Segments, segment_files, whole_members
+from motherlode.index.segments import (
+    Seal,
+    Segments,
+    broken_seal,
+    readable_members,
+    seal_of,
+    segment_files,
+    whole_members,
+)
 
 BATCHES = [b"one\n", b"two\n" * 500_000, b"three\n"]
 
@@ -54,3 +62,54 @@ def test_a_file_may_get_its_final_name_before_it_is_opened(tmp_path: Path) -> No
     assert [text for text, _ in whole_members(path.with_name(path.name + ".part"))] == BATCHES
     with pytest.raises(FileNotFoundError):
         list(whole_members(tmp_path / "segment-000009.nq.gz.part"))
+
+
+def test_batches_behind_a_damaged_one_can_be_read(tmp_path: Path) -> None:
+    path = _written(tmp_path)
+    ends = [end for _, end in whole_members(path)]
+    data = bytearray(path.read_bytes())
+    data[(ends[0] + ends[1]) // 2] ^= 0xFF
+    path.write_bytes(data)
+    assert [text for text, _ in whole_members(path)] == BATCHES[:1]
+    assert list(readable_members(path)) == [(BATCHES[0], ends[0]), (BATCHES[2], ends[2])]
+    assert list(readable_members(path, ends[0])) == [(BATCHES[2], ends[2])]
+
+
+def test_a_file_without_one_whole_batch_gives_none(tmp_path: Path) -> None:
+    path = tmp_path / "segment-000001.nq.gz"
+    path.write_bytes(b"\0" * 3_000_000)
+    assert list(readable_members(path)) == []
+    path.write_bytes(b"")
+    assert list(readable_members(path)) == []
+
+
+def test_seals_count_what_was_appended_also_to_the_open_file(tmp_path: Path) -> None:
+    segments = Segments(tmp_path, size=10**5)
+    assert segments.seals() == []
+    segments.append(bytes(range(256)) * 4)
+    (first,) = segments.seals()
+    assert first == seal_of(tmp_path / "segment-000001.nq.gz.part")
+    segments.append(b"more\n")
+    assert broken_seal(tmp_path, first) == "", "a file may grow"
+    segments.close()
+    segments.append(b"next\n")
+    assert segments.seals() == [seal_of(path) for _, path in segment_files(tmp_path)]
+    assert [seal.number for seal in segments.seals()] == [1, 2]
+    assert all(broken_seal(tmp_path, seal) == "" for seal in segments.seals())
+
+
+def test_a_broken_seal_is_told_in_words(tmp_path: Path) -> None:
+    path = _written(tmp_path)
+    seal, data = seal_of(path), path.read_bytes()
+    assert broken_seal(tmp_path, Seal("segment-000009.nq.gz", 5, "")) == "is missing: 5 bytes were written to it"
+    path.write_bytes(data[:-1])
+    assert broken_seal(tmp_path, seal, contents=False).startswith(f"has only {len(data) - 1:,} of the {len(data):,}")
+    path.write_bytes(data[:-1] + b"x")
+    assert broken_seal(tmp_path, seal, contents=False) == ""
+    assert "SHA-256" in broken_seal(tmp_path, seal)
+
+
+def test_numbers_of_files_that_are_gone_are_not_given_again(tmp_path: Path) -> None:
+    segments = Segments(tmp_path, size=1, after=7)
+    segments.append(b"a\n")
+    assert [number for number, _ in segment_files(tmp_path)] == [8]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -52,6 +53,14 @@ class CrawlFolder:
         self.lock()
         self.keep(job)
 
+    @property
+    def leaves_index_for_later(self) -> bool:
+        """Whether the job says so; read here without all that a job needs, since every query asks."""
+        try:
+            return tomllib.loads(self.job_file.read_text(encoding="utf-8")).get("index") == "later"
+        except (OSError, ValueError):  # the command that needs the job tells of it
+            return False
+
     def require(self) -> None:
         """An error where there is no crawl here."""
         if not self.holds_a_crawl:
@@ -88,6 +97,23 @@ class CrawlFolder:
             self._lock.close()
             self._lock = None
             raise JobError(f"another process is crawling into {self.path}: stop it first, or wait") from None
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether a process crawls into the folder."""
+        if self._lock is not None:
+            return True
+        try:
+            handle = os.open(self.path / "lock", os.O_RDONLY)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(handle)
+        return False
 
     def unlock(self) -> None:
         if self._lock is not None:

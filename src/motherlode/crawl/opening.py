@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -21,6 +22,7 @@ from motherlode.model import FailureKind, Visit
 
 if TYPE_CHECKING:
     from motherlode.index import CrawlStore
+    from motherlode.index.segments import Seal
 
 _IN_A_ROW = 200
 """Of the newest pages that must all be in the store; then the older ones are, too: a log is lost from its end."""
@@ -42,12 +44,15 @@ def is_full_disk(error: BaseException) -> bool:
     return getattr(error, "errno", None) == errno.ENOSPC or "no space left" in said or "disk full" in said
 
 
-def open_store(folder: CrawlFolder, *, later: bool = False) -> CrawlStore:
-    """The store, in a process of its own where that can have a core of its own; or the log that it is made of later."""
+def open_store(folder: CrawlFolder, *, later: bool = False, seals: Sequence[Seal] = ()) -> CrawlStore:
+    """The store, in a process of its own where that can have a core of its own; or the log that it is made of later.
+
+    `seals` are those that the log had at the last commit.
+    """
     if later:
         from motherlode.index.quadlog import QuadLog
 
-        return QuadLog(folder.quads)
+        return QuadLog(folder.quads, seals=seals)
     try:
         if len(os.sched_getaffinity(0)) > 1:
             from motherlode.index.apart import StoreApart
@@ -83,19 +88,32 @@ def _frontier_advice(folder: CrawlFolder, why: str) -> str:
 
 
 def requeue_lost(ledger: DiskLedger, store: Pages) -> int:
-    """Let pages wait again that the frontier knows as done and the store does not have; how many there were."""
+    """Let pages wait again that the frontier knows as done and the store does not have; how many there were.
+
+    The newest pages alone are compared, since a log is lost from its end.
+    """
+    return _requeue(ledger, store, in_a_row=_IN_A_ROW)
+
+
+def requeue_all_lost(ledger: DiskLedger, store: Pages) -> int:
+    """The same for every page of the crawl, wherever in a log it was lost."""
+    return _requeue(ledger, store, in_a_row=None)
+
+
+def _requeue(ledger: DiskLedger, store: Pages, *, in_a_row: int | None) -> int:
+    """Stop behind so many pages that are all there; None compares every page."""
     decode = msgspec.msgpack.Decoder(Visit).decode
-    lost = in_a_row = 0
+    lost = there = 0
     for record in ledger.newest_visits():
         visit = decode(record)
         if visit.failure not in (None, FailureKind.REDIRECT):
             continue
         if store.has(visit.url):
-            in_a_row += 1
-            if in_a_row >= _IN_A_ROW:
+            there += 1
+            if there == in_a_row:
                 break
             continue
-        in_a_row = 0
+        there = 0
         found = ledger.find(visit.url)
         if found is not None and found[1] is UrlState.DONE:
             ledger.add(found[0])
