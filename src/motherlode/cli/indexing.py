@@ -38,9 +38,9 @@ def index(
       motherlode crawl --seeds urls.txt -o out --index later
       motherlode index out
     """
+    from motherlode.cli.ending import after_failure
     from motherlode.crawl.indexing import has_log
-    from motherlode.crawl.opening import is_full_disk
-    from motherlode.index.damage import DamagedError
+    from motherlode.index.damage import DamagedError, is_damage
 
     place = CrawlFolder(folder)
     try:
@@ -55,8 +55,11 @@ def index(
     except DamagedError as error:
         stop(str(error), code=FAILED)
     except OSError as error:
-        full = "make space on the disk, and " if is_full_disk(error) else ""
-        stop(f"{error}. The quads in {place.quads} are safe: {full}`motherlode index {folder}` goes on", code=FAILED)
+        stop(after_failure(error, place, command="index"), code=FAILED)
+    except RuntimeError as error:
+        if not is_damage(error):
+            raise
+        stop(after_failure(error, place, command="index"), code=FAILED)
     if not quiet:
         say(f"{counted(pages, 'page')} indexed")
     if lost:

@@ -109,6 +109,7 @@ def check(job: Job) -> None:
     if not seeds:
         raise JobError("no seeds: name URLs to start from, or a file of them with --seeds FILE")
     job.places()
+    job.proxy_url(os.environ)
     try:
         _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
@@ -384,7 +385,7 @@ def _http_options(job: Job) -> HttpOptions:
         useful=wanted_types(job.transform_options()),
         hosts=job.places(),
         any_certificate=unproven_hosts(job.any_certificate) if job.any_certificate else None,
-        proxy=job.proxy,
+        proxy=job.proxy_url(os.environ),
     )
 
 

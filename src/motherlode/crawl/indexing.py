@@ -32,7 +32,10 @@ def encode_seals(seals: Sequence[Seal]) -> bytes:
 
 def decode_seals(note: bytes | None) -> list[Seal]:
     """The seals of a note; none if there is no note, as in folders of older versions."""
-    return msgspec.msgpack.decode(note, type=list[Seal]) if note else []
+    try:
+        return msgspec.msgpack.decode(note, type=list[Seal]) if note else []
+    except msgspec.MsgspecError:  # a damaged note costs what it held: the files are compared as those of older versions
+        return []
 
 
 def committed_seals(folder: CrawlFolder) -> list[Seal]:

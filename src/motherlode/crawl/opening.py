@@ -8,7 +8,6 @@ anew.
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -17,7 +16,7 @@ import msgspec
 
 from motherlode.crawl.folder import CrawlFolder
 from motherlode.frontier import LEDGER_ERRORS, DiskLedger, UrlState, damage
-from motherlode.index.damage import DamagedError, store_advice
+from motherlode.index.damage import DamagedError, is_refused, store_advice
 from motherlode.model import FailureKind, Visit
 
 if TYPE_CHECKING:
@@ -32,16 +31,6 @@ class Pages(Protocol):
     """What knows which pages are stored."""
 
     def has(self, url: str) -> bool: ...
-
-
-def is_full_disk(error: BaseException) -> bool:
-    """Whether an error, or what caused it, says that there is no space left; libraries say so in words only.
-
-    >>> is_full_disk(OSError(28, "No space left on device")), is_full_disk(OSError("no such file"))
-    (True, False)
-    """
-    said = f"{error} {error.__cause__ or ''}".lower()
-    return getattr(error, "errno", None) == errno.ENOSPC or "no space left" in said or "disk full" in said
 
 
 def open_store(folder: CrawlFolder, *, later: bool = False, seals: Sequence[Seal] = ()) -> CrawlStore:
@@ -62,24 +51,36 @@ def open_store(folder: CrawlFolder, *, later: bool = False, seals: Sequence[Seal
 
         return StoreHere(folder.store)
     except (OSError, RuntimeError) as error:  # the latter for files that contradict each other
-        if is_full_disk(error):
-            raise
+        if is_refused(error):
+            raise OSError(str(error)) from error
         raise DamagedError(store_advice(folder.store, str(error))) from error
 
 
 def open_ledger(folder: CrawlFolder) -> DiskLedger:
     found = damage(folder.frontier)
     if found:
-        raise DamagedError(_frontier_advice(folder, found))
+        if is_refused(OSError(found)):
+            raise OSError(f"the frontier in {folder.frontier} cannot be checked: {found}")
+        raise DamagedError(frontier_advice(folder, found))
     try:
         return DiskLedger(folder.frontier)
     except (OSError, ValueError, msgspec.MsgspecError, *LEDGER_ERRORS) as error:
-        if is_full_disk(error):
-            raise
-        raise DamagedError(_frontier_advice(folder, str(error))) from error
+        if is_refused(error):
+            raise OSError(str(error)) from error
+        raise DamagedError(frontier_advice(folder, str(error))) from error
 
 
-def _frontier_advice(folder: CrawlFolder, why: str) -> str:
+def is_frontier_damage(error: BaseException) -> bool:
+    """Whether LMDB has met pages of its file that are not what was written; it says so in words only.
+
+    >>> is_frontier_damage(OSError("the frontier could not be written: mdb_put: MDB_CORRUPTED: Located page was wrong"))
+    True
+    """
+    return any(word in str(error) for word in ("MDB_CORRUPTED", "MDB_PAGE_NOTFOUND", "MDB_INVALID", "MDB_PANIC"))
+
+
+def frontier_advice(folder: CrawlFolder, why: str) -> str:
+    """What to do about a damaged frontier."""
     return (
         f"the frontier in {folder.frontier} is damaged: {why}. The quads in {folder.store} are untouched: "
         f"`motherlode query` and `export` work. Put back a copy of the frontier if you have one; or move it away and "

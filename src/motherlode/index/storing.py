@@ -37,7 +37,11 @@ _SET_PARENT_DEATH_SIGNAL = 1
 
 
 def main(parent: int) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):  # they are for the crawl, which has pages to store before its end
+    for number in (
+        signal.SIGINT,
+        signal.SIGTERM,
+        signal.SIGHUP,
+    ):  # they are for the crawl, which has pages to store before its end
         signal.signal(number, signal.SIG_IGN)
     with suppress(AttributeError):
         ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
