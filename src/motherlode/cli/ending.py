@@ -13,11 +13,13 @@ from motherlode.crawl.amounts import size
 from motherlode.crawl.opening import frontier_advice, is_frontier_damage
 from motherlode.crawl.reporting import duration
 from motherlode.crawl.totals import since
-from motherlode.index.damage import is_damage, remedy, store_advice
+from motherlode.index.damage import DamagedError, is_damage, remedy, store_advice
 
 
 def after_failure(error: BaseException, folder: CrawlFolder, *, command: str) -> str:
     """What ended a command, and what to do: the command goes on, unless something on disk is damaged."""
+    if isinstance(error.__cause__, DamagedError):
+        return str(error.__cause__)
     if is_damage(error):
         return store_advice(folder.store, str(error))
     if is_frontier_damage(error):

@@ -50,6 +50,8 @@ def open_store(folder: CrawlFolder, *, later: bool = False, seals: Sequence[Seal
         from motherlode.index.crawl_store import StoreHere  # heavy, and the other one loads it in its own process
 
         return StoreHere(folder.store)
+    except DamagedError:
+        raise
     except (OSError, RuntimeError) as error:  # the latter for files that contradict each other
         if is_refused(error):
             raise OSError(str(error)) from error

@@ -91,7 +91,7 @@ def store_advice(store: Path, why: str) -> str:
         f"the quad store in {store} is damaged: {why.rstrip('. ')}. "
         f"The frontier in {folder / 'frontier'} is untouched. "
         f"`motherlode resume {folder}` cannot go on with it as it is. "
-        f"Put back a copy of the store if you have one; or move it away, and {_new_store(folder)}"
+        f"Put back a copy of the store if you have one; or move it away and {_new_store(folder)}"
     )
 
 
