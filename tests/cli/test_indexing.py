@@ -227,3 +227,12 @@ def test_without_records_damage_is_told_where_it_can_be_seen(
     damage(segmented / "quads" / "segment-000002.nq.gz")
     for command in (("index", segmented), ("query", segmented, "ASK {}"), ("resume", segmented)):
         assert f"segment-000002.nq.gz {says}" in motherlode(*command, code=1).stderr
+
+
+def test_a_manifest_that_cannot_be_read_for_want_of_addresses_is_not_passed_over(segmented: Path) -> None:
+    (segmented / "quads" / "segment-000003.nq.gz").unlink()
+    limited = f"ulimit -v 4000000 && exec {sys.executable} -m motherlode query {segmented} 'ASK {{}}'"
+    done = subprocess.run(["sh", "-c", limited], check=False, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert "ulimit -v unlimited" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -126,31 +126,31 @@ def test_a_broken_line_costs_itself_alone(tmp_path: Path, line: bytes) -> None:
     assert store.has(A) and store.has(B)
 
 
-def test_the_seals_of_a_log_are_those_of_all_its_runs(tmp_path: Path) -> None:
+def test_the_manifest_of_a_log_has_the_files_of_all_runs(tmp_path: Path) -> None:
     first = QuadLog(tmp_path)
     first.write(some_pages()[:2])
-    committed = first.seals()
+    committed = first.manifest()
     first.write(some_pages()[2:])
     del first  # killed: what was written since is there, and counts from the next run on
-    again = QuadLog(tmp_path, seals=committed)
+    again = QuadLog(tmp_path, manifest=committed)
     again.write(some_pages())
-    seals = again.seals()
-    assert [seal.number for seal in seals] == [1, 2]
-    assert seals[0].length > committed[0].length
+    manifest = again.manifest()
+    assert [entry.number for entry in manifest] == [1, 2]
+    assert manifest[0].length > committed[0].length
     again.close()
     assert [len(portion.pages) for portion in Unread(tmp_path).portions()] == [2, 3, 5]
-    assert log_damage(tmp_path, seals) == []
+    assert log_damage(tmp_path, manifest) == []
 
 
 def test_a_log_that_is_not_what_was_written_is_not_opened(tmp_path: Path) -> None:
     log = QuadLog(tmp_path)
     log.write(some_pages())
-    seals = log.seals()
+    manifest = log.manifest()
     (part,) = tmp_path.glob("*.part")
     data = part.read_bytes()
     part.write_bytes(data[:10] + b"?" + data[11:])
     with pytest.raises(DamagedError, match=r"segment-000001.nq.gz is not what was written.*--skip-damaged"):
-        QuadLog(tmp_path, seals=seals)
+        QuadLog(tmp_path, manifest=manifest)
     assert part.exists(), "it is left as it is"
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from motherlode.index.segments import (
-    Seal,
+    ManifestEntry,
     Segments,
-    broken_seal,
+    entry_damage,
+    entry_of,
     readable_members,
-    seal_of,
     segment_files,
     whole_members,
 )
@@ -83,30 +83,32 @@ def test_a_file_without_one_whole_batch_gives_none(tmp_path: Path) -> None:
     assert list(readable_members(path)) == []
 
 
-def test_seals_count_what_was_appended_also_to_the_open_file(tmp_path: Path) -> None:
+def test_a_manifest_counts_what_was_appended_also_to_the_open_file(tmp_path: Path) -> None:
     segments = Segments(tmp_path, size=10**5)
-    assert segments.seals() == []
+    assert segments.manifest() == []
     segments.append(bytes(range(256)) * 4)
-    (first,) = segments.seals()
-    assert first == seal_of(tmp_path / "segment-000001.nq.gz.part")
+    (first,) = segments.manifest()
+    assert first == entry_of(tmp_path / "segment-000001.nq.gz.part")
     segments.append(b"more\n")
-    assert broken_seal(tmp_path, first) == "", "a file may grow"
+    assert entry_damage(tmp_path, first) == "", "a file may grow"
     segments.close()
     segments.append(b"next\n")
-    assert segments.seals() == [seal_of(path) for _, path in segment_files(tmp_path)]
-    assert [seal.number for seal in segments.seals()] == [1, 2]
-    assert all(broken_seal(tmp_path, seal) == "" for seal in segments.seals())
+    assert segments.manifest() == [entry_of(path) for _, path in segment_files(tmp_path)]
+    assert [entry.number for entry in segments.manifest()] == [1, 2]
+    assert all(entry_damage(tmp_path, entry) == "" for entry in segments.manifest())
 
 
-def test_a_broken_seal_is_told_in_words(tmp_path: Path) -> None:
+def test_damage_of_a_file_is_told_in_words(tmp_path: Path) -> None:
     path = _written(tmp_path)
-    seal, data = seal_of(path), path.read_bytes()
-    assert broken_seal(tmp_path, Seal("segment-000009.nq.gz", 5, "")) == "is missing: 5 bytes were written to it"
+    entry, data = entry_of(path), path.read_bytes()
+    assert (
+        entry_damage(tmp_path, ManifestEntry("segment-000009.nq.gz", 5, "")) == "is missing: 5 bytes were written to it"
+    )
     path.write_bytes(data[:-1])
-    assert broken_seal(tmp_path, seal, contents=False).startswith(f"has only {len(data) - 1:,} of the {len(data):,}")
+    assert entry_damage(tmp_path, entry, contents=False).startswith(f"has only {len(data) - 1:,} of the {len(data):,}")
     path.write_bytes(data[:-1] + b"x")
-    assert broken_seal(tmp_path, seal, contents=False) == ""
-    assert "SHA-256" in broken_seal(tmp_path, seal)
+    assert entry_damage(tmp_path, entry, contents=False) == ""
+    assert "SHA-256" in entry_damage(tmp_path, entry)
 
 
 def test_numbers_of_files_that_are_gone_are_not_given_again(tmp_path: Path) -> None:

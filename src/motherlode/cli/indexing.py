@@ -107,6 +107,10 @@ def up_to_date(place: CrawlFolder) -> None:
         check_lengths(place)
     except DamagedError as error:
         stop(str(error), code=FAILED)
+    except OSError as error:
+        from motherlode.cli.ending import after_failure  # heavy, and every query comes through here
+
+        stop(after_failure(error, place, command="index"), code=FAILED)
     if unread(place):
         command = [sys.executable, "-m", "motherlode", "index", str(place.path)]
         code = subprocess.run(command, stdout=sys.stderr, check=False).returncode

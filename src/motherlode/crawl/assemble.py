@@ -17,7 +17,7 @@ from motherlode.crawl.errands import Errands
 from motherlode.crawl.filters import Filters
 from motherlode.crawl.folder import CrawlFolder
 from motherlode.crawl.hostnames import typed_address
-from motherlode.crawl.indexing import SEALS, decode_seals
+from motherlode.crawl.indexing import MANIFEST, decode_manifest
 from motherlode.crawl.job import Job, JobError
 from motherlode.crawl.lanes import ReaderLanes
 from motherlode.crawl.lookout import ListeningFetcher, Lookout
@@ -192,7 +192,7 @@ def assemble(
 def _opened(job: Job, folder: CrawlFolder) -> tuple[DiskLedger, CrawlStore]:
     ledger = open_ledger(folder)
     try:
-        return ledger, open_store(folder, later=job.index == "later", seals=decode_seals(ledger.note(SEALS)))
+        return ledger, open_store(folder, later=job.index == "later", manifest=decode_manifest(ledger.note(MANIFEST)))
     except BaseException:
         ledger.close()
         raise

@@ -2,7 +2,7 @@
 
 It may be done while the crawl runs, and be killed at any time: the log is marked behind what has come to last, and a
 page that is written twice is the same as one that is written once. Before anything is read, the files of the log are
-compared with the seals that the crawl has committed with its frontier.
+compared with the manifest that the crawl has committed with its frontier.
 """
 
 from __future__ import annotations
@@ -14,42 +14,45 @@ from contextlib import contextmanager
 import msgspec
 
 from motherlode.crawl.folder import CrawlFolder
-from motherlode.index.quadlog import Unread, check_log, present_seals
-from motherlode.index.segments import Seal
+from motherlode.index.damage import is_out_of_memory
+from motherlode.index.quadlog import Unread, check_log, present_manifest
+from motherlode.index.segments import ManifestEntry
 
-SEALS = "segments"
-"""The note of the frontier that has them."""
+MANIFEST = "segments"
+"""The note of the frontier that holds the manifest of the log."""
 _LASTING_AFTER = 5_000
 """Pages between two flushes, each of which is a commit of the index of words."""
 Told = Callable[[int, int], None]
 """Hears the bytes of the log that have been read, and how many there are."""
 
 
-def encode_seals(seals: Sequence[Seal]) -> bytes:
-    """Seals as a note of the frontier."""
-    return msgspec.msgpack.encode(seals)
+def encode_manifest(manifest: Sequence[ManifestEntry]) -> bytes:
+    """Encode a manifest as a note of the frontier."""
+    return msgspec.msgpack.encode(manifest)
 
 
-def decode_seals(note: bytes | None) -> list[Seal]:
-    """The seals of a note; none if there is no note, as in folders of older versions."""
+def decode_manifest(note: bytes | None) -> list[ManifestEntry]:
+    """Decode a manifest; it is empty if there is no note, as in folders of older versions."""
     try:
-        return msgspec.msgpack.decode(note, type=list[Seal]) if note else []
+        return msgspec.msgpack.decode(note, type=list[ManifestEntry]) if note else []
     except msgspec.MsgspecError:  # a damaged note costs what it held: the files are compared as those of older versions
         return []
 
 
-def committed_seals(folder: CrawlFolder) -> list[Seal]:
-    """The seals of the last commit, of a crawl that runs or is over; none if the frontier cannot be read."""
+def committed_manifest(folder: CrawlFolder) -> list[ManifestEntry]:
+    """Read the manifest of the last commit; it is empty if the frontier cannot be read. The crawl may run."""
     from motherlode.frontier import LEDGER_ERRORS, DiskLedger, damage
 
     if not (folder.frontier / "data.mdb").exists() or (not folder.is_in_use and damage(folder.frontier)):
         return []
     try:
         ledger = DiskLedger(folder.frontier, read_only=True)
-    except (OSError, *LEDGER_ERRORS):  # `resume` tells of it; quads can be had without a frontier
-        return []
+    except (OSError, *LEDGER_ERRORS) as error:
+        if is_out_of_memory(error):  # the manifest is there, and must not be passed over
+            raise
+        return []  # `resume` reports it; quads can be had without a frontier
     try:
-        return decode_seals(ledger.note(SEALS))
+        return decode_manifest(ledger.note(MANIFEST))
     finally:
         ledger.close()
 
@@ -66,7 +69,7 @@ def unread(folder: CrawlFolder) -> Unread:
 
 def check_lengths(folder: CrawlFolder) -> None:
     """Raise DamagedError if a file of the log is missing or too short; takes no longer for large files."""
-    check_log(folder.quads, committed_seals(folder), contents=False)
+    check_log(folder.quads, committed_manifest(folder), contents=False)
 
 
 def index_log(folder: CrawlFolder, *, each: Told = lambda done, of: None) -> int:
@@ -75,7 +78,7 @@ def index_log(folder: CrawlFolder, *, each: Told = lambda done, of: None) -> int
     DamagedError if a file of the log is not what was written; then nothing is indexed.
     """
     with _alone(folder):
-        check_log(folder.quads, committed_seals(folder))
+        check_log(folder.quads, committed_manifest(folder))
         waiting = unread(folder)
         return _index(folder, waiting, each=each) if waiting else 0
 
@@ -96,7 +99,7 @@ def index_damaged(folder: CrawlFolder, *, each: Told = lambda done, of: None) ->
     store = QuadStore(folder.store, read_only=True)
     try:
         lost = requeue_all_lost(ledger, store)
-        ledger.put_note(SEALS, encode_seals(present_seals(folder.quads)))
+        ledger.put_note(MANIFEST, encode_manifest(present_manifest(folder.quads)))
         ledger.commit()
     finally:
         store.close()

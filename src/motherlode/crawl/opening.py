@@ -21,7 +21,7 @@ from motherlode.model import FailureKind, Visit
 
 if TYPE_CHECKING:
     from motherlode.index import CrawlStore
-    from motherlode.index.segments import Seal
+    from motherlode.index.segments import ManifestEntry
 
 _IN_A_ROW = 200
 """Of the newest pages that must all be in the store; then the older ones are, too: a log is lost from its end."""
@@ -33,15 +33,15 @@ class Pages(Protocol):
     def has(self, url: str) -> bool: ...
 
 
-def open_store(folder: CrawlFolder, *, later: bool = False, seals: Sequence[Seal] = ()) -> CrawlStore:
+def open_store(folder: CrawlFolder, *, later: bool = False, manifest: Sequence[ManifestEntry] = ()) -> CrawlStore:
     """The store, in a process of its own where that can have a core of its own; or the log that it is made of later.
 
-    `seals` are those that the log had at the last commit.
+    `manifest` is that of the log at the last commit.
     """
     if later:
         from motherlode.index.quadlog import QuadLog
 
-        return QuadLog(folder.quads, seals=seals)
+        return QuadLog(folder.quads, manifest=manifest)
     try:
         if len(os.sched_getaffinity(0)) > 1:
             from motherlode.index.apart import StoreApart

@@ -13,7 +13,7 @@ import msgspec
 from motherlode.crawl.estimating import Estimate
 from motherlode.crawl.estimating import sum_of as sum_of_estimates
 from motherlode.crawl.folder import CrawlFolder
-from motherlode.crawl.indexing import SEALS, decode_seals, unread
+from motherlode.crawl.indexing import MANIFEST, decode_manifest, unread
 from motherlode.crawl.totals import Totals, sum_of
 from motherlode.frontier import REVISIT, DiskLedger, HostRecord
 from motherlode.index import store_bytes
@@ -118,7 +118,7 @@ def _read_stats(folder: CrawlFolder) -> CrawlStats:
             disk=folder.disk_use(),
             store_bytes=store_bytes(folder.store),
             unindexed_bytes=unread(folder).size,
-            damaged_segments=tuple(log_damage(folder.quads, decode_seals(ledger.note(SEALS)), contents=False)),
+            damaged_segments=tuple(log_damage(folder.quads, decode_manifest(ledger.note(MANIFEST)), contents=False)),
             sinks=_sinks(folder),
             left=left,
             dried_out=dried_out,

@@ -6,8 +6,8 @@ N-Quads, so they also go as they are to any other store. A page's statements com
 so that the log needs no marks of its own to be told apart into pages. A page that is fetched again stands there again,
 and the later one holds.
 
-The crawl keeps the seals of all files with its frontier (`QuadLog.seals`). A file that is missing, cut or changed is an
-error wherever the log is opened or read, because its quads would otherwise be absent from the store without a word.
+The crawl keeps the manifest of all files with its frontier (`QuadLog.manifest`). A file that is missing, cut or changed
+is an error wherever the log is opened or read, because its quads would otherwise be absent from the store unnoticed.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from motherlode.index.records import (
     run_lines,
 )
 from motherlode.index.segments import (
-    Seal,
+    ManifestEntry,
     Segments,
-    broken_seal,
+    entry_damage,
+    entry_of,
     opened,
     readable_members,
-    seal_of,
     segment_files,
     segment_name,
     whole_members,
@@ -59,19 +59,19 @@ _MARK = "indexed"
 class QuadLog:
     """Takes what a crawl gives to its store."""
 
-    def __init__(self, folder: Path, *, seals: Sequence[Seal] = ()) -> None:
-        """`seals` are those of an earlier run; DamagedError if the files are not what it wrote."""
-        check_log(folder, seals)
+    def __init__(self, folder: Path, *, manifest: Sequence[ManifestEntry] = ()) -> None:
+        """`manifest` is that of an earlier run; DamagedError if the files are not what it wrote."""
+        check_log(folder, manifest)
         self._folder = folder
-        last = max((seal.number for seal in seals), default=0)
+        last = max((entry.number for entry in manifest), default=0)
         self._segments = Segments(folder, size=_FILE_SIZE, level=_LEVEL, after=last)
-        self._earlier = _sealed(folder, seals)
+        self._earlier = _completed(folder, manifest)
         self._run: RunRecord | None = None
         self.flush, self.close = self._segments.flush, self._segments.close
 
-    def seals(self) -> list[Seal]:
-        """The seals of all files, for the next run to compare; what they count is on disk."""
-        return [*self._earlier, *self._segments.seals()]
+    def manifest(self) -> list[ManifestEntry]:
+        """The manifest of all files, for the next run to compare; the bytes that it counts are on disk."""
+        return [*self._earlier, *self._segments.manifest()]
 
     def has(self, url: str) -> bool:
         """Every page that was committed: a flush ends on the disk, and a log is only cut behind its last one."""
@@ -100,29 +100,29 @@ class QuadLog:
         shutil.copytree(self._folder, path)
 
 
-def check_log(folder: Path, seals: Sequence[Seal], *, contents: bool = True) -> None:
+def check_log(folder: Path, manifest: Sequence[ManifestEntry], *, contents: bool = True) -> None:
     """Raise DamagedError if a file of a log is not what was written; without `contents`, lengths alone are compared.
 
-    Files without a seal, which older versions left, are unpacked to their ends instead.
+    Files without an entry, which older versions left, are unpacked to their ends instead.
     """
-    found = log_damage(folder, seals, contents=contents)
+    found = log_damage(folder, manifest, contents=contents)
     if found:
         raise DamagedError(log_advice(folder, found))
 
 
-def log_damage(folder: Path, seals: Sequence[Seal], *, contents: bool = True) -> list[str]:
+def log_damage(folder: Path, manifest: Sequence[ManifestEntry], *, contents: bool = True) -> list[str]:
     """What is wrong with the files of a log, a sentence for each damaged one."""
     found = [
-        f"the segment {folder / seal.name} {why}"
-        for seal in seals
-        if (why := broken_seal(folder, seal, contents=contents))
+        f"the segment {folder / entry.name} {why}"
+        for entry in manifest
+        if (why := entry_damage(folder, entry, contents=contents))
     ]
     files = segment_files(folder) if folder.is_dir() else []
-    if not seals:
+    if not manifest:
         found += _gaps(folder, [number for number, _ in files])
     if contents:
-        sealed = {seal.number for seal in seals}
-        found += [f"the segment {path} {_CUT}" for number, path in files if number not in sealed and _is_cut(path)]
+        recorded = {entry.number for entry in manifest}
+        found += [f"the segment {path} {_CUT}" for number, path in files if number not in recorded and _is_cut(path)]
     return found
 
 
@@ -151,18 +151,18 @@ def log_advice(folder: Path, found: Sequence[str]) -> str:
     )
 
 
-def _sealed(folder: Path, known: Sequence[Seal]) -> list[Seal]:
-    """A seal for every file in a folder; those known already, and whose files have not grown, hold."""
-    seals = {seal.number: seal for seal in known}
+def _completed(folder: Path, known: Sequence[ManifestEntry]) -> list[ManifestEntry]:
+    """An entry for every file in a folder; a known entry is kept unless its file has grown."""
+    manifest = {entry.number: entry for entry in known}
     for number, path in segment_files(folder):
-        if number not in seals or _size(path) != seals[number].length:
-            seals[number] = seal_of(path)
-    return [seals[number] for number in sorted(seals)]
+        if number not in manifest or _size(path) != manifest[number].length:
+            manifest[number] = entry_of(path)
+    return [manifest[number] for number in sorted(manifest)]
 
 
-def present_seals(folder: Path) -> list[Seal]:
-    """The seals of the files that are there, as they are now, damaged or not."""
-    return [seal_of(path) for _, path in segment_files(folder)]
+def present_manifest(folder: Path) -> list[ManifestEntry]:
+    """The manifest of the files that are there, as they are now, damaged or not."""
+    return [entry_of(path) for _, path in segment_files(folder)]
 
 
 def _logged(record: PageRecord, run: str) -> tuple[bytes, bytes]:

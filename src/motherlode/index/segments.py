@@ -3,8 +3,8 @@
 The file that is being written ends in `.part`. Every batch is a gzip member of its own, written with one call, so a
 kill can cut at most the last member, which the next run takes off again; a member that is whole was acknowledged.
 
-A `Seal` is the name, the length and the SHA-256 of a file. Who keeps the seals elsewhere can tell later whether a file
-is missing, cut or changed (`broken_seal`).
+A `ManifestEntry` has the name, the length and the SHA-256 of a file. With entries that are kept in another place,
+`entry_damage` finds out later whether a file is missing, cut or changed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MEMBER_START = b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
 """Begins every member that is written here: gzip, deflate, no flags, no time."""
 
 
-class Seal(msgspec.Struct, frozen=True, array_like=True):
+class ManifestEntry(msgspec.Struct, frozen=True, array_like=True):
     """What a file held when it was written."""
 
     name: str
@@ -58,9 +58,9 @@ class Segments:
         self._file = -1
         self._written = 0
         self._sum = hashlib.sha256()
-        self._closed: list[Seal] = []
+        self._closed: list[ManifestEntry] = []
         self._turn = threading.Lock()
-        """One thread appends while another asks for seals."""
+        """One thread appends while another asks for the manifest."""
 
     def append(self, text: bytes) -> None:
         """One batch, which is there as a whole or not at all."""
@@ -89,14 +89,14 @@ class Segments:
         if self._file >= 0:
             os.fsync(self._file)
 
-    def seals(self) -> list[Seal]:
-        """The seals of all files that were written here, the open one included; their bytes are on disk then."""
+    def manifest(self) -> list[ManifestEntry]:
+        """The manifest of all files that were written here, the open one included; their bytes are on disk then."""
         with self._turn:
             self.flush()
-            return [*self._closed, self._seal()] if self._file >= 0 else list(self._closed)
+            return [*self._closed, self._entry()] if self._file >= 0 else list(self._closed)
 
-    def _seal(self) -> Seal:
-        return Seal(self._part.stem, self._written, self._sum.hexdigest())
+    def _entry(self) -> ManifestEntry:
+        return ManifestEntry(self._part.stem, self._written, self._sum.hexdigest())
 
     def close(self) -> None:
         """Give the file that is being written its final name."""
@@ -105,7 +105,7 @@ class Segments:
                 return
             os.fsync(self._file)
             os.close(self._file)
-            self._closed.append(self._seal())
+            self._closed.append(self._entry())
             self._file, self._written, self._sum = -1, 0, hashlib.sha256()
             self._part.rename(self._part.with_suffix(""))
             _sync_folder(self._folder)
@@ -139,27 +139,27 @@ def file_number(name: str) -> int:
     return int(match[1]) if match else 0
 
 
-def seal_of(path: Path) -> Seal:
-    """The seal of a file as it is now."""
+def entry_of(path: Path) -> ManifestEntry:
+    """The entry of a file as it is now."""
     found, length = hashlib.sha256(), 0
     with opened(path) as file:
         while piece := file.read(_PIECE):
             found.update(piece)
             length += len(piece)
-    return Seal(path.name.removesuffix(".part"), length, found.hexdigest())
+    return ManifestEntry(path.name.removesuffix(".part"), length, found.hexdigest())
 
 
-def broken_seal(folder: Path, seal: Seal, *, contents: bool = True) -> str:
-    """What is wrong with the file of a seal, for a person; "" if nothing is. Without `contents` no bytes are read."""
+def entry_damage(folder: Path, entry: ManifestEntry, *, contents: bool = True) -> str:
+    """What is wrong with the file of an entry, for a person; "" if nothing is. Without `contents` no bytes are read."""
     try:
-        with opened(folder / f"{seal.name}.part") as file:
+        with opened(folder / f"{entry.name}.part") as file:
             size = os.fstat(file.fileno()).st_size
-            if size < seal.length:
-                return f"has only {size:,} of the {seal.length:,} bytes that were written"
-            if contents and _checksum(file, seal.length) != seal.sha256:
-                return f"is not what was written: the SHA-256 of its first {seal.length:,} bytes is another"
+            if size < entry.length:
+                return f"has only {size:,} of the {entry.length:,} bytes that were written"
+            if contents and _checksum(file, entry.length) != entry.sha256:
+                return f"is not what was written: the SHA-256 of its first {entry.length:,} bytes is another"
     except FileNotFoundError:
-        return f"is missing: {seal.length:,} bytes were written to it"
+        return f"is missing: {entry.length:,} bytes were written to it"
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
     return ""
