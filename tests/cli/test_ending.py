@@ -8,7 +8,7 @@ import pytest
 from tests.crawl.changing_web import ChangingWeb, Document, job_file, motherlode, serving
 from tests.crawl.small_web import HOME
 
-from motherlode.cli.ending import CrawlEnd, RefreshEnd
+from motherlode.cli.ending import CrawlEnd, RefreshEnd, after_failure
 from motherlode.crawl import CrawlFolder, CrawlStats, Job, Totals
 from motherlode.crawl.estimating import Estimate
 
@@ -120,3 +120,20 @@ async def test_every_refresh_tells_its_own_looks(tmp_path: Path) -> None:
         assert f"`motherlode resume {out}` goes on with 1 known page" in said
         await motherlode("resume", out, "--quiet")
         assert '"this_refresh": {"fetched": 4' in await motherlode("crawl", "--refresh", "-o", out, "--json")
+
+
+@pytest.mark.parametrize(
+    ("error", "said", "goes_on"),
+    [
+        (OSError("the quad store could not be written: Corruption: block checksum mismatch"), "move it away", False),
+        (OSError("the frontier could not be written: mdb_put: MDB_CORRUPTED: Located page"), "move it away", False),
+        (OSError("No space left on device"), "make space on the disk, then `motherlode resume out` goes on", True),
+        (OSError("out/frontier: Cannot allocate memory"), "memory, then `motherlode resume out` goes on", True),
+        (OSError("the endpoint is gone."), "gone. What was committed is safe: `motherlode resume out` goes on", True),
+    ],
+)
+def test_a_failure_says_that_a_resume_goes_on_only_if_it_does(error: OSError, said: str, *, goes_on: bool) -> None:
+    told = after_failure(error, CrawlFolder(Path("out")), command="resume")
+    assert said in told
+    assert ("goes on" in told) is goes_on
+    assert ("is damaged" in told) is not goes_on

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from motherlode.crawl.job import Job, JobError, job_to_toml, parse_size, parse_time, read_job_file
+from motherlode.crawl.job import Job, JobError, check_secrets, job_to_toml, parse_size, parse_time, read_job_file
 
 
 def _file(tmp_path: Path, text: str) -> Path:
@@ -165,3 +166,37 @@ def test_every_key_is_documented() -> None:
     text = (Path(__file__).parents[2] / "docs" / "crawl.md").read_text()
     names = [made.name for made in dataclasses.fields(Job)]
     assert [name for name in names if not re.search(rf"`(--)?{name}\b", text)] == []
+
+
+def test_a_proxy_may_come_from_the_environment() -> None:
+    job = Job(proxy_env="MY_PROXY")
+    assert job.proxy_url({"MY_PROXY": "http://ann:s=cret@127.0.0.1:3128"}) == "http://ann:s=cret@127.0.0.1:3128"
+    assert Job(proxy="http://127.0.0.1:3128").proxy_url({}) == "http://127.0.0.1:3128"
+    assert Job().proxy_url({"MY_PROXY": "http://127.0.0.1:3128"}) is None
+    with pytest.raises(JobError, match="environment variable MY_PROXY, which proxy_env names, is not set"):
+        job.proxy_url({})
+    with pytest.raises(JobError, match="MY_PROXY should look like") as caught:
+        job.proxy_url({"MY_PROXY": "gopher://ann:s=cret@127.0.0.1"})
+    assert "s=cret" not in str(caught.value)
+    with pytest.raises(JobError, match="leave out proxy"):
+        Job(proxy="http://127.0.0.1:3128", proxy_env="MY_PROXY")
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "refused"),
+    [
+        ('proxy = "http://ann:s=cret@127.0.0.1:3128"', 0o644, True),
+        ('proxy = "http://ann:s=cret@127.0.0.1:3128"', 0o640, True),
+        ('proxy = "http://ann:s=cret@127.0.0.1:3128"', 0o600, False),
+        ('proxy = "http://127.0.0.1:3128"', 0o644, False),
+        ('contact = "mailto:ann@example.org"', 0o644, False),
+    ],
+)
+def test_a_job_file_with_a_password_is_for_its_owner_alone(
+    tmp_path: Path, text: str, mode: int, *, refused: bool
+) -> None:
+    path = tmp_path / "job.toml"
+    path.write_text(text)
+    path.chmod(mode)
+    with pytest.raises(JobError, match="chmod 600") if refused else nullcontext():
+        check_secrets(path)

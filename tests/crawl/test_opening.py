@@ -12,10 +12,10 @@ from tests.frontier.fakes import entry
 from tests.index.fakes import record, says
 
 from motherlode.crawl import CrawlFolder
-from motherlode.crawl.opening import is_full_disk, open_ledger, open_store, requeue_lost
+from motherlode.crawl.opening import open_ledger, open_store, requeue_lost
 from motherlode.frontier import DiskLedger, UrlState
 from motherlode.index import PageRecord, QuadStore, StoreApart, StoreHere
-from motherlode.index.damage import DamagedError
+from motherlode.index.damage import DamagedError, is_full_disk
 from motherlode.model import FailureKind, Visit
 
 

@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -206,6 +207,34 @@ def test_a_damaged_store_is_told_and_the_frontier_remains(command: Command, half
     assert done.returncode == 0, done.stderr
     assert len(pages_of(half)) >= ALL
     assert stored(half) == pages_of(half), "pages that the new store lacked were fetched again"
+
+
+def test_damage_that_is_met_while_writing_is_not_told_as_something_that_goes_on(
+    command: Command, finished_half: Path, tmp_path: Path
+) -> None:
+    """Which files the store reads only when it writes is its own affair, so several are damaged, each in a copy."""
+    told = []
+    for data in sorted((finished_half / "store").glob("*.sst"))[-5:]:
+        folder = tmp_path / data.stem
+        shutil.copytree(finished_half, folder)
+        garble(folder / "store" / data.name, start=data.stat().st_size // 3, count=40)
+        done = command.resume(folder)
+        if done.returncode:
+            assert is_clear(done, "quad store", "is damaged", "move it away")
+            assert "goes on" not in done.stderr
+            told.append(done.stderr)
+    assert any("could not be written" in errors for errors in told)
+
+
+@pytest.mark.parametrize("gigabytes", [0.6, 2, 16])
+def test_a_limit_of_addresses_is_not_told_as_damage(half: Path, gigabytes: float) -> None:
+    known = pages_of(half)
+    limit = f"ulimit -v {int(gigabytes * 1e6)} && exec {sys.executable} -m motherlode resume {half} --quiet --pages 500"
+    found = subprocess.run(["sh", "-c", limit], check=False, capture_output=True, text=True, timeout=120)
+    done = Ended(found.returncode, found.stderr)
+    assert is_clear(done, "ulimit -v unlimited", f"motherlode resume {half}")
+    assert "damaged" not in done.stderr and "move it away" not in done.stderr
+    assert pages_of(half) == known
 
 
 def test_a_store_that_lost_its_newest_pages_gets_them_again(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from motherlode.index import QuadStore
-from motherlode.index.damage import DamagedError, is_damage, store_advice
+from motherlode.index.damage import DamagedError, is_damage, is_out_of_memory, is_refused, store_advice
 from tests.index.fakes import record, says, spoil, spoil_inside
 
 
@@ -35,10 +35,29 @@ def test_the_library_says_so_in_words(error: Exception, *, damaged: bool) -> Non
 
 
 def test_the_advice_knows_whether_answers_were_kept(tmp_path: Path) -> None:
-    assert "crawl them again" in store_advice(tmp_path / "store", "Corruption: x.")
+    assert "fetches its pages again" in store_advice(tmp_path / "store", "Corruption: x.")
     assert "Corruption: x. The frontier" in store_advice(tmp_path / "store", "Corruption: x.")
     (tmp_path / "warc").mkdir()
     assert "--web FILE.warc.gz" in store_advice(tmp_path / "store", "Corruption: x")
+    (tmp_path / "quads").mkdir()
+    assert f"`motherlode index {tmp_path}` makes a new one" in store_advice(tmp_path / "store", "Corruption: x")
+
+
+@pytest.mark.parametrize(
+    ("error", "out_of_memory", "refused"),
+    [
+        (OSError("the frontier in f cannot be opened: f: Cannot allocate memory"), True, True),
+        (MemoryError(), True, True),
+        (OSError("IO error: While lock file: s/LOCK: Resource temporarily unavailable"), False, True),
+        (OSError("IO error: While opening a file: s/CURRENT: Permission denied"), False, True),
+        (OSError("No space left on device"), False, True),
+        (RuntimeError("Corruption: block checksum mismatch"), False, False),
+        (OSError("IO error: No such file or directory: While opening s/MANIFEST-000005"), False, False),
+    ],
+)
+def test_what_the_system_refuses_is_no_damage(error: Exception, *, out_of_memory: bool, refused: bool) -> None:
+    assert is_out_of_memory(error) is out_of_memory
+    assert is_refused(error) is refused
 
 
 def test_a_store_that_cannot_be_opened_is_told_at_once(store: Path) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from motherlode.index import PageRecord, QuadStore, RunRecord
-from motherlode.index.quadlog import QuadLog, Unread
+from motherlode.index.damage import DamagedError
+from motherlode.index.quadlog import QuadLog, Unread, log_damage
 from motherlode.index.segments import Segments
 from tests.index.sinks.records import P, record
 
@@ -123,3 +124,46 @@ def test_a_broken_line_costs_itself_alone(tmp_path: Path, line: bytes) -> None:
     store = _from_log(tmp_path / "log", QuadStore(tmp_path / "store"))
     assert [str(quad.object) for quad in store.statements()] == ['"x"']
     assert store.has(A) and store.has(B)
+
+
+def test_the_manifest_of_a_log_has_the_files_of_all_runs(tmp_path: Path) -> None:
+    first = QuadLog(tmp_path)
+    first.write(some_pages()[:2])
+    committed = first.manifest()
+    first.write(some_pages()[2:])
+    del first  # killed: what was written since is there, and counts from the next run on
+    again = QuadLog(tmp_path, manifest=committed)
+    again.write(some_pages())
+    manifest = again.manifest()
+    assert [entry.number for entry in manifest] == [1, 2]
+    assert manifest[0].length > committed[0].length
+    again.close()
+    assert [len(portion.pages) for portion in Unread(tmp_path).portions()] == [2, 3, 5]
+    assert log_damage(tmp_path, manifest) == []
+
+
+def test_a_log_that_is_not_what_was_written_is_not_opened(tmp_path: Path) -> None:
+    log = QuadLog(tmp_path)
+    log.write(some_pages())
+    manifest = log.manifest()
+    (part,) = tmp_path.glob("*.part")
+    data = part.read_bytes()
+    part.write_bytes(data[:10] + b"?" + data[11:])
+    with pytest.raises(DamagedError, match=r"segment-000001.nq.gz is not what was written.*--skip-damaged"):
+        QuadLog(tmp_path, manifest=manifest)
+    assert part.exists(), "it is left as it is"
+
+
+def test_a_mark_that_a_power_failure_emptied_counts_for_nothing(tmp_path: Path) -> None:
+    logged(tmp_path, some_pages())
+    (tmp_path / "indexed").write_text("")
+    assert [len(portion.pages) for portion in Unread(tmp_path).portions() if portion.pages] == [5]
+
+
+def test_a_file_that_is_shorter_than_its_mark_hides_no_other(tmp_path: Path) -> None:
+    logged(tmp_path, some_pages())
+    unread = Unread(tmp_path)
+    unread.read((1, 10**9))
+    assert unread.size == 0
+    logged(tmp_path, some_pages())
+    assert unread.size == (tmp_path / "segment-000002.nq.gz").stat().st_size

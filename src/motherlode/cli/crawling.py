@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 import uvloop
 
-from motherlode.cli.ending import CrawlEnd, Ending, RefreshEnd
+from motherlode.cli.ending import CrawlEnd, Ending, RefreshEnd, after_failure
 from motherlode.cli.output import FAILED, print_json, print_summary, say, stop
 from motherlode.cli.progress import Progress
 from motherlode.cli.refreshing import beginning, refresh_job
@@ -34,12 +34,12 @@ from motherlode.crawl import (
     read_stats,
 )
 from motherlode.crawl.assemble import BeginRefresh, assemble
+from motherlode.crawl.job import check_secrets
 from motherlode.crawl.models import check_model
-from motherlode.crawl.opening import is_full_disk
 from motherlode.crawl.report import write_report
 from motherlode.crawl.reporting import report_of
 from motherlode.crawl.stats import revisits_left
-from motherlode.index.damage import DamagedError, is_damage, store_advice
+from motherlode.index.damage import DamagedError, is_damage
 from motherlode.policy import DEFAULT_POLICY, policy_usage
 from motherlode.www.scope import OUT_OF_SCOPE
 
@@ -184,6 +184,8 @@ def crawl(
         flags["time"] = None if time is None else parse_time(time)
         flags["bytes"] = None if size is None else parse_size(size)
         values: dict[str, Any] = read_job_file(config) if config is not None else {}
+        if config is not None:
+            check_secrets(config)
         _check_no_files(seeds or (), target or "")
         given = (*(seeds or ()), *(read_seeds(seeds_file) if seeds_file is not None else ()))
         if given:
@@ -225,6 +227,7 @@ def _refresh(folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, serve:
     job, before = refresh_job(folder, flags), read_stats(folder).totals
     _check_shown(job, serve)
     folder.lock()
+    folder.hide_secrets()
     with _shown(folder, serve):
         stopped = run(job, folder, quiet=quiet, refresh=beginning(due_only=due, quiet=quiet))
     return RefreshEnd(folder=folder, budget=job, before=before, stopped=stopped, left=revisits_left(folder))
@@ -257,6 +260,7 @@ def resume(
         place.lock()
         if wanted != job:
             place.keep(wanted)
+        place.hide_secrets()
     except JobError as error:
         stop(str(error))
     stopped = run(wanted, place, quiet=quiet or as_json)
@@ -275,12 +279,11 @@ def run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | N
     except DamagedError as error:
         stop(str(error), code=FAILED)
     except OSError as error:
-        full = "make space on the disk, then " if is_full_disk(error) else ""
-        stop(f"{error}. What was committed is safe: {full}`motherlode resume {folder.path}` goes on", code=FAILED)
+        stop(after_failure(error, folder, command="resume"), code=FAILED)
     except RuntimeError as error:
         if not is_damage(error):
             raise
-        stop(store_advice(folder.store, str(error)), code=FAILED)
+        stop(after_failure(error, folder, command="resume"), code=FAILED)
     finally:
         folder.unlock()
     write_report(folder.report, report_of(job, read_stats(folder), made_at=clock.time()))

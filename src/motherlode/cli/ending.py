@@ -10,8 +10,23 @@ from typing import Any
 from motherlode.cli.output import counted, looks_in_words, moment
 from motherlode.crawl import CrawlFolder, CrawlStats, Job, Totals
 from motherlode.crawl.amounts import size
+from motherlode.crawl.opening import frontier_advice, is_frontier_damage
 from motherlode.crawl.reporting import duration
 from motherlode.crawl.totals import since
+from motherlode.index.damage import DamagedError, is_damage, remedy, store_advice
+
+
+def after_failure(error: BaseException, folder: CrawlFolder, *, command: str) -> str:
+    """What ended a command, and what to do: the command goes on, unless something on disk is damaged."""
+    if isinstance(error.__cause__, DamagedError):
+        return str(error.__cause__)
+    if is_damage(error):
+        return store_advice(folder.store, str(error))
+    if is_frontier_damage(error):
+        return frontier_advice(folder, str(error))
+    again = f"`motherlode {command} {quote(str(folder.path))}`"
+    return f"{str(error).rstrip('. ')}. What was committed is safe: {remedy(error)}{again} goes on"
+
 
 Ending = Callable[[CrawlStats], Iterator[str]]
 

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
 
 from motherlode.cli.output import FAILED, counted, say, stop
 from motherlode.crawl import CrawlFolder, JobError
-from motherlode.index.quadlog import Unread
+
+Told = Callable[[int, int], None]
+"""Hears the bytes of the log that have been read, and how many there are."""
 
 
 def index(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl, running or over.")],
     *,
+    skip_damaged: Annotated[
+        bool,
+        typer.Option("--skip-damaged", help="Index what can be read of damaged files; lost pages wait for a resume."),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
     """Index the quads that a crawl left for later.
@@ -29,35 +38,58 @@ def index(
       motherlode crawl --seeds urls.txt -o out --index later
       motherlode index out
     """
-    from motherlode.crawl.indexing import index_log
-    from motherlode.crawl.opening import is_full_disk
-    from motherlode.index.damage import DamagedError
+    from motherlode.cli.ending import after_failure
+    from motherlode.crawl.indexing import has_log
+    from motherlode.index.damage import DamagedError, is_damage
 
     place = CrawlFolder(folder)
     try:
         place.require()
-        if not place.quads.is_dir():
+        if not has_log(place):
             say(f"the quads of {folder} are indexed already")
             return
-        pages = index_log(place) if quiet else _with_progress(place)
+        with nullcontext(_unheard) if quiet else _progress() as each:
+            pages, lost = _indexed(place, each, skip_damaged=skip_damaged)
     except JobError as error:
         stop(str(error))
     except DamagedError as error:
         stop(str(error), code=FAILED)
     except OSError as error:
-        full = "make space on the disk, and " if is_full_disk(error) else ""
-        stop(f"{error}. The quads in {place.quads} are safe: {full}`motherlode index {folder}` goes on", code=FAILED)
+        stop(after_failure(error, place, command="index"), code=FAILED)
+    except RuntimeError as error:
+        if not is_damage(error):
+            raise
+        stop(after_failure(error, place, command="index"), code=FAILED)
     if not quiet:
         say(f"{counted(pages, 'page')} indexed")
+    if lost:
+        say(f"{counted(lost, 'page')} lost: `motherlode resume {quote(str(folder))}` fetches what was lost again")
 
 
-def _with_progress(place: CrawlFolder) -> int:
+def _indexed(place: CrawlFolder, each: Told, *, skip_damaged: bool) -> tuple[int, int]:
+    """How many pages were indexed, and how many are lost."""
+    from motherlode.crawl.indexing import index_damaged, index_log
+
+    if not skip_damaged:
+        return index_log(place, each=each), 0
+    place.lock()
+    try:
+        return index_damaged(place, each=each)
+    finally:
+        place.unlock()
+
+
+def _unheard(done: int, of: int) -> None:
+    """No progress."""
+
+
+@contextmanager
+def _progress() -> Iterator[Told]:
     from motherlode.cli.progress import Meter
-    from motherlode.crawl.indexing import index_log
     from motherlode.sim.study import Step
 
     with Meter() as meter:
-        return index_log(place, each=lambda done, of: meter.show(Step(what="indexing", done=done, of=of, unit="bytes")))
+        yield lambda done, of: meter.show(Step(what="indexing", done=done, of=of, unit="bytes"))
 
 
 def up_to_date(place: CrawlFolder) -> None:
@@ -66,7 +98,20 @@ def up_to_date(place: CrawlFolder) -> None:
     By a process of its own: the engine that writes a store starts threads and holds a lock, and would do so for as long
     as the command runs that only wants to read.
     """
-    if Unread(place.quads):
+    from motherlode.crawl.indexing import check_lengths, has_log, unread
+    from motherlode.index.damage import DamagedError
+
+    try:
+        if not has_log(place):
+            return
+        check_lengths(place)
+    except DamagedError as error:
+        stop(str(error), code=FAILED)
+    except OSError as error:
+        from motherlode.cli.ending import after_failure  # heavy, and every query comes through here
+
+        stop(after_failure(error, place, command="index"), code=FAILED)
+    if unread(place):
         command = [sys.executable, "-m", "motherlode", "index", str(place.path)]
         code = subprocess.run(command, stdout=sys.stderr, check=False).returncode
         if code:

@@ -158,6 +158,7 @@ def print_summary(stats: CrawlStats) -> None:
         ("received", size(totals.bytes)),
         ("on disk", size(stats.disk)),
         *([("not indexed", _unindexed(stats))] if stats.unindexed_bytes else []),
+        *([("damaged", "\n".join(stats.damaged_segments))] if stats.damaged_segments else []),
         ("redirects", f"{totals.redirects:,}"),
         *([("network", _network(totals))] if totals.outages else []),
         *([("heads", f"{totals.heads:,}")] if totals.heads else []),

@@ -17,6 +17,7 @@ from motherlode.crawl.errands import Errands
 from motherlode.crawl.filters import Filters
 from motherlode.crawl.folder import CrawlFolder
 from motherlode.crawl.hostnames import typed_address
+from motherlode.crawl.indexing import MANIFEST, decode_manifest
 from motherlode.crawl.job import Job, JobError
 from motherlode.crawl.lanes import ReaderLanes
 from motherlode.crawl.lookout import ListeningFetcher, Lookout
@@ -53,6 +54,7 @@ from motherlode.fetch.descriptors import make_room
 from motherlode.frontier import REVISIT, DiskLedger, Entry, Frontier, HostBudget, Politeness
 from motherlode.frontier.retry import USUAL_UNIT
 from motherlode.index import CrawlStore, RunRecord, Writer
+from motherlode.index.quadlog import QuadLog
 from motherlode.index.sinks import open_sinks
 from motherlode.model import Fetcher, LinkSource, Policy
 from motherlode.policy import make_choosy, policy_from, reads_known_links, reward_from, target_from, usual_choosiness
@@ -107,6 +109,7 @@ def check(job: Job) -> None:
     if not seeds:
         raise JobError("no seeds: name URLs to start from, or a file of them with --seeds FILE")
     job.places()
+    job.proxy_url(os.environ)
     try:
         _instructions(job, scope_rule(job.scope, seeds))
         AddressGuard(job.allow)
@@ -133,8 +136,7 @@ def assemble(
     check(job)
     seeds = canonical_seeds(job.seeds)
     recorded = _recorded(job)
-    store = open_store(folder, later=job.index == "later")
-    ledger = open_ledger(folder)  # both first, since they may be damaged
+    ledger, store = _opened(job, folder)  # both first, since they may be damaged
     lost = _begin(store, ledger, job, folder)
     http = _http(job) if recorded is None else None
     journal = Journal(folder.journal, state=ledger.note("journal")) if recorded is None else None
@@ -173,6 +175,7 @@ def assemble(
         prober=None if job.probe == "never" else Prober(Probing(job.probe)),
         revisits=revisits,
         writer=Writer(sinks.beside(store), at_end=lambda: store.finish(time.time())),
+        quad_log=store if isinstance(store, QuadLog) else None,
         spelling=recorded.spelling if recorded is not None else None,
         simplify=_simplifier(recorded) if job.simplify else None,
         resolve=resolve,
@@ -185,6 +188,15 @@ def assemble(
     )
     crawl = Crawl(parts, budget=_budget(job), concurrency=job.concurrency)
     return Assembled(crawl, frontier, seeds, ledger, store, policy)
+
+
+def _opened(job: Job, folder: CrawlFolder) -> tuple[DiskLedger, CrawlStore]:
+    ledger = open_ledger(folder)
+    try:
+        return ledger, open_store(folder, later=job.index == "later", manifest=decode_manifest(ledger.note(MANIFEST)))
+    except BaseException:
+        ledger.close()
+        raise
 
 
 def _begin(store: CrawlStore, ledger: DiskLedger, job: Job, folder: CrawlFolder) -> int:
@@ -376,7 +388,7 @@ def _http_options(job: Job) -> HttpOptions:
         useful=wanted_types(job.transform_options()),
         hosts=job.places(),
         any_certificate=unproven_hosts(job.any_certificate) if job.any_certificate else None,
-        proxy=job.proxy,
+        proxy=job.proxy_url(os.environ),
     )
 
 

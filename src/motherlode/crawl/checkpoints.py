@@ -14,6 +14,7 @@ from collections.abc import Callable
 import msgspec
 
 from motherlode.crawl.estimating import Estimator
+from motherlode.crawl.indexing import MANIFEST, encode_manifest
 from motherlode.crawl.parts import Parts
 from motherlode.crawl.totals import Totals
 
@@ -68,6 +69,8 @@ class Checkpoints:
         parts.ledger.put_note("totals", msgspec.msgpack.encode(self._totals))
         if parts.journal is not None:
             parts.ledger.put_note("journal", parts.journal.state())
+        if parts.quad_log is not None:
+            parts.ledger.put_note(MANIFEST, encode_manifest(parts.quad_log.manifest()))
         if parts.neighbours is not None:
             parts.neighbours.seal()
         parts.frontier.commit()

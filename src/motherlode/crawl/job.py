@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
@@ -76,6 +76,8 @@ class Job:
     """A HEAD before a GET: "never", "unsure" where the address leaves open what is there, or "always"."""
     proxy: str | None = None
     """An HTTP proxy that all requests go through, as in http://127.0.0.1:3128: see docs/refresh.md on addresses."""
+    proxy_env: str = ""
+    """The environment variable with the URL of the proxy, password included, which then stands in no file."""
     own_hosts: tuple[str, ...] = ()
     """Hosts of your own (example.org, *.example.org) whose robots.txt is not applied; needs `contact`."""
     any_certificate: tuple[str, ...] = ()
@@ -171,8 +173,10 @@ class Job:
             raise JobError(f'sitemaps must be "robots", "usual", true or false; got {self.sitemaps!r}')
         if self.probe not in ("never", "unsure", "always"):
             raise JobError(f'probe must be "never", "unsure" or "always"; got {self.probe!r}')
-        if self.proxy is not None and ("://" not in self.proxy or canonical(self.proxy) is None):
-            raise JobError(f"proxy should look like http://127.0.0.1:3128; got {self.proxy!r}")
+        if self.proxy is not None:
+            _check_proxy(self.proxy, "proxy")
+        if self.proxy is not None and self.proxy_env:
+            raise JobError("proxy_env names where the proxy's URL is: leave out proxy")
         if not self.contact.isprintable():
             raise JobError(f"contact is a part of a line of HTTP, and can have no line breaks; got {self.contact!r}")
         if self.own_hosts and not self.contact:
@@ -190,6 +194,16 @@ class Job:
         if self.delay is not None:
             return self.delay
         return _DELAY if self.web is None else 0.0
+
+    def proxy_url(self, environment: Mapping[str, str]) -> str | None:
+        """The proxy that is used; JobError if the environment lacks it."""
+        if not self.proxy_env:
+            return self.proxy
+        found = environment.get(self.proxy_env)
+        if found is None:
+            raise JobError(f"the environment variable {self.proxy_env}, which proxy_env names, is not set")
+        _check_proxy(found, self.proxy_env)
+        return found
 
     def transform_options(self) -> TransformOptions:
         """What the `[transform]` table says, with its stylesheets read."""
@@ -231,6 +245,12 @@ class Job:
                 raise JobError(f"hosts: {name!r} should be the name of a host, without a port or a path")
             table[spelled] = found
         return table
+
+
+def _check_proxy(url: str, name: str) -> None:
+    if "://" not in url or canonical(url) is None:
+        shown = "a URL with a password" if holds_password(url) else repr(url)
+        raise JobError(f"{name} should look like http://127.0.0.1:3128; got {shown}")
 
 
 _MORE_THAN_NOTHING = (
@@ -377,14 +397,52 @@ def _fits(value: Any, declared: str) -> bool:
     return all(isinstance(item, _ITEM_TYPES.get(declared, object)) for item in items)
 
 
-def job_to_toml(job: Job) -> str:
-    """The job as a file that gives the same job again, wherever the file lies."""
+def job_to_toml(job: Job, *, only: Collection[str] | None = None, without: Collection[str] = ()) -> str:
+    """The job as a file that gives the same job again, wherever the file lies; or some of its keys."""
     lines = []
     for made in dataclasses.fields(job):
         value = located(made.name, getattr(job, made.name), Path.cwd())
-        if value is not None:
-            lines.append(f"{made.name} = {_toml(value)}")
+        if made.name == "seeds":  # no request has a password from there
+            value = [_PASSWORD.sub("://", seed) for seed in value]
+        if value is None or made.name in without or (only is not None and made.name not in only):
+            continue
+        lines.append(f"{made.name} = {_toml(value)}")
     return "\n".join(lines) + "\n"
+
+
+_PASSWORD = re.compile(r"://[^/?#@\s\"']*:[^/?#\s\"']*@")
+"""In a URL."""
+
+
+def holds_password(text: str) -> bool:
+    """Whether there is a URL with a password in a text.
+
+    >>> holds_password('proxy = "http://ann:s=cret@127.0.0.1:3128"'), holds_password("http://a.example:80/@b")
+    (True, False)
+    """
+    return _PASSWORD.search(text) is not None
+
+
+def secret_keys(job: Job) -> frozenset[str]:
+    """The keys of a job whose values hold passwords; they are kept in a file that the user alone may read."""
+    return frozenset(
+        made.name
+        for made in dataclasses.fields(job)
+        if made.name != "seeds" and holds_password(_toml(getattr(job, made.name) or ""))
+    )
+
+
+def check_secrets(path: Path) -> None:
+    """JobError if a job file holds a password and others than its owner may read it."""
+    try:
+        mode, text = path.stat().st_mode, path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):  # who reads the job tells of it
+        return
+    if mode & 0o077 and holds_password(text):
+        raise JobError(
+            f"{path} holds a password, and others on this machine may read it: `chmod 600 {path}`, or take the "
+            "password out (for a proxy: proxy_env names an environment variable that holds its URL)"
+        )
 
 
 def _toml(value: Any) -> str:

@@ -8,19 +8,20 @@ anew.
 
 from __future__ import annotations
 
-import errno
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from motherlode.crawl.folder import CrawlFolder
 from motherlode.frontier import LEDGER_ERRORS, DiskLedger, UrlState, damage
-from motherlode.index.damage import DamagedError, store_advice
+from motherlode.index.damage import DamagedError, is_refused, store_advice
 from motherlode.model import FailureKind, Visit
 
 if TYPE_CHECKING:
     from motherlode.index import CrawlStore
+    from motherlode.index.segments import ManifestEntry
 
 _IN_A_ROW = 200
 """Of the newest pages that must all be in the store; then the older ones are, too: a log is lost from its end."""
@@ -32,22 +33,15 @@ class Pages(Protocol):
     def has(self, url: str) -> bool: ...
 
 
-def is_full_disk(error: BaseException) -> bool:
-    """Whether an error, or what caused it, says that there is no space left; libraries say so in words only.
+def open_store(folder: CrawlFolder, *, later: bool = False, manifest: Sequence[ManifestEntry] = ()) -> CrawlStore:
+    """The store, in a process of its own where that can have a core of its own; or the log that it is made of later.
 
-    >>> is_full_disk(OSError(28, "No space left on device")), is_full_disk(OSError("no such file"))
-    (True, False)
+    `manifest` is that of the log at the last commit.
     """
-    said = f"{error} {error.__cause__ or ''}".lower()
-    return getattr(error, "errno", None) == errno.ENOSPC or "no space left" in said or "disk full" in said
-
-
-def open_store(folder: CrawlFolder, *, later: bool = False) -> CrawlStore:
-    """The store, in a process of its own where that can have a core of its own; or the log that it is made of later."""
     if later:
         from motherlode.index.quadlog import QuadLog
 
-        return QuadLog(folder.quads)
+        return QuadLog(folder.quads, manifest=manifest)
     try:
         if len(os.sched_getaffinity(0)) > 1:
             from motherlode.index.apart import StoreApart
@@ -56,25 +50,39 @@ def open_store(folder: CrawlFolder, *, later: bool = False) -> CrawlStore:
         from motherlode.index.crawl_store import StoreHere  # heavy, and the other one loads it in its own process
 
         return StoreHere(folder.store)
+    except DamagedError:
+        raise
     except (OSError, RuntimeError) as error:  # the latter for files that contradict each other
-        if is_full_disk(error):
-            raise
+        if is_refused(error):
+            raise OSError(str(error)) from error
         raise DamagedError(store_advice(folder.store, str(error))) from error
 
 
 def open_ledger(folder: CrawlFolder) -> DiskLedger:
     found = damage(folder.frontier)
     if found:
-        raise DamagedError(_frontier_advice(folder, found))
+        if is_refused(OSError(found)):
+            raise OSError(f"the frontier in {folder.frontier} cannot be checked: {found}")
+        raise DamagedError(frontier_advice(folder, found))
     try:
         return DiskLedger(folder.frontier)
     except (OSError, ValueError, msgspec.MsgspecError, *LEDGER_ERRORS) as error:
-        if is_full_disk(error):
-            raise
-        raise DamagedError(_frontier_advice(folder, str(error))) from error
+        if is_refused(error):
+            raise OSError(str(error)) from error
+        raise DamagedError(frontier_advice(folder, str(error))) from error
 
 
-def _frontier_advice(folder: CrawlFolder, why: str) -> str:
+def is_frontier_damage(error: BaseException) -> bool:
+    """Whether LMDB has met pages of its file that are not what was written; it says so in words only.
+
+    >>> is_frontier_damage(OSError("the frontier could not be written: mdb_put: MDB_CORRUPTED: Located page was wrong"))
+    True
+    """
+    return any(word in str(error) for word in ("MDB_CORRUPTED", "MDB_PAGE_NOTFOUND", "MDB_INVALID", "MDB_PANIC"))
+
+
+def frontier_advice(folder: CrawlFolder, why: str) -> str:
+    """What to do about a damaged frontier."""
     return (
         f"the frontier in {folder.frontier} is damaged: {why}. The quads in {folder.store} are untouched: "
         f"`motherlode query` and `export` work. Put back a copy of the frontier if you have one; or move it away and "
@@ -83,19 +91,32 @@ def _frontier_advice(folder: CrawlFolder, why: str) -> str:
 
 
 def requeue_lost(ledger: DiskLedger, store: Pages) -> int:
-    """Let pages wait again that the frontier knows as done and the store does not have; how many there were."""
+    """Let pages wait again that the frontier knows as done and the store does not have; how many there were.
+
+    The newest pages alone are compared, since a log is lost from its end.
+    """
+    return _requeue(ledger, store, in_a_row=_IN_A_ROW)
+
+
+def requeue_all_lost(ledger: DiskLedger, store: Pages) -> int:
+    """The same for every page of the crawl, wherever in a log it was lost."""
+    return _requeue(ledger, store, in_a_row=None)
+
+
+def _requeue(ledger: DiskLedger, store: Pages, *, in_a_row: int | None) -> int:
+    """Stop behind so many pages that are all there; None compares every page."""
     decode = msgspec.msgpack.Decoder(Visit).decode
-    lost = in_a_row = 0
+    lost = there = 0
     for record in ledger.newest_visits():
         visit = decode(record)
         if visit.failure not in (None, FailureKind.REDIRECT):
             continue
         if store.has(visit.url):
-            in_a_row += 1
-            if in_a_row >= _IN_A_ROW:
+            there += 1
+            if there == in_a_row:
                 break
             continue
-        in_a_row = 0
+        there = 0
         found = ledger.find(visit.url)
         if found is not None and found[1] is UrlState.DONE:
             ledger.add(found[0])

@@ -16,6 +16,7 @@ from motherlode.crawl.trapping import TrapWatch
 from motherlode.fetch import Archive, Journal, Prober
 from motherlode.frontier import Frontier, Ledger
 from motherlode.index import Writer
+from motherlode.index.quadlog import QuadLog
 from motherlode.index.sinks import Sinks
 from motherlode.model import Fetcher, Policy
 from motherlode.policy import DEFAULT_REWARD, Reward, reward_from
@@ -57,6 +58,8 @@ class Parts:
     errands: Errands
     writer: Writer
     traps: TrapWatch
+    quad_log: QuadLog | None = None
+    """The files that the writer appends quads to; None if they go to a store."""
     filters: Filters | None = None
     """Expressions that addresses must pass, which the user may change while the crawl runs."""
     sinks: Sinks | None = None

@@ -13,10 +13,11 @@ import msgspec
 from motherlode.crawl.estimating import Estimate
 from motherlode.crawl.estimating import sum_of as sum_of_estimates
 from motherlode.crawl.folder import CrawlFolder
+from motherlode.crawl.indexing import MANIFEST, decode_manifest, unread
 from motherlode.crawl.totals import Totals, sum_of
 from motherlode.frontier import NOTHING_WITHHELD, REVISIT, DiskLedger, HostRecord, Withheld
 from motherlode.index import store_bytes
-from motherlode.index.quadlog import Unread
+from motherlode.index.quadlog import log_damage
 from motherlode.model import Visit
 
 _NUMBER = re.compile(r"\b\d[\d,]*\b")
@@ -35,6 +36,8 @@ class CrawlStats:
     """Of `disk`, what the quads take."""
     unindexed_bytes: int = 0
     """Of files of quads that no store has yet."""
+    damaged_segments: tuple[str, ...] = ()
+    """What is wrong with the names and lengths of these files, a sentence for each."""
     sinks: tuple[dict[str, Any], ...] = ()
     """Where quads go beside the store, with what still waits for an endpoint and what it refused."""
     left: Estimate | None = None
@@ -70,6 +73,7 @@ class CrawlStats:
             "disk": self.disk,
             "store_bytes": self.store_bytes,
             **({"unindexed_bytes": self.unindexed_bytes} if self.unindexed_bytes else {}),
+            **({"damaged_segments": list(self.damaged_segments)} if self.damaged_segments else {}),
             "estimated_left": None if self.left is None else self.left.summary(),
             "dried_out": self.dried_out,
             **({"sinks": list(self.sinks)} if self.sinks else {}),
@@ -118,7 +122,8 @@ def _read_stats(folder: CrawlFolder) -> CrawlStats:
             withheld=Withheld(**state.get("withheld", {})),
             disk=folder.disk_use(),
             store_bytes=store_bytes(folder.store),
-            unindexed_bytes=Unread(folder.quads).size,
+            unindexed_bytes=unread(folder).size,
+            damaged_segments=tuple(log_damage(folder.quads, decode_manifest(ledger.note(MANIFEST)), contents=False)),
             sinks=_sinks(folder),
             left=left,
             dried_out=dried_out,

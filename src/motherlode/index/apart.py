@@ -19,6 +19,7 @@ import msgspec
 
 from motherlode.frames import read_frame, write_frame
 from motherlode.index.calls import Answer, Backup, Begin, Call, Close, Finish, Flush, Has, IndexWords, Open, Write
+from motherlode.index.damage import DamagedError
 from motherlode.index.records import PageRecord, RunRecord
 
 _PATIENCE = 60.0
@@ -76,6 +77,8 @@ class StoreApart:
         answer = self._answer(call)
         if not answer.error:
             return answer.value
+        if answer.is_damaged:
+            raise DamagedError(answer.error)
         if answer.is_os_error:
             raise OSError(answer.errno, answer.error) if answer.errno else OSError(answer.error)
         raise RuntimeError(answer.error)

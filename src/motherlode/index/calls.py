@@ -56,3 +56,5 @@ class Answer(msgspec.Struct, frozen=True, array_like=True):
     """Why it failed, or ""."""
     errno: int = 0
     is_os_error: bool = False
+    is_damaged: bool = False
+    """The error says what to do about a damaged store."""

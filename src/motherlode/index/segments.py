@@ -2,27 +2,51 @@
 
 The file that is being written ends in `.part`. Every batch is a gzip member of its own, written with one call, so a
 kill can cut at most the last member, which the next run takes off again; a member that is whole was acknowledged.
+
+A `ManifestEntry` has the name, the length and the SHA-256 of a file. With entries that are kept in another place,
+`entry_damage` finds out later whether a file is missing, cut or changed.
 """
 
 from __future__ import annotations
 
 import gzip
+import hashlib
 import os
 import re
+import threading
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
+
 _NAME = re.compile(r"segment-(\d+)[.]nq[.]gz(?:[.]part)?")
 _PIECE = 1 << 20
+_MEMBER_START = b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
+"""Begins every member that is written here: gzip, deflate, no flags, no time."""
+
+
+class ManifestEntry(msgspec.Struct, frozen=True, array_like=True):
+    """What a file held when it was written."""
+
+    name: str
+    """The final name, also while the file is still being written."""
+    length: int
+    """Bytes; the file may have grown since."""
+    sha256: str
+    """Hexadecimal, of these bytes."""
+
+    @property
+    def number(self) -> int:
+        return file_number(self.name)
 
 
 class Segments:
     """Appends batches to a file until it has `size` bytes, then begins the next."""
 
-    def __init__(self, folder: Path, *, size: int, level: int = 6) -> None:
-        """`level` is gzip's."""
+    def __init__(self, folder: Path, *, size: int, level: int = 6, after: int = 0) -> None:
+        """`level` is gzip's. The first new file has a higher number than `after` and than every file in the folder."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._size = size
@@ -30,15 +54,23 @@ class Segments:
         for part in sorted(folder.glob("segment-*.nq.gz.part")):
             _take_up(part)
         self._number = max((number for number, _ in segment_files(folder)), default=0)
+        self._number = max(self._number, after)
         self._file = -1
         self._written = 0
+        self._sum = hashlib.sha256()
+        self._closed: list[ManifestEntry] = []
+        self._turn = threading.Lock()
+        """One thread appends while another asks for the manifest."""
 
     def append(self, text: bytes) -> None:
         """One batch, which is there as a whole or not at all."""
-        if self._file < 0:
-            self._number += 1
-            self._file = os.open(self._part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o644)
-        self._write(gzip.compress(text, compresslevel=self._level, mtime=0))
+        member = gzip.compress(text, compresslevel=self._level, mtime=0)
+        with self._turn:
+            if self._file < 0:
+                self._number += 1
+                self._file = os.open(self._part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o644)
+                _sync_folder(self._folder)
+            self._write(member)
         if self._written >= self._size:
             self.close()
 
@@ -51,23 +83,94 @@ class Segments:
             os.ftruncate(self._file, self._written)
             raise
         self._written += len(member)
+        self._sum.update(member)
 
     def flush(self) -> None:
         if self._file >= 0:
             os.fsync(self._file)
 
+    def manifest(self) -> list[ManifestEntry]:
+        """The manifest of all files that were written here, the open one included; their bytes are on disk then."""
+        with self._turn:
+            self.flush()
+            return [*self._closed, self._entry()] if self._file >= 0 else list(self._closed)
+
+    def _entry(self) -> ManifestEntry:
+        return ManifestEntry(self._part.stem, self._written, self._sum.hexdigest())
+
     def close(self) -> None:
         """Give the file that is being written its final name."""
-        if self._file < 0:
-            return
-        os.fsync(self._file)
-        os.close(self._file)
-        self._file, self._written = -1, 0
-        self._part.rename(self._part.with_suffix(""))
+        with self._turn:
+            if self._file < 0:
+                return
+            os.fsync(self._file)
+            os.close(self._file)
+            self._closed.append(self._entry())
+            self._file, self._written, self._sum = -1, 0, hashlib.sha256()
+            self._part.rename(self._part.with_suffix(""))
+            _sync_folder(self._folder)
 
     @property
     def _part(self) -> Path:
-        return self._folder / f"segment-{self._number:06d}.nq.gz.part"
+        return self._folder / f"{segment_name(self._number)}.part"
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the names of files lasting."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def segment_name(number: int) -> str:
+    """The final name of a file."""
+    return f"segment-{number:06d}.nq.gz"
+
+
+def file_number(name: str) -> int:
+    """The number in the name of a file; 0 if it is not such a name.
+
+    >>> file_number("segment-000012.nq.gz.part"), file_number("lock")
+    (12, 0)
+    """
+    match = _NAME.fullmatch(name)
+    return int(match[1]) if match else 0
+
+
+def entry_of(path: Path) -> ManifestEntry:
+    """The entry of a file as it is now."""
+    found, length = hashlib.sha256(), 0
+    with opened(path) as file:
+        while piece := file.read(_PIECE):
+            found.update(piece)
+            length += len(piece)
+    return ManifestEntry(path.name.removesuffix(".part"), length, found.hexdigest())
+
+
+def entry_damage(folder: Path, entry: ManifestEntry, *, contents: bool = True) -> str:
+    """What is wrong with the file of an entry, for a person; "" if nothing is. Without `contents` no bytes are read."""
+    try:
+        with opened(folder / f"{entry.name}.part") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size < entry.length:
+                return f"has only {size:,} of the {entry.length:,} bytes that were written"
+            if contents and _checksum(file, entry.length) != entry.sha256:
+                return f"is not what was written: the SHA-256 of its first {entry.length:,} bytes is another"
+    except FileNotFoundError:
+        return f"is missing: {entry.length:,} bytes were written to it"
+    except OSError as error:
+        return f"cannot be read: {error.strerror or error}"
+    return ""
+
+
+def _checksum(file: BinaryIO, length: int) -> str:
+    found = hashlib.sha256()
+    while length and (piece := file.read(min(_PIECE, length))):
+        found.update(piece)
+        length -= len(piece)
+    return found.hexdigest()
 
 
 def segment_files(folder: Path) -> list[tuple[int, Path]]:
@@ -103,6 +206,32 @@ def whole_members(path: Path, start: int = 0) -> Iterator[tuple[bytes, int]]:
             if not unpacker.eof:
                 return
             yield b"".join(pieces), place
+
+
+def readable_members(path: Path, start: int = 0) -> Iterator[tuple[bytes, int]]:
+    """The batches of a complete file that are whole, each with the offset behind it; the others are passed over."""
+    place = start
+    while place >= 0:
+        for text, end in whole_members(path, place):
+            yield text, end
+            place = end
+        place = _next_start(path, place + 1)
+
+
+def _next_start(path: Path, place: int) -> int:
+    """Where the next member may begin, from an offset on; -1 if there is none."""
+    with opened(path) as file:
+        file.seek(place)
+        data = b""
+        while piece := file.read(_PIECE):
+            data += piece
+            found = data.find(_MEMBER_START)
+            if found >= 0:
+                return place + found
+            kept = data[1 - len(_MEMBER_START) :]
+            place += len(data) - len(kept)
+            data = kept
+    return -1
 
 
 def _take_up(part: Path) -> None:

@@ -31,13 +31,18 @@ from motherlode.index.calls import (
     Write,
 )
 from motherlode.index.crawl_store import StoreHere
+from motherlode.index.damage import DamagedError
 
 _SET_PARENT_DEATH_SIGNAL = 1
 """Of Linux's prctl; elsewhere the end of stdin must do."""
 
 
 def main(parent: int) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):  # they are for the crawl, which has pages to store before its end
+    for number in (
+        signal.SIGINT,
+        signal.SIGTERM,
+        signal.SIGHUP,
+    ):  # they are for the crawl, which has pages to store before its end
         signal.signal(number, signal.SIG_IGN)
     with suppress(AttributeError):
         ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
@@ -54,6 +59,8 @@ def main(parent: int) -> None:
 def _answered(desk: _Desk, call: Call) -> Answer:
     try:
         return Answer(value=desk.take(call))
+    except DamagedError as error:
+        return Answer(error=str(error), is_damaged=True)
     except OSError as error:
         return Answer(error=str(error), errno=error.errno or 0, is_os_error=True)
     except BaseException as error:  # noqa: BLE001 - a panic of the library is no Exception, and the crawl must hear of it

@@ -1,0 +1,54 @@
+"""A terminal that is closed while a crawl shows its progress there: the crawl ends as after Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from tests.crawl.logged_web import LoggedWeb
+
+from motherlode.crawl import CrawlFolder, Job, read_stats
+from motherlode.crawl.job import job_to_toml
+
+_OWN_TERMINAL = """
+import fcntl, os, sys, termios
+os.setsid()
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.executable, [sys.executable, "-m", "motherlode", *sys.argv[1:]])
+"""
+
+
+def test_a_crawl_whose_terminal_is_closed_ends_gracefully(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with LoggedWeb(hosts=2, pages=400) as web:
+        web.latency = 0.02
+        job = Job(seeds=web.seeds(), hosts=web.table(), allow=("127.0.0.0/8",), delay=0.0, per_host=1, workers=1)
+        config = tmp_path / "job.toml"
+        config.write_text(job_to_toml(job))
+        master, slave = pty.openpty()
+        command = [sys.executable, "-c", _OWN_TERMINAL, "crawl", "--config", str(config), "-o", str(out)]
+        crawl = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, close_fds=True)
+        os.close(slave)
+        _read_until(master, b"pages", crawl)
+        os.close(master)
+        code = crawl.wait(timeout=60)
+    assert code == 0
+    stats = read_stats(CrawlFolder(out))
+    assert 0 < stats.totals.fetched < 800
+    assert (out / "report.html").exists(), "it came to its end in order"
+
+
+def _read_until(master: int, word: bytes, crawl: subprocess.Popen[bytes]) -> None:
+    """Read what the terminal shows until there is a word; the crawl is ended if it never comes."""
+    alarm = threading.Timer(60, crawl.kill)
+    alarm.start()
+    seen = b""
+    try:
+        while word not in seen:
+            seen += os.read(master, 4096)
+    finally:
+        alarm.cancel()
