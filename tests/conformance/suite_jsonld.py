@@ -59,7 +59,9 @@ def run_whole(case: Case) -> Outcome | None:
     if _NEEDS.intersection(options) or options.get("extractAllScripts") is False or data["fragment"]:
         return None
     folder = shared(FOLDER)
-    found = whole_path.extract(folder / data["file"], base=data["base"], syntax="jsonld", contexts=_contexts(folder))
+    found = whole_path.extract(
+        folder / data["file"], base=data["base"], syntax="jsonld", contexts=_contexts(folder), strict_jsonld=True
+    )
     if data["error"] is not None:
         return bool(found.problems) or f"no problem, but {data['error']} was expected"
     if data["expect"] is None:

@@ -50,6 +50,7 @@ def extract(
     syntax: str = "",
     form: FactsFormat = FactsFormat.NQUADS,
     contexts: Mapping[str, bytes] | None = None,
+    strict_jsonld: bool = False,
 ) -> Extracted:
     """Run `motherlode extract PATH`; `contexts` stand for the remote JSON-LD contexts that `--contexts fetch` loads."""
     written = io.BytesIO()
@@ -64,6 +65,7 @@ def extract(
                 media_type=media_type,
                 syntax=[syntax] if syntax else None,
                 form=form,
+                strict_jsonld=strict_jsonld,
                 contexts=extracting.Contexts.BUNDLED if contexts is None else extracting.Contexts.FETCH,
             )
         except typer.Exit as end:
