@@ -31,13 +31,13 @@ import uvloop
 
 from motherlode.cluster.driver import ShardedCrawl
 from motherlode.cluster.merge import merge_shards
-from motherlode.cluster.parcels import pack, parcel_of
-from motherlode.cluster.starting import running_ray
-from motherlode.crawl import CrawlFolder, Job, read_stats
-from motherlode.fetch.archive import WarcFile
+from motherlode.cluster.outbox import pack, page_links
+from motherlode.cluster.ray_runtime import running_ray
+from motherlode.crawler import CrawlFolder, Job, read_stats
+from motherlode.fetch.warc.writer import WarcFile
 from motherlode.model import Feedback, Link, LinkSource, Parent, Rating
-from motherlode.policy import policy_from
-from motherlode.sim.web.web import SyntheticWeb
+from motherlode.policies import policy_from
+from motherlode.sim.synthetic.synthetic_web import SyntheticWeb
 from motherlode.www.urls import host_of
 from results import FOLDER, record, table
 
@@ -189,7 +189,7 @@ def calls() -> list[tuple[int, float, float, float]]:
     ray.get(receiver.deliver.remote(b"x"))
     rows = []
     for size in BATCHES:
-        parcels = [parcel_of(page, _parent(n), None) for n, page in enumerate(_pages_of_links(size))]
+        parcels = [page_links(page, _parent(n), None) for n, page in enumerate(_pages_of_links(size))]
         began = time.process_time()
         for _ in range(20):
             batch = pack(parcels)

@@ -30,18 +30,18 @@ from itertools import pairwise
 from pathlib import Path
 
 from isolation import run_alone
-from motherlode.crawl.reading import Reader
-from motherlode.crawl.readings import Body, Instructions
+from motherlode.crawler.parsing.messages import PageBody, ParseOptions
+from motherlode.crawler.parsing.page_parser import PageParser
 from motherlode.detect import detect
-from motherlode.extract import links as extract_links
 from motherlode.fetch import HttpFetcher, HttpOptions
-from motherlode.frontier import DiskLedger, Frontier, Politeness
+from motherlode.frontier import Frontier, LmdbStorage, Politeness
 from motherlode.index import PageRecord, QuadStore, page_lines
+from motherlode.links import collect_links as extract_links
 from motherlode.model import Link, LinkSource, Page, Request
-from motherlode.policy import policy_from
-from motherlode.sim.responses import Responses
+from motherlode.policies import policy_from
+from motherlode.sim.trace.recorder import Responses
 from motherlode.transform import transform
-from motherlode.transform.bounds import alarm_ready
+from motherlode.transform.timeouts import alarm_ready
 from motherlode.www.document import Document
 from results import record, table
 
@@ -201,11 +201,12 @@ def phases(pages: list[Page], urls: list[str], folder: Path) -> list[tuple[str, 
     store = QuadStore(folder / "phases-store")
     measure("index", lambda: [store.write(records[start : start + 250]) for start in range(0, len(records), 250)])
     measure("frontier", lambda: _frontier(links, folder / "phases-frontier"))
-    reader = Reader(Instructions(target="any"))
+    reader = PageParser(ParseOptions(target="any"))
     measure(
         "a whole reading",
         lambda: [
-            reader.read(Body(url=u, content_type=p.content_type, body=p.body)) for p, u in zip(pages, urls, strict=True)
+            reader.read(PageBody(url=u, content_type=p.content_type, body=p.body))
+            for p, u in zip(pages, urls, strict=True)
         ],
     )
     return spent
@@ -225,7 +226,7 @@ async def _fetch_all(urls: list[str]) -> None:
 
 def _frontier(links: list[list[Link]], path: Path) -> None:
     policy = policy_from("bfs")
-    ledger = DiskLedger(path)
+    ledger = LmdbStorage(path)
     frontier = Frontier(
         ledger=ledger, policy=policy, scope=lambda url: "", read_rules=None, politeness=Politeness(delay=0.0)
     )

@@ -27,9 +27,9 @@ from fastwarc.warc import ArchiveIterator
 from selectolax.lexbor import LexborHTMLParser
 
 from motherlode.detect import detect
-from motherlode.model import ContentKind, Detected, Evidence, Syntax
+from motherlode.model import ContentKind, Detected, DetectionEvidence, Syntax
 from motherlode.transform import TransformOptions, transform
-from motherlode.transform.bounds import alarm_ready
+from motherlode.transform.timeouts import alarm_ready
 from motherlode.www.document import Document
 from motherlode.www.urls import resolve
 from results import record, table
@@ -197,7 +197,7 @@ def documents_section(triples: int, rounds: int) -> str:
     rows = []
     for name, kind, body in documents(triples):
         document = Document(
-            url="http://example.org/", body=body, detected=Detected(kind=kind, evidence=Evidence.HEADER)
+            url="http://example.org/", body=body, detected=Detected(kind=kind, evidence=DetectionEvidence.HEADER)
         )
         mine, theirs = [], []
         for _ in range(rounds):

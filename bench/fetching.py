@@ -15,23 +15,23 @@ from pathlib import Path
 
 import uvloop
 
-from motherlode.crawl.settling import Settler
+from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.fetch import HttpFetcher, HttpOptions
-from motherlode.frontier import DiskLedger, Frontier, Politeness
+from motherlode.frontier import Frontier, LmdbStorage, Politeness
 from motherlode.model import Page, Request
-from motherlode.policy import policy_from
+from motherlode.policies import policy_from
 
 AT_A_TIME = 64
 
 
 async def fetch_all(urls: list[str], folder: Path) -> int:
     """How many pages came."""
-    ledger = DiskLedger(folder)
+    ledger = LmdbStorage(folder)
     policy = policy_from("bfs")
     frontier = Frontier(
         ledger=ledger, policy=policy, scope=lambda url: "", read_rules=None, politeness=Politeness(delay=0.0)
     )
-    Settler(frontier, policy).seeds(urls)
+    Scheduler(frontier, policy).seeds(urls)
     fetcher = HttpFetcher(HttpOptions(user_agent="bench", allow=("127.0.0.0/8",)))
     pages = 0
 

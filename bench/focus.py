@@ -27,18 +27,17 @@ from pathlib import Path
 from random import Random
 from statistics import mean, pstdev
 
-from motherlode.cli.crawling import read_seeds
-from motherlode.crawl import canonical_seeds
+from motherlode.cli.crawl import read_seeds
+from motherlode.crawler import canonical_seeds
 from motherlode.model import FailureKind, Policy
-from motherlode.policy import POLICIES, policy_from, target_from
+from motherlode.policies import POLICIES, policy_from, target_from
+from motherlode.sim.experiment import focus, relevant_at
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
-from motherlode.sim.record import record as record_trace
-from motherlode.sim.recorded import TraceWeb
-from motherlode.sim.run import Simulation
-from motherlode.sim.scores import focus, relevant_at
-from motherlode.sim.subset import HostSubset
-from motherlode.sim.synthetic import SyntheticSimWeb
-from motherlode.sim.webs import SimulatedWeb
+from motherlode.sim.simulated_web import HostSubset, SimulatedWeb
+from motherlode.sim.simulator import Simulation
+from motherlode.sim.synthetic.adapter import SyntheticSimWeb
+from motherlode.sim.trace.recorder import record as record_trace
+from motherlode.sim.trace.trace_web import TraceWeb
 from motherlode.www.urls import host_of
 from results import record, table
 

@@ -24,9 +24,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from motherlode.frontier import DiskLedger, Frontier, Politeness
+from motherlode.frontier import Frontier, LmdbStorage, Politeness
 from motherlode.model import Link, LinkSource
-from motherlode.policy import DEFAULT_POLICY, policy_from
+from motherlode.policies import DEFAULT_POLICY, policy_from
 from results import record, table
 
 OWN, ELSEWHERE, KNOWN = 14, 4, 2
@@ -90,7 +90,7 @@ def memory() -> dict[str, float]:
 def frontier_at(folder: Path, policy: str) -> Frontier:
     politeness = Politeness(delay=1.0, wake_at_once=2000)
     return Frontier(
-        ledger=DiskLedger(folder),
+        ledger=LmdbStorage(folder),
         policy=policy_from(policy),
         scope=lambda url: "",
         read_rules=None,

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from motherlode.index import PageRecord, QuadStore, page_lines, store_bytes
-from motherlode.model import Extraction, Facts, Statement, Syntax
+from motherlode.model import Extraction, Statement, Syntax, TransformResult
 from motherlode.model.terms import RDF_TYPE, XSD
 from results import record, table
 
@@ -78,7 +78,9 @@ def pages(quads: int) -> Iterator[PageRecord]:
     dice, made, number = random.Random(8), 0, 0
     while made < quads:
         number += 1
-        said = Facts(extractions=(Extraction(syntax=Syntax.JSON_LD, statements=tuple(statements(number, dice))),))
+        said = TransformResult(
+            extractions=(Extraction(syntax=Syntax.JSON_LD, statements=tuple(statements(number, dice))),)
+        )
         lines, count, graphs = page_lines(url(number), said)
         made += count
         yield PageRecord(
@@ -115,7 +117,7 @@ def batches(quads: int) -> Iterator[list[PageRecord]]:
 
 def insert(folder: Path, quads: int) -> dict[str, float]:
     """Write pages and their words; the seconds of each, and what they took."""
-    from motherlode.index.words import WordIndex
+    from motherlode.index.fulltext import WordIndex
 
     store, words = QuadStore(folder / "store"), WordIndex(folder / "words")
     spent = {"quads": 0.0, "words": 0.0}
@@ -157,7 +159,7 @@ def insert(folder: Path, quads: int) -> dict[str, float]:
 
 def ask(folder: Path, asked: int, most: int, until: Callable[[], bool]) -> tuple[Latencies, list[float]]:
     """Open, ask, close, again and again; seconds of each answer and of each opening."""
-    from motherlode.index.words import Search, WordSearcher
+    from motherlode.index.fulltext import Search, WordSearcher
 
     dice = random.Random(80)
     found: Latencies = {"point query": [], "star join": [], "keyword search": []}

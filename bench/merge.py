@@ -19,10 +19,10 @@ from pathlib import Path
 import pyoxigraph as ox
 
 from index import BRANDS, POINT, SCHEMA, STAR, brand, host, pages
-from motherlode.cluster.hashing import owner_of_host
+from motherlode.cluster.partitioner import owner_of_host
 from motherlode.index import PageRecord, QuadStore, page_lines
-from motherlode.index.store import merge
-from motherlode.model import Extraction, Facts, Syntax
+from motherlode.index.quad_store import merge
+from motherlode.model import Extraction, Syntax, TransformResult
 from motherlode.www.urls import host_of
 from results import record, table
 
@@ -38,7 +38,7 @@ def brand_pages() -> list[PageRecord]:
     made = []
     for number in range(TOLD_BRANDS):
         said = [(f"<{brand(number, which)}>", _NAME, f'"brand {which}"', "") for which in range(1, BRANDS + 1)]
-        facts = Facts(extractions=(Extraction(syntax=Syntax.JSON_LD, statements=tuple(said)),))
+        facts = TransformResult(extractions=(Extraction(syntax=Syntax.JSON_LD, statements=tuple(said)),))
         url = f"{host(number + 500)}/brands"
         lines, quads, graphs = page_lines(url, facts)
         made.append(PageRecord(url=url, fetched_at=0.0, status=200, lines=lines, quads=quads, graphs=graphs))

@@ -21,7 +21,7 @@ from pathlib import Path
 from random import Random
 
 from motherlode.model import Feedback, Link, LinkSource, Parent, Rating, Syntax
-from motherlode.policy import POLICIES, policy_from
+from motherlode.policies import POLICIES, policy_from
 from results import record, table
 
 HOSTS = (1_000, 100_000, 1_000_000)

@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from motherlode.sim.matrix import ORACLE, Trial, WebSpec, open_web, run_trial
+from motherlode.sim.runner import ORACLE, Trial, WebSpec, open_web, run_trial
 from results import record, table
 
 WEB = "synthetic:1000000"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.fetch.archive import WarcFile
-from motherlode.sim.web.web import SyntheticWeb
-from motherlode.transform.installed import GROUP
+from motherlode.fetch.warc.writer import WarcFile
+from motherlode.sim.synthetic.synthetic_web import SyntheticWeb
+from motherlode.transform.plugin_registry import GROUP
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -15,37 +15,36 @@ from pathlib import Path
 from random import Random
 from statistics import mean
 
-from motherlode.cli.crawling import read_seeds
-from motherlode.crawl import canonical_seeds
+from motherlode.cli.crawl import read_seeds
+from motherlode.crawler import canonical_seeds
 from motherlode.model import FailureKind, Policy
-from motherlode.policy import policy_from, target_from
-from motherlode.policy.motherlode import Motherlode, Settings
+from motherlode.policies import policy_from, target_from
+from motherlode.policies.motherlode import Motherlode, PolicyConfig
+from motherlode.sim.experiment import focus
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
-from motherlode.sim.recorded import TraceWeb
-from motherlode.sim.run import Simulation
-from motherlode.sim.scores import focus
-from motherlode.sim.subset import HostSubset
-from motherlode.sim.synthetic import SyntheticSimWeb
-from motherlode.sim.webs import SimulatedWeb
+from motherlode.sim.simulated_web import HostSubset, SimulatedWeb
+from motherlode.sim.simulator import Simulation
+from motherlode.sim.synthetic.adapter import SyntheticSimWeb
+from motherlode.sim.trace.trace_web import TraceWeb
 from motherlode.www.urls import host_of
 
 VARIANTS = {
-    "all": Settings(),
-    "without features": Settings(learns_features=False),
-    "without what lies behind": Settings(looks_behind=False),
-    "without the worth of a try": Settings(looks_ahead=False),
-    "without the place in the page": Settings(places=0),
-    "with one question, not two": Settings(asks_apart=False),
-    "without lists as arms": Settings(list_links=0),
-    "without records of hosts": Settings(host_pages=0.0),
-    "without rows of failures": Settings(keep_answers=Settings().keep),
-    "without a record of strangers": Settings(stranger_tries=0.0),
-    "without doubt about silent hosts": Settings(silent_tries=1e9),
-    "without what the family led to": Settings(borrowed_pages=0.0),
-    "without hunches": Settings(hunch=0.0),
-    "without forgetting": Settings(keep=1.0),
-    "without trust in doors": Settings(unseen=0, seeds_are_doors=False),
-    "with every host as a door": Settings(door_links=1 << 30),
+    "all": PolicyConfig(),
+    "without features": PolicyConfig(learns_features=False),
+    "without what lies behind": PolicyConfig(looks_behind=False),
+    "without the worth of a try": PolicyConfig(looks_ahead=False),
+    "without the place in the page": PolicyConfig(places=0),
+    "with one question, not two": PolicyConfig(asks_apart=False),
+    "without lists as arms": PolicyConfig(list_links=0),
+    "without records of hosts": PolicyConfig(host_pages=0.0),
+    "without rows of failures": PolicyConfig(keep_answers=PolicyConfig().keep),
+    "without a record of strangers": PolicyConfig(stranger_tries=0.0),
+    "without doubt about silent hosts": PolicyConfig(silent_tries=1e9),
+    "without what the family led to": PolicyConfig(borrowed_pages=0.0),
+    "without hunches": PolicyConfig(hunch=0.0),
+    "without forgetting": PolicyConfig(keep=1.0),
+    "without trust in doors": PolicyConfig(unseen=0, seeds_are_doors=False),
+    "with every host as a door": PolicyConfig(door_links=1 << 30),
 }
 OTHER = "bandit:success-rate"
 TARGETS = ("any", "microdata", "jsonld", "rdf")

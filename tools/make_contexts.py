@@ -16,8 +16,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from motherlode.transform.jsonld.bundle import Group, Table, filled, normalised
-from motherlode.transform.jsonld.keywords import CONTEXT_ENTRIES
+from motherlode.transform.jsonld.bundled_contexts import ContextGroup, Table, filled, normalised
+from motherlode.transform.jsonld.processor_options import CONTEXT_ENTRIES
 
 CONTEXTS = Path(__file__).resolve().parents[1] / "src" / "motherlode" / "transform" / "jsonld" / "contexts"
 SMALLEST_GROUP = 8
@@ -51,7 +51,7 @@ def make_table(context: dict[str, Any], *, title: str, urls: list[str]) -> Table
         if shape is not None:
             shapes[shape].append(term)
     groups = [
-        Group(json.loads(shape), " ".join(sorted(terms)))
+        ContextGroup(json.loads(shape), " ".join(sorted(terms)))
         for shape, terms in sorted(shapes.items())
         if len(terms) >= SMALLEST_GROUP
     ]

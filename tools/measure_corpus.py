@@ -23,7 +23,7 @@ from pathlib import Path
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 from selectolax.lexbor import LexborHTMLParser
 
-from motherlode.sim.web import Role, SyntheticWeb
+from motherlode.sim.synthetic import Role, SyntheticWeb
 from motherlode.www.urls import canonical, host_of, resolve
 
 RDF_TYPES = ("turtle", "rdf+xml", "n-triples", "n-quads", "trig", "ld+json", "n3")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from motherlode.crawl import CrawlFolder, read_stats
-from motherlode.crawl.plot import write_svg
-from motherlode.crawl.reporting import curve_of
+from motherlode.crawler import CrawlFolder, read_stats
+from motherlode.crawler.report.figures import curve_of
+from motherlode.crawler.report.plot import write_svg
 
 NAMES = {"motherlode": "motherlode", "bfs": "breadth-first"}
 

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from motherlode.cluster.coordinator import MERGE_BYTES, merge_seconds
-from motherlode.cluster.exchange import LEAST_WAIT, LETTER_LINKS, LETTERS_A_SECOND
-from motherlode.cluster.hashing import jump
-from motherlode.cluster.shard import REPORTS_A_SECOND
+from motherlode.cluster.outbox import BATCHES_PER_SECOND, LEAST_WAIT, MAX_BATCH_LINKS
+from motherlode.cluster.partitioner import jump
+from motherlode.cluster.shard import REPORTS_PER_SECOND
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench" / "results"
@@ -221,12 +221,12 @@ def simulate(
     cap = sizes.sum() * given.days * DAY / given.delay / LARGE  # the simulated web is a small picture of the large one
     possible = np.bincount(owners, weights=np.minimum(sizes, cap), minlength=shards)
     found = pages * measured.links * (1 - 1 / shards)  # links a second for other shards
-    wait = max(LEAST_WAIT, (shards - 1) / LETTERS_A_SECOND)
+    wait = max(LEAST_WAIT, (shards - 1) / BATCHES_PER_SECOND)
     letters = links_a_letter = 0.0
     if shards > 1:
         each = found / (shards - 1)
         # a letter is begun by its first link and closed after `wait`, or when it is full
-        links_a_letter = min(LETTER_LINKS, 1 + each * wait)
+        links_a_letter = min(MAX_BATCH_LINKS, 1 + each * wait)
         letters = found / links_a_letter
     merge = merge_seconds(shards, measured.delta)
     return Bend(
@@ -237,7 +237,7 @@ def simulate(
         links_a_letter=links_a_letter,
         wait=wait if shards > 1 else 0.0,
         calls_share=2 * letters * measured.call,
-        reports=min(REPORTS_A_SECOND, shards / 0.2) if shards > 1 else 0.0,
+        reports=min(REPORTS_PER_SECOND, shards / 0.2) if shards > 1 else 0.0,
         merge=merge,
         merge_traffic=shards * (shards - 1) * measured.delta / merge,
     )
@@ -413,7 +413,7 @@ Where it bends:
 - **The coordinator** is one process. Reports are bounded to {reports} a second in all, so beyond a hundred shards
   budgets, leases of addresses and the end of the crawl are agreed on more slowly.
 """
-TEXT = TEXT.replace("{letters}", str(LETTERS_A_SECOND)).replace("{reports}", str(REPORTS_A_SECOND))
+TEXT = TEXT.replace("{letters}", str(BATCHES_PER_SECOND)).replace("{reports}", str(REPORTS_PER_SECOND))
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from motherlode.cli import application, demo
-from motherlode.crawl import CrawlFolder, Job
+from motherlode.crawler import CrawlFolder, Job
 
 
 def _demo(*arguments: str) -> subprocess.CompletedProcess[str]:

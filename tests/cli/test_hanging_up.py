@@ -9,10 +9,9 @@ import sys
 import threading
 from pathlib import Path
 
-from tests.crawl.logged_web import LoggedWeb
-
-from motherlode.crawl import CrawlFolder, Job, read_stats
-from motherlode.crawl.job import job_to_toml
+from motherlode.crawler import CrawlFolder, Job, read_stats
+from motherlode.crawler.config.job import job_to_toml
+from tests.crawler.logged_web import LoggedWeb
 
 _OWN_TERMINAL = """
 import fcntl, os, sys, termios

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.crawl.small_web import HOME, crawled, small_web
 
 from motherlode import cli
+from tests.crawler.small_web import HOME, crawled, small_web
 
 
 def motherlode(*arguments: str, **settings: str) -> subprocess.CompletedProcess[bytes]:

@@ -8,12 +8,14 @@ from io import StringIO
 import pytest
 
 from motherlode.cli import progress as module
-from motherlode.cli.output import Printer
-from motherlode.cli.progress import Meter, Progress
-from motherlode.crawl import Job, Totals
-from motherlode.sim.study import Step
+from motherlode.cli.progress import CrawlProgress, Meter
+from motherlode.cli.terminal import Printer
+from motherlode.crawler import Counters, Job
+from motherlode.sim.experiment import ExperimentProgress
 
-STEP = Step(what="simulating, 1 of 3 runs ended", done=0, of=3_000, unit="requests", under_way=("bfs 900", "dfs 100"))
+STEP = ExperimentProgress(
+    what="simulating, 1 of 3 runs ended", done=0, of=3_000, unit="requests", under_way=("bfs 900", "dfs 100")
+)
 
 
 @dataclass
@@ -38,14 +40,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
-def figures(progress: Progress, clock: Clock) -> dict[str, str]:
+def figures(progress: CrawlProgress, clock: Clock) -> dict[str, str]:
     return dict(progress._figures(clock.now))
 
 
 def test_the_rate_counts_from_this_run_and_the_budget_says_what_is_left(clock: Clock) -> None:
-    totals = Totals()
+    totals = Counters()
     totals.fetched = 100
-    progress = Progress(Job(seeds=("http://a.example/",), pages=400), totals, Queue(), quiet=True)
+    progress = CrawlProgress(Job(seeds=("http://a.example/",), pages=400), totals, Queue(), quiet=True)
     totals.fetched, clock.now = 200, 10.0
     shown = figures(progress, clock)
     assert (shown["pages"], shown["rate"], shown["left"]) == ("200 of 400", "10.0/s", "0:20")
@@ -53,19 +55,21 @@ def test_the_rate_counts_from_this_run_and_the_budget_says_what_is_left(clock: C
 
 
 def test_of_several_budgets_the_one_that_ends_first_counts(clock: Clock) -> None:
-    totals = Totals()
+    totals = Counters()
     job = Job(seeds=("http://a.example/",), pages=1000, time=90.0, bytes=10_000_000)
-    progress = Progress(job, totals, Queue(), quiet=True)
+    progress = CrawlProgress(job, totals, Queue(), quiet=True)
     totals.fetched, totals.seconds, totals.bytes, clock.now = 10, 10.0, 5_000_000, 10.0
     assert figures(progress, clock)["left"] == "0:10"
 
 
 def test_without_a_budget_nothing_is_promised(clock: Clock) -> None:
-    assert figures(Progress(Job(seeds=("http://a.example/",)), Totals(), Queue(), quiet=True), clock)["left"] == "—"
+    assert (
+        figures(CrawlProgress(Job(seeds=("http://a.example/",)), Counters(), Queue(), quiet=True), clock)["left"] == "—"
+    )
 
 
 def test_away_from_a_terminal_a_line_comes_now_and_then(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress(Job(seeds=("http://a.example/",)), Totals(), Queue(), quiet=False) as progress:
+    with CrawlProgress(Job(seeds=("http://a.example/",)), Counters(), Queue(), quiet=False) as progress:
         for second in range(25):
             clock.now = float(second)
             progress.show(f"http://a.example/{second}")
@@ -74,8 +78,8 @@ def test_away_from_a_terminal_a_line_comes_now_and_then(clock: Clock, capsys: py
 
 
 def test_a_network_that_goes_and_comes_back_is_told_once_each(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    totals = Totals()
-    with Progress(Job(seeds=("http://a.example/",)), totals, Queue(), quiet=False) as progress:
+    totals = Counters()
+    with CrawlProgress(Job(seeds=("http://a.example/",)), totals, Queue(), quiet=False) as progress:
         for since in (None, 60.0, 60.0, 60.0, None, None):
             totals.no_network_since = since
             clock.now += 1.0
@@ -91,15 +95,17 @@ def test_a_live_line_says_what_is_waited_for(clock: Clock, monkeypatch: pytest.M
     shown = StringIO()
     monkeypatch.setattr(module, "terminal", Printer(file=shown, force_terminal=True, width=120, highlight=False))
     monkeypatch.setattr(module, "tell", lambda line: None)
-    totals = Totals(no_network_since=60.0)
-    with Progress(Job(seeds=("http://a.example/",)), totals, Queue(), quiet=False) as progress:
+    totals = Counters(no_network_since=60.0)
+    with CrawlProgress(Job(seeds=("http://a.example/",)), totals, Queue(), quiet=False) as progress:
         clock.now = 5.0
         progress.tick()
     assert "no network since 1970-01-01 00:01:00 UTC: waiting" in shown.getvalue()
 
 
 def test_quiet_is_quiet(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress(Job(seeds=("http://a.example/",)), Totals(no_network_since=1.0), Queue(), quiet=True) as progress:
+    with CrawlProgress(
+        Job(seeds=("http://a.example/",)), Counters(no_network_since=1.0), Queue(), quiet=True
+    ) as progress:
         clock.now = 100.0
         progress.show("http://a.example/")
         progress.tick()
@@ -122,7 +128,7 @@ def test_away_from_a_terminal_a_meter_has_a_line_now_and_then(clock: Clock, caps
 def test_the_next_part_of_the_work_has_a_pace_of_its_own(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     with Meter() as meter:
         clock.now = 100.0
-        meter.show(Step(what="reading a.warc.gz", done=1_000_000, of=4_000_000, unit="bytes"))
+        meter.show(ExperimentProgress(what="reading a.warc.gz", done=1_000_000, of=4_000_000, unit="bytes"))
         clock.now = 111.0
         meter.show(replace(STEP, done=10))
         clock.now = 122.0

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from motherlode.crawl import CrawlFolder, Job, read_visits
-from motherlode.crawl.assemble import assemble
+from motherlode.crawler import CrawlFolder, Job, read_visits
+from motherlode.crawler.engine.factory import assemble
 from motherlode.index import PROVENANCE, QuadStore
 from tests.support import synthetic_warc
 

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from motherlode.cluster.reports import Orders, Report
-from motherlode.cluster.shard import Board, Outcome, ShardSpec
-from motherlode.crawl import Job, Totals
+from motherlode.cluster.shard import Board, ShardResult, ShardSpec
+from motherlode.cluster.shard_messages import Orders, ShardReport
+from motherlode.crawler import Counters, Job
 
 pytest.importorskip("ray", reason='these tests need Ray: pip install "motherlode[ray]"')
 
@@ -23,7 +23,7 @@ from motherlode.cluster import actors
 from motherlode.cluster.actors import PLACE, CoordinatorActor, ShardActor
 
 JOB = Job(seeds=("http://a.example/",), shards=2)
-NOTHING = msgspec.msgpack.encode(Totals())
+NOTHING = msgspec.msgpack.encode(Counters())
 
 
 class Handle:
@@ -51,12 +51,12 @@ class FakeShard:
         self.delivered: list[bytes] = []
         self.arrived: bool | None = None
 
-    async def run(self, board: Board, send: Callable[[int, bytes], Awaitable[bool]]) -> Outcome:
+    async def run(self, board: Board, send: Callable[[int, bytes], Awaitable[bool]]) -> ShardResult:
         incarnation = await board.joined(self.number, NOTHING)
-        orders = await board.report(Report(shard=self.number, incarnation=incarnation, totals=NOTHING))
+        orders = await board.report(ShardReport(shard=self.number, incarnation=incarnation, totals=NOTHING))
         assert isinstance(orders, Orders)
         self.arrived = await send(1 - self.number, b"links")
-        return Outcome(totals=NOTHING, visits=[b"stopped" if orders.stop else b"going"])
+        return ShardResult(totals=NOTHING, visits=[b"stopped" if orders.stop else b"going"])
 
     async def deliver(self, batch: bytes) -> bool:
         self.delivered.append(batch)
@@ -105,7 +105,7 @@ async def test_a_shard_that_starts_again_is_a_new_incarnation_and_the_watcher_he
     coordinator = CoordinatorActor(shards=2, job=JOB)
     assert await coordinator.joined(0, NOTHING) == 0
     assert await coordinator.joined(0, NOTHING) == 1
-    old, new = (Report(shard=0, incarnation=number, totals=NOTHING, hosts=3) for number in (0, 1))
+    old, new = (ShardReport(shard=0, incarnation=number, totals=NOTHING, hosts=3) for number in (0, 1))
     assert (await coordinator.report(old)).stop
     assert not (await coordinator.report(new)).stop
     told = await coordinator.progress()

@@ -4,21 +4,21 @@ import msgspec
 import pytest
 
 from motherlode.cluster.coordinator import Coordinator
-from motherlode.cluster.reports import Report
-from motherlode.crawl import Job, Totals
+from motherlode.cluster.shard_messages import ShardReport
+from motherlode.crawler import Counters, Job
 
 JOB = Job(seeds=("http://a.example/",), shards=2)
 
 
-def report(shard: int, *, incarnation: int = 0, totals: Totals | None = None, **changes: object) -> Report:
-    encoded = msgspec.msgpack.encode(totals or Totals())
-    return Report(shard=shard, incarnation=incarnation, totals=encoded, **changes)  # type: ignore[arg-type]
+def report(shard: int, *, incarnation: int = 0, totals: Counters | None = None, **changes: object) -> ShardReport:
+    encoded = msgspec.msgpack.encode(totals or Counters())
+    return ShardReport(shard=shard, incarnation=incarnation, totals=encoded, **changes)  # type: ignore[arg-type]
 
 
 def begun(job: Job = JOB) -> Coordinator:
     coordinator = Coordinator(shards=2, job=job)
     for shard in range(2):
-        assert coordinator.joined(shard, msgspec.msgpack.encode(Totals()), 0.0) == 0
+        assert coordinator.joined(shard, msgspec.msgpack.encode(Counters()), 0.0) == 0
     return coordinator
 
 
@@ -32,15 +32,15 @@ def test_what_one_shard_learns_reaches_the_others_once() -> None:
 
 def test_an_incarnation_that_was_replaced_is_told_to_stop() -> None:
     coordinator = begun()
-    assert coordinator.joined(0, msgspec.msgpack.encode(Totals(fetched=40)), 5.0) == 1
+    assert coordinator.joined(0, msgspec.msgpack.encode(Counters(fetched=40)), 5.0) == 1
     assert coordinator.report(report(0), 6.0).stop
     assert not coordinator.report(report(0, incarnation=1), 6.0).stop
 
 
 def test_a_death_is_told_with_what_it_cost() -> None:
     coordinator = begun()
-    coordinator.report(report(0, totals=Totals(fetched=50)), 1.0)
-    coordinator.joined(0, msgspec.msgpack.encode(Totals(fetched=40)), 5.0)
+    coordinator.report(report(0, totals=Counters(fetched=50)), 1.0)
+    coordinator.joined(0, msgspec.msgpack.encode(Counters(fetched=40)), 5.0)
     assert coordinator.progress().warnings == ["shard 0 died and goes on from page 40; 10 pages are fetched again"]
     assert not coordinator.progress().warnings
 
@@ -57,9 +57,13 @@ def test_it_is_over_when_all_rest_and_not_before() -> None:
 
 @pytest.mark.parametrize(
     ("limits", "totals"),
-    [({"bytes": 100}, Totals(bytes=60)), ({"time": 9.0}, Totals(seconds=9.5)), ({"pages": 20}, Totals(fetched=10))],
+    [
+        ({"bytes": 100}, Counters(bytes=60)),
+        ({"time": 9.0}, Counters(seconds=9.5)),
+        ({"pages": 20}, Counters(fetched=10)),
+    ],
 )
-def test_budgets_count_over_all_shards(limits: dict[str, float], totals: Totals) -> None:
+def test_budgets_count_over_all_shards(limits: dict[str, float], totals: Counters) -> None:
     coordinator = begun(Job(seeds=JOB.seeds, shards=2, **limits))  # type: ignore[arg-type]
     coordinator.report(report(0, totals=totals), 1.0)
     assert coordinator.report(report(1, totals=totals), 1.0).stop
@@ -71,6 +75,6 @@ def test_an_address_is_handed_from_shard_to_shard() -> None:
     assert not coordinator.report(report(1, wanted=["10.0.0.1"]), 0.1).leases
     held = coordinator.report(report(0), 60.0)
     assert held.recalls == ["10.0.0.1"]
-    coordinator.joined(0, msgspec.msgpack.encode(Totals()), 61.0)
+    coordinator.joined(0, msgspec.msgpack.encode(Counters()), 61.0)
     orders = coordinator.report(report(1), 62.0)
     assert [(lease.address, lease.wait) for lease in orders.leases] == [("10.0.0.1", JOB.pause / 2)]

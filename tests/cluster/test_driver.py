@@ -14,10 +14,9 @@ import pytest
 import uvloop
 
 from motherlode.cluster import merge_shards
-from motherlode.cluster.addresses import check_cluster
 from motherlode.cluster.driver import ShardedCrawl
-from motherlode.cluster.starting import running_ray
-from motherlode.crawl import CrawlFolder, Job, read_stats, read_visits
+from motherlode.cluster.ray_runtime import check_cluster, running_ray
+from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
 from tests.cluster.conftest import Nodes, RecordedSite, pages_of, quads_of
 
 Accident = Callable[[ShardedCrawl], Awaitable[None]]

@@ -5,10 +5,10 @@ from pathlib import Path
 import msgspec
 
 from motherlode.cluster import merge_shards
-from motherlode.crawl import CrawlFolder, Job, Totals, read_stats, read_visits
-from motherlode.frontier import DiskLedger, Entry, HostRecord, UrlState
+from motherlode.crawler import Counters, CrawlFolder, Job, read_stats, read_visits
+from motherlode.frontier import Entry, HostRecord, LmdbStorage, UrlState
 from motherlode.index import PageRecord, QuadStore
-from motherlode.index.words import WordIndex
+from motherlode.index.fulltext import WordIndex
 from motherlode.model import Visit
 
 
@@ -21,9 +21,9 @@ def add_page(part: CrawlFolder, name: str, number: int, *, at: float) -> None:
     store.write([PageRecord(url=url, fetched_at=at, status=200, lines=line, quads=1)])
     store.flush()
     store.close()
-    ledger = DiskLedger(part.frontier)
+    ledger = LmdbStorage(part.frontier)
     saved = ledger.note("totals")
-    totals = msgspec.msgpack.decode(saved, type=Totals) if saved else Totals()
+    totals = msgspec.msgpack.decode(saved, type=Counters) if saved else Counters()
     visit = Visit(number=totals.fetched + 1, url=url, host=f"{name}.example", at=at, relevant=True, quads=1, size=10)
     totals.add(visit)
     totals.seconds = at
@@ -63,7 +63,7 @@ def test_one_folder_tells_what_all_shards_know(tmp_path: Path) -> None:
     assert [visit.url[7] for visit in read_visits(folder)] == ["a", "b", "a", "b"], "in the order of time"
     assert [visit.number for visit in read_visits(folder)] == [1, 2, 3, 4]
     assert stats.totals.curve[-1] == (4, 4)
-    ledger = DiskLedger(folder.frontier, read_only=True)
+    ledger = LmdbStorage(folder.frontier, read_only=True)
     states = {url: found[1] for url in ("http://a.example/1", "http://b.example/2/next") if (found := ledger.find(url))}
     assert states == {"http://a.example/1": UrlState.DONE, "http://b.example/2/next": UrlState.WAITING}
     ledger.close()
@@ -76,12 +76,12 @@ def test_one_folder_tells_what_all_shards_know(tmp_path: Path) -> None:
 def test_a_url_that_waits_in_two_shards_waits_once(tmp_path: Path) -> None:
     folder = sharded(tmp_path / "crawl")
     for part in folder.shards():
-        ledger = DiskLedger(part.frontier)
+        ledger = LmdbStorage(part.frontier)
         ledger.add(Entry(url="http://both.example/", arm="both", score=1.0, sequence=9))
         ledger.commit()
         ledger.close()
     assert merge_shards(folder, words=False)
-    merged = DiskLedger(folder.frontier, read_only=True)
+    merged = LmdbStorage(folder.frontier, read_only=True)
     assert sum(entry.url == "http://both.example/" for entry, _, _ in merged.entries()) == 1
     assert [count for arm, _, count in merged.waiting() if arm == "both"] == [1]
     merged.close()

@@ -17,9 +17,9 @@ import uvloop
 from aiohttp import web
 
 from motherlode.cluster.driver import ShardedCrawl
-from motherlode.cluster.hashing import owner_of_host
-from motherlode.cluster.starting import running_ray
-from motherlode.crawl import CrawlFolder, Job
+from motherlode.cluster.partitioner import owner_of_host
+from motherlode.cluster.ray_runtime import running_ray
+from motherlode.crawler import CrawlFolder, Job
 from tests.cluster.conftest import Nodes
 from tests.servers import serving
 

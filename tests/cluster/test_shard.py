@@ -8,10 +8,10 @@ from pathlib import Path
 
 from motherlode.cluster import merge_shards
 from motherlode.cluster.coordinator import Coordinator
-from motherlode.cluster.parcels import pack, parcel_of
-from motherlode.cluster.reports import Orders, Report
-from motherlode.cluster.shard import Outcome, Shard, ShardSpec
-from motherlode.crawl import CrawlFolder, Job
+from motherlode.cluster.outbox import pack, page_links
+from motherlode.cluster.shard import Shard, ShardResult, ShardSpec
+from motherlode.cluster.shard_messages import Orders, ShardReport
+from motherlode.crawler import CrawlFolder, Job
 from motherlode.model import Link, LinkSource
 from tests.cluster.conftest import RecordedSite, pages_of, quads_of
 
@@ -27,7 +27,7 @@ class Board:
     async def joined(self, shard: int, totals: bytes) -> int:
         return self.coordinator.joined(shard, totals, time.monotonic())
 
-    async def report(self, report: Report) -> Orders:
+    async def report(self, report: ShardReport) -> Orders:
         orders = self.coordinator.report(report, time.monotonic())
         if report.delta:
             self.deltas.append((report.shard, report.delta))
@@ -35,7 +35,7 @@ class Board:
         return orders
 
 
-async def run(job: Job, path: Path) -> tuple[Board, list[Outcome]]:
+async def run(job: Job, path: Path) -> tuple[Board, list[ShardResult]]:
     folder = CrawlFolder(path)
     folder.create(job)
     folder.unlock()
@@ -69,7 +69,7 @@ async def test_what_is_learned_is_shared(site: RecordedSite, tmp_path: Path) -> 
 
 async def test_a_shard_that_has_not_begun_or_has_ended_takes_nothing(site: RecordedSite, tmp_path: Path) -> None:
     shard = Shard(ShardSpec(number=0, shards=2, job=site.job(shards=2), folder=tmp_path / "crawl"))
-    batch = pack([parcel_of([Link(url="http://a.example/", source=LinkSource.ANCHOR)], None, None)])
+    batch = pack([page_links([Link(url="http://a.example/", source=LinkSource.ANCHOR)], None, None)])
     assert not await shard.deliver(batch), "the sender keeps it, and tries again"
 
 

@@ -8,12 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from motherlode.model import ContentKind, Detected, Evidence, Statement, Syntax
-from motherlode.transform.blank import BlankNames
+from motherlode.model import ContentKind, Detected, DetectionEvidence, Statement, Syntax
+from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.jsonld.errors import JsonLdError
-from motherlode.transform.jsonld.processor import to_rdf
-from motherlode.transform.jsonld.scripts import load_scripts
-from motherlode.transform.jsonld.settings import Mode, ProcessorOptions, RdfDirection
+from motherlode.transform.jsonld.jsonld_blocks import load_scripts
+from motherlode.transform.jsonld.processor_options import Mode, ProcessorOptions, RdfDirection
+from motherlode.transform.jsonld.to_rdf import to_rdf
 from motherlode.www.document import Document
 
 from . import whole_path
@@ -92,7 +92,7 @@ def _document(case: Case, body: bytes) -> tuple[Any, str]:
     data = case.data
     if not data["file"].endswith(".html"):
         return json.loads(body), data["base"]
-    detected = Detected(kind=ContentKind.HTML, evidence=Evidence.CONTENT)
+    detected = Detected(kind=ContentKind.HTML, evidence=DetectionEvidence.CONTENT)
     page = Document(url=data["base"], body=body, detected=detected)
     extract_all = data["options"].get("extractAllScripts", False)
     return load_scripts(page, fragment=data["fragment"] or "", extract_all=extract_all), page.base

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from motherlode.model import ContentKind, Detected, Evidence, Syntax
-from motherlode.transform.blank import BlankNames
+from motherlode.model import ContentKind, Detected, DetectionEvidence, Syntax
+from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.microdata import DEFAULT_REGISTRY, Registry, extract
 from motherlode.www.document import Document
 
@@ -16,7 +16,7 @@ from .runner import Case, Outcome, isomorphic, load_cases, read_expected, shared
 FLOORS = {"microdata-rdf": 1.0}
 WHOLE_FLOORS = {"microdata-rdf": 62 / 63}
 """Lacking: test0074, which needs an artificial vocabulary of the suite."""
-_HTML = Detected(kind=ContentKind.HTML, evidence=Evidence.HEADER)
+_HTML = Detected(kind=ContentKind.HTML, evidence=DetectionEvidence.HEADER)
 _IMPLIED = ("subPropertyOf", "equivalentProperty")
 
 

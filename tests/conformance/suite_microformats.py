@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from motherlode.model import ContentKind, Detected, Evidence, Syntax
-from motherlode.transform.blank import BlankNames
+from motherlode.model import ContentKind, Detected, DetectionEvidence, Syntax
+from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.microformats import extract, parse
 from motherlode.www.document import Document
 
@@ -61,7 +61,7 @@ def run_whole(case: Case) -> bool | str | None:
 
 
 def _document(case: Case) -> Document:
-    detected = Detected(kind=ContentKind.HTML, evidence=Evidence.CONTENT)
+    detected = Detected(kind=ContentKind.HTML, evidence=DetectionEvidence.CONTENT)
     return Document(url=case.data["base"], body=shared(SUITE, case.data["input"]).read_bytes(), detected=detected)
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 import pyoxigraph as ox
 
 from motherlode.model import Problem, Statement, Syntax
-from motherlode.transform.blank import BlankNames
-from motherlode.transform.documents import read
+from motherlode.transform.bnodes import BlankNames
+from motherlode.transform.rdf_documents import read
 
 from . import whole_path
 from .runner import Case, Outcome, isomorphic, load_cases, read_expected, shared

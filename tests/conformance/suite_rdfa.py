@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import pyoxigraph as ox
 
-from motherlode.model import ContentKind, Detected, Evidence, Statement, Syntax
-from motherlode.transform.blank import BlankNames
+from motherlode.model import ContentKind, Detected, DetectionEvidence, Statement, Syntax
+from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.rdfa import expanded, extract, processor_graph
 from motherlode.www.document import Document
 
@@ -69,7 +69,7 @@ def _statements(document: Document, case: Case) -> tuple[Statement, ...]:
 
 
 def _document(url: str, path: str, kind: ContentKind) -> Document:
-    detected = Detected(kind=kind, evidence=Evidence.HEADER)
+    detected = Detected(kind=kind, evidence=DetectionEvidence.HEADER)
     return Document(url=url, body=(shared("rdfa") / path).read_bytes(), detected=detected)
 
 

@@ -10,8 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from motherlode.fetch.robots import RobotsRules
-from motherlode.fetch.robots_match import path_of, pattern_of
+from motherlode.fetch.robots import RobotsRules, path_of, pattern_of
 
 from .runner import Case, Outcome, shared
 

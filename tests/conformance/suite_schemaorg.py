@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from pathlib import Path
 
-from motherlode.model import ContentKind, Detected, Evidence, Extraction, Statement, Syntax
+from motherlode.model import ContentKind, Detected, DetectionEvidence, Extraction, Statement, Syntax
 from motherlode.transform import jsonld, microdata, rdfa
-from motherlode.transform.blank import BlankNames
+from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
 
@@ -82,7 +82,7 @@ def _pairs(statements: Iterable[Statement]) -> Counter[tuple[str, str]]:
 
 
 def _page(path: Path, url: str) -> Document:
-    detected = Detected(kind=ContentKind.HTML, evidence=Evidence.CONTENT)
+    detected = Detected(kind=ContentKind.HTML, evidence=DetectionEvidence.CONTENT)
     return Document(url=url, body=path.read_bytes(), detected=detected)
 
 

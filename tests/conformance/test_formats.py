@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.cli.extracting import FactsFormat
+from motherlode.cli.extract import FactsFormat
 from motherlode.model import Statement
 
 from . import suite_rdf, whole_path

@@ -16,8 +16,8 @@ from unittest.mock import patch
 import pyoxigraph as ox
 import typer
 
-from motherlode.cli import extracting
-from motherlode.cli.extracting import FactsFormat
+from motherlode.cli import extract as extracting
+from motherlode.cli.extract import FactsFormat
 from motherlode.model import Statement
 
 from .runner import statements_of

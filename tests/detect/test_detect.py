@@ -11,8 +11,8 @@ import zipfile
 import pytest
 
 from motherlode.detect import detect
-from motherlode.model import ContentKind, Evidence
-from motherlode.www.media import MEDIA, by_extension
+from motherlode.model import ContentKind, DetectionEvidence
+from motherlode.www.media_types import MEDIA, by_extension
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 TURTLE = b'# about us\n@prefix foaf: <http://xmlns.com/foaf/0.1/> .\n<#me> a foaf:Person ; foaf:name "Ann" .\n'
@@ -63,7 +63,7 @@ BODIES = {
 @pytest.mark.parametrize(("kind", "body"), [(kind, body) for kind, bodies in BODIES.items() for body in bodies])
 def test_rdf_and_feeds_are_found_under_any_type(kind: ContentKind, body: bytes, content_type: str) -> None:
     found = detect(body, url="http://example.org/x", content_type=content_type)
-    assert (found.kind, found.evidence) == (kind, Evidence.CONTENT)
+    assert (found.kind, found.evidence) == (kind, DetectionEvidence.CONTENT)
 
 
 @pytest.mark.parametrize("content_type", ["", "text/plain", "application/octet-stream", "text/html", "text/turtle"])
@@ -149,9 +149,9 @@ def test_a_relative_of_turtle_is_what_its_sender_calls_it_if_it_can_be() -> None
 def test_content_that_says_nothing_goes_by_header_then_by_name() -> None:
     vague = b"ex:a ex:b ex:c ."
     by_header = detect(vague, url="http://example.org/x", content_type="text/turtle")
-    assert (by_header.kind, by_header.evidence) == (ContentKind.TURTLE, Evidence.HEADER)
+    assert (by_header.kind, by_header.evidence) == (ContentKind.TURTLE, DetectionEvidence.HEADER)
     by_name = detect(vague, url="http://example.org/x.ttl", content_type="text/plain")
-    assert (by_name.kind, by_name.evidence) == (ContentKind.TURTLE, Evidence.EXTENSION)
+    assert (by_name.kind, by_name.evidence) == (ContentKind.TURTLE, DetectionEvidence.EXTENSION)
     assert detect(b"<p>x", url="http://example.org/x", content_type="text/html").kind is ContentKind.HTML
     assert detect(b"no xml", url="http://example.org/x.rdf", content_type="text/xml").kind is ContentKind.TEXT
 

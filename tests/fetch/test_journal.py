@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.fetch import Journal, JournalledFetcher
+from motherlode.fetch import JournalledFetcher, ResponseJournal
 from motherlode.model import Failure, FailureKind, Fetched, Page, Posting, Request, RequestKind
 
 URL = "http://a.example/1"
@@ -44,9 +44,9 @@ def files(folder: Path) -> list[Path]:
 
 
 async def test_an_answer_outlasts_a_kill_and_is_given_once(tmp_path: Path) -> None:
-    await JournalledFetcher(Network(PAGE), Journal(tmp_path, state=None)).fetch(page(URL))
+    await JournalledFetcher(Network(PAGE), ResponseJournal(tmp_path, state=None)).fetch(page(URL))
     network = Network(BUSY)
-    fetcher = JournalledFetcher(network, Journal(tmp_path, state=None))  # as after a kill: nothing was closed
+    fetcher = JournalledFetcher(network, ResponseJournal(tmp_path, state=None))  # as after a kill: nothing was closed
     again = await fetcher.fetch(page(URL))
     assert isinstance(again, Page)
     assert (again.body, again.headers, again.fetched_at, again.recalled) == (PAGE.body, PAGE.headers, 5.0, True)
@@ -56,10 +56,10 @@ async def test_an_answer_outlasts_a_kill_and_is_given_once(tmp_path: Path) -> No
 
 
 async def test_answers_to_one_request_come_back_in_their_order(tmp_path: Path) -> None:
-    fetcher = JournalledFetcher(Network(BUSY, PAGE), Journal(tmp_path, state=None))
+    fetcher = JournalledFetcher(Network(BUSY, PAGE), ResponseJournal(tmp_path, state=None))
     for _ in range(2):
         await fetcher.fetch(page(URL))
-    journal = Journal(tmp_path, state=None)
+    journal = ResponseJournal(tmp_path, state=None)
     first, second = journal.recall(page(URL)), journal.recall(page(URL))
     assert isinstance(first, Failure)
     assert (first.kind, first.retry_after, first.detail) == (FailureKind.UNAVAILABLE, 2.0, "é")
@@ -69,7 +69,7 @@ async def test_answers_to_one_request_come_back_in_their_order(tmp_path: Path) -
 
 async def test_a_large_answer_is_written_apart_and_keeps_its_turn(tmp_path: Path) -> None:
     large = replace(PAGE, body=b"x" * (1 << 20))
-    journal = Journal(tmp_path, state=None)
+    journal = ResponseJournal(tmp_path, state=None)
     fetcher = JournalledFetcher(Network(BUSY, large, PAGE), journal)
     for _ in range(3):
         await fetcher.fetch(page(URL))
@@ -78,14 +78,14 @@ async def test_a_large_answer_is_written_apart_and_keeps_its_turn(tmp_path: Path
     state = journal.state()
     journal.committed()
     assert len(files(tmp_path)) == 2
-    again = Journal(tmp_path, state=state)
+    again = ResponseJournal(tmp_path, state=state)
     found = [again.recall(page(URL)) for _ in range(3)]
     assert [len(one.body) if isinstance(one, Page) else 0 for one in found] == [1 << 20, len(PAGE.body), 0]
 
 
 async def test_a_commit_leaves_a_large_answer_that_is_being_written(tmp_path: Path) -> None:
     large = replace(PAGE, body=b"x" * (8 << 20))
-    journal = Journal(tmp_path, state=None)
+    journal = ResponseJournal(tmp_path, state=None)
     fetching = asyncio.create_task(JournalledFetcher(Network(large), journal).fetch(page(URL)))
     await asyncio.sleep(0)
     state = journal.state()
@@ -94,7 +94,7 @@ async def test_a_commit_leaves_a_large_answer_that_is_being_written(tmp_path: Pa
     with contextlib.suppress(asyncio.CancelledError):
         await fetching
     for _ in range(200):
-        found = Journal(tmp_path, state=state).recall(page(URL))
+        found = ResponseJournal(tmp_path, state=state).recall(page(URL))
         if found is not None:
             break
         await asyncio.sleep(0.02)
@@ -103,20 +103,20 @@ async def test_a_commit_leaves_a_large_answer_that_is_being_written(tmp_path: Pa
 
 
 def test_what_a_commit_knows_is_not_recalled_though_its_file_is_there(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, state=None)
+    journal = ResponseJournal(tmp_path, state=None)
     journal.add(page(URL), BUSY)
     journal.add(page(URL + "2"), PAGE)
     journal.settled(RequestKind.PAGE, URL)
     state = journal.state()
     journal.add(page(URL), PAGE)  # after the commit: the retry
-    again = Journal(tmp_path, state=state)
+    again = ResponseJournal(tmp_path, state=state)
     assert isinstance(again.recall(page(URL)), Page)
     assert isinstance(again.recall(page(URL + "2")), Page)
     assert again.recall(page(URL)) is None
 
 
 def test_files_go_when_nothing_in_them_is_open(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, state=None)
+    journal = ResponseJournal(tmp_path, state=None)
     for number in range(5):
         journal.add(page(f"{URL}/{number}"), PAGE)
         journal.state()
@@ -127,7 +127,7 @@ def test_files_go_when_nothing_in_them_is_open(tmp_path: Path) -> None:
     state = journal.state()
     journal.committed()
     assert len(files(tmp_path)) == 2
-    again = Journal(tmp_path, state=state)
+    again = ResponseJournal(tmp_path, state=state)
     assert [again.recall(page(f"{URL}/{number}")) is not None for number in range(5)] == [
         False,
         True,
@@ -143,32 +143,32 @@ def test_files_go_when_nothing_in_them_is_open(tmp_path: Path) -> None:
 
 
 def test_the_file_of_an_answer_that_nobody_asked_for_again_stays(tmp_path: Path) -> None:
-    Journal(tmp_path, state=None).add(page(URL), PAGE)
-    journal = Journal(tmp_path, state=None)
+    ResponseJournal(tmp_path, state=None).add(page(URL), PAGE)
+    journal = ResponseJournal(tmp_path, state=None)
     state = journal.state()
     journal.committed()
-    assert Journal(tmp_path, state=state).recall(page(URL)) is not None
+    assert ResponseJournal(tmp_path, state=state).recall(page(URL)) is not None
 
 
 def test_numbers_go_on_after_all_files_are_gone(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, state=None)
+    journal = ResponseJournal(tmp_path, state=None)
     journal.add(page(URL), PAGE)
     journal.settled(RequestKind.PAGE, URL)
     state = journal.state()
     journal.committed()
-    journal = Journal(tmp_path, state=state)
+    journal = ResponseJournal(tmp_path, state=state)
     journal.add(page(URL), PAGE)
-    assert Journal(tmp_path, state=state).recall(page(URL)) is not None
+    assert ResponseJournal(tmp_path, state=state).recall(page(URL)) is not None
 
 
 @pytest.mark.parametrize("cut", [1, 10, 21, 60, 2000])
 def test_a_record_that_a_kill_has_cut_is_left_out_without_a_word(tmp_path: Path, cut: int) -> None:
-    journal = Journal(tmp_path, state=None)
+    journal = ResponseJournal(tmp_path, state=None)
     journal.add(page(URL), PAGE)
     journal.add(page(URL + "2"), PAGE)
     path = files(tmp_path)[0]
     os.truncate(path, path.stat().st_size - cut)
-    again = Journal(tmp_path, state=None)
+    again = ResponseJournal(tmp_path, state=None)
     assert again.recall(page(URL)) is not None
     assert again.recall(page(URL + "2")) is None
     assert not again.problems
@@ -176,7 +176,7 @@ def test_a_record_that_a_kill_has_cut_is_left_out_without_a_word(tmp_path: Path,
 
 @pytest.mark.parametrize("place", [0, 5, 30, 1500])
 def test_garbled_bytes_cost_what_lies_behind_them_and_are_told(tmp_path: Path, place: int) -> None:
-    journal = Journal(tmp_path, state=None)
+    journal = ResponseJournal(tmp_path, state=None)
     journal.add(page(URL), PAGE)
     first_end = files(tmp_path)[0].stat().st_size
     journal.add(page(URL + "2"), PAGE)
@@ -184,22 +184,22 @@ def test_garbled_bytes_cost_what_lies_behind_them_and_are_told(tmp_path: Path, p
     data = bytearray(path.read_bytes())
     data[first_end + place] ^= 0xFF
     path.write_bytes(data)
-    again = Journal(tmp_path, state=None)
+    again = ResponseJournal(tmp_path, state=None)
     assert again.recall(page(URL)) is not None
     assert again.recall(page(URL + "2")) is None
     assert again.problems or place == 5, "a length that points beyond the end looks like a cut"
 
 
 def test_a_state_that_cannot_be_read_is_told(tmp_path: Path) -> None:
-    Journal(tmp_path, state=None).add(page(URL), PAGE)
-    journal = Journal(tmp_path, state=b"\xc1garbage")
+    ResponseJournal(tmp_path, state=None).add(page(URL), PAGE)
+    journal = ResponseJournal(tmp_path, state=b"\xc1garbage")
     assert journal.problems
     assert journal.recall(page(URL)) is not None
 
 
 def test_robots_and_pages_are_different_requests(tmp_path: Path) -> None:
-    Journal(tmp_path, state=None).add(page(URL, RequestKind.ROBOTS), PAGE)
-    journal = Journal(tmp_path, state=None)
+    ResponseJournal(tmp_path, state=None).add(page(URL, RequestKind.ROBOTS), PAGE)
+    journal = ResponseJournal(tmp_path, state=None)
     assert journal.recall(page(URL)) is None
     assert journal.recall(page(URL, RequestKind.ROBOTS)) is not None
 
@@ -209,11 +209,11 @@ def test_errands_are_recalled_as_often_as_asked_for_and_by_what_was_sent(tmp_pat
         posting = Posting(body=body, headers={}, seconds=1.0)
         return Request(url=URL, kind=RequestKind.ERRAND, posting=posting)
 
-    journal = Journal(tmp_path, state=None)
+    journal = ResponseJournal(tmp_path, state=None)
     journal.add(asking(b"one"), FRESH)
     journal.add(asking(b"two"), BUSY)
     journal.committed()
-    again = Journal(tmp_path, state=journal.state())
+    again = ResponseJournal(tmp_path, state=journal.state())
     assert again.recall(asking(b"one")) is not None
     assert again.recall(asking(b"one")) is not None
     assert again.recall(asking(b"two")) is None, "a service that was busy is asked again"
@@ -221,24 +221,24 @@ def test_errands_are_recalled_as_often_as_asked_for_and_by_what_was_sent(tmp_pat
 
 
 def test_errands_take_a_bounded_place(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, state=None, ring_bytes=10_000)
+    journal = ResponseJournal(tmp_path, state=None, ring_bytes=10_000)
     for number in range(50):
         journal.add(page(f"{URL}/{number}", RequestKind.ERRAND), FRESH)
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 3 * 10_000
-    again = Journal(tmp_path, state=None)
+    again = ResponseJournal(tmp_path, state=None)
     assert again.recall(page(f"{URL}/49", RequestKind.ERRAND)) is not None
     assert again.recall(page(f"{URL}/0", RequestKind.ERRAND)) is None
 
 
 def test_errands_go_on_behind_a_record_that_was_cut(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, state=None)
+    journal = ResponseJournal(tmp_path, state=None)
     journal.add(page(URL, RequestKind.ERRAND), FRESH)
     journal.add(page(URL + "2", RequestKind.ERRAND), FRESH)
     path = next(tmp_path.glob("errands-*"))
     os.truncate(path, path.stat().st_size - 7)
-    again = Journal(tmp_path, state=None)
+    again = ResponseJournal(tmp_path, state=None)
     again.add(page(URL + "3", RequestKind.ERRAND), FRESH)
-    last = Journal(tmp_path, state=None)
+    last = ResponseJournal(tmp_path, state=None)
     assert [last.recall(page(URL + end, RequestKind.ERRAND)) is not None for end in ("", "2", "3")] == [
         True,
         False,
@@ -248,15 +248,15 @@ def test_errands_go_on_behind_a_record_that_was_cut(tmp_path: Path) -> None:
 
 
 def test_errands_are_made_again_after_a_day(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, state=None)
+    journal = ResponseJournal(tmp_path, state=None)
     journal.add(page(URL, RequestKind.ERRAND), replace(PAGE, fetched_at=time.time() - 90_000))
-    assert Journal(tmp_path, state=None).recall(page(URL, RequestKind.ERRAND)) is None
+    assert ResponseJournal(tmp_path, state=None).recall(page(URL, RequestKind.ERRAND)) is None
     journal.add(page(URL, RequestKind.ERRAND), FRESH)
-    assert Journal(tmp_path, state=None).recall(page(URL, RequestKind.ERRAND)) is not None
+    assert ResponseJournal(tmp_path, state=None).recall(page(URL, RequestKind.ERRAND)) is not None
 
 
 def test_a_full_disk_is_an_error_for_good(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, state=None)
+    journal = ResponseJournal(tmp_path, state=None)
     (tmp_path / "errands-00000001.journal").symlink_to("/dev/full")
     for _ in range(2):
         with pytest.raises(OSError, match=r"journal of answers.*could not be written"):

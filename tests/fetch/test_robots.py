@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from motherlode.fetch import PRODUCT_TOKEN, RobotsRules, robots_body, robots_last
-from motherlode.fetch.answers import failure_from_status
+from motherlode.fetch.http.response import failure_from_status
 from motherlode.fetch.robots import MAX_SIZE
 from motherlode.model import Failure, FailureKind, Page
 

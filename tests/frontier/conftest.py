@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.frontier import DiskLedger, Ledger, MemoryLedger
+from motherlode.frontier import FrontierStorage, LmdbStorage, MemoryStorage
 
 
 @pytest.fixture(params=["memory", "disk"])
-def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
+def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FrontierStorage]:
     """One of each kind; every test of the contract runs on both."""
-    made: Ledger = MemoryLedger() if request.param == "memory" else DiskLedger(tmp_path / "frontier")
+    made: FrontierStorage = MemoryStorage() if request.param == "memory" else LmdbStorage(tmp_path / "frontier")
     yield made
     made.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from motherlode.frontier import Entry, Frontier, Ledger, MemoryLedger, Politeness, Ticket
+from motherlode.frontier import Entry, Frontier, FrontierStorage, Lease, MemoryStorage, Politeness
 from motherlode.model import Feedback, Link, LinkSource, Parent, Policy, Rating, RequestKind
 from motherlode.www.urls import host_of
 
@@ -60,7 +60,7 @@ class FakeRules:
 
 
 def frontier_on(
-    ledger: Ledger | None = None,
+    ledger: FrontierStorage | None = None,
     *,
     policy: Policy | None = None,
     delay: float = 1.0,
@@ -70,7 +70,7 @@ def frontier_on(
     retries: bool = True,
 ) -> Frontier:
     return Frontier(
-        ledger=MemoryLedger() if ledger is None else ledger,
+        ledger=MemoryStorage() if ledger is None else ledger,
         policy=BestOf() if policy is None else policy,
         scope=lambda url: "out of scope" if "//outside" in url else "",
         read_rules=FakeRules if robots else None,
@@ -86,13 +86,13 @@ def offer(frontier: Frontier, *urls: str) -> int:
     return frontier.offer([Link(url=url, source=LinkSource.ANCHOR) for url in urls], parent=None, entry=None)
 
 
-def take(frontier: Frontier, now: float) -> Ticket:
+def take(frontier: Frontier, now: float) -> Lease:
     ticket = frontier.next(now)
     assert ticket is not None, f"nothing to fetch at {now}"
     return ticket
 
 
-def take_page(frontier: Frontier, now: float) -> Ticket:
+def take_page(frontier: Frontier, now: float) -> Lease:
     """The next page, with its host's robots.txt asked for and found empty where that comes first."""
     ticket = take(frontier, now)
     if ticket.kind is RequestKind.ROBOTS:
@@ -112,7 +112,7 @@ def fetch(frontier: Frontier, now: float) -> str:
     return ticket.url
 
 
-def wait(frontier: Frontier, now: float) -> tuple[Ticket | None, float]:
+def wait(frontier: Frontier, now: float) -> tuple[Lease | None, float]:
     """The next ticket and the time it comes at, by the frontier's own word on when to look; None at the end."""
     while (ticket := frontier.next(now)) is None and not frontier.exhausted:
         ripe = frontier.idle_until()

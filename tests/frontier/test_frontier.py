@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from motherlode.frontier import DiskLedger, Frontier, Ledger, MemoryLedger, UrlState
-from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, HOST_RESTS_AFTER, TREATMENTS, long_rest
+from motherlode.frontier import Frontier, FrontierStorage, LmdbStorage, MemoryStorage, UrlState
+from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, HOST_RESTS_AFTER, TREATMENTS, long_rest
 from motherlode.model import FailureKind, Link, LinkSource, Rating, RequestKind
 
 from .fakes import BestOf, ended, fetch, frontier_on, offer, take, take_page, wait
@@ -30,7 +30,7 @@ def drain(frontier: Frontier, now: float, *, most: int = 1000) -> list[str]:
     return found
 
 
-def test_each_url_is_handed_out_once(ledger: Ledger) -> None:
+def test_each_url_is_handed_out_once(ledger: FrontierStorage) -> None:
     frontier = frontier_on(ledger)
     urls = [f"{host}/{number}" for host in (A, B) for number in range(5)]
     assert offer(frontier, *urls, *urls) == 10
@@ -49,7 +49,7 @@ def test_links_out_of_scope_are_counted_and_seeds_are_always_in() -> None:
     assert frontier.offer([seed], parent=None, entry=None) == 1
 
 
-def test_links_that_the_policy_refuses_are_counted_and_known(ledger: Ledger) -> None:
+def test_links_that_the_policy_refuses_are_counted_and_known(ledger: FrontierStorage) -> None:
     policy = BestOf()
     policy.refuse = "spam"
     frontier = frontier_on(ledger, policy=policy)
@@ -128,7 +128,7 @@ def test_a_redirect_target_is_as_urgent_as_what_led_to_it_and_no_deeper() -> Non
     assert (entries[f"{B}/child"].hops, entries[f"{B}/child"].depth) == (0, 1)
 
 
-def test_a_redirect_counts_as_done_and_another_failure_as_failed(ledger: Ledger) -> None:
+def test_a_redirect_counts_as_done_and_another_failure_as_failed(ledger: FrontierStorage) -> None:
     frontier = frontier_on(ledger, delay=0.0)
     offer(frontier, f"{A}/moved", f"{A}/gone")
     for kind in (FailureKind.REDIRECT, FailureKind.NOT_FOUND):
@@ -183,7 +183,7 @@ def test_other_pages_of_a_host_go_on_where_only_the_page_failed() -> None:
 
 
 @pytest.mark.parametrize("kind", [FailureKind.CONNECT, FailureKind.RESET, FailureKind.PROTOCOL])
-def test_a_host_is_given_up_after_failures_in_a_row(ledger: Ledger, kind: FailureKind) -> None:
+def test_a_host_is_given_up_after_failures_in_a_row(ledger: FrontierStorage, kind: FailureKind) -> None:
     frontier = frontier_on(ledger, delay=0.0, per_host=100)
     offer(frontier, *(f"{A}/{number}" for number in range(HOST_GIVEN_UP_AFTER + 3)))
     asked = failed = 0
@@ -251,14 +251,14 @@ def test_exhausted_is_not_told_before_the_last_answer_is_settled() -> None:
     assert ended(frontier)
 
 
-def kill(ledger: DiskLedger, path: Path) -> DiskLedger:
+def kill(ledger: LmdbStorage, path: Path) -> LmdbStorage:
     ledger.close()
-    return DiskLedger(path)
+    return LmdbStorage(path)
 
 
 def test_a_killed_crawl_resumes_with_the_same_remaining_urls(tmp_path: Path) -> None:
     path = tmp_path / "f"
-    ledger = DiskLedger(path)
+    ledger = LmdbStorage(path)
     frontier = frontier_on(ledger, delay=0.0)
     urls = [f"{host}/{number}" for host in (A, B) for number in range(4)]
     offer(frontier, *urls)
@@ -281,7 +281,7 @@ def test_a_killed_crawl_resumes_with_the_same_remaining_urls(tmp_path: Path) -> 
 
 
 def test_sequence_numbers_go_on_after_a_resume(tmp_path: Path) -> None:
-    ledger = DiskLedger(tmp_path / "f")
+    ledger = LmdbStorage(tmp_path / "f")
     frontier = frontier_on(ledger)
     offer(frontier, f"{A}/1", f"{A}/2")
     frontier.commit()
@@ -296,7 +296,7 @@ def test_sequence_numbers_go_on_after_a_resume(tmp_path: Path) -> None:
 
 
 def test_hosts_keep_their_clock_their_delay_and_their_failures_over_a_resume(tmp_path: Path) -> None:
-    ledger = DiskLedger(tmp_path / "f")
+    ledger = LmdbStorage(tmp_path / "f")
     frontier = frontier_on(ledger, delay=1.0, robots=True)
     offer(frontier, f"{A}/1", f"{A}/2")
     robots = take(frontier, 100.0)
@@ -321,7 +321,7 @@ def test_hosts_keep_their_clock_their_delay_and_their_failures_over_a_resume(tmp
 
 def test_no_host_is_asked_at_once_after_a_kill(tmp_path: Path) -> None:
     """The killed run may have asked any host since its last commit, and nothing tells which."""
-    ledger = DiskLedger(tmp_path / "f")
+    ledger = LmdbStorage(tmp_path / "f")
     frontier = frontier_on(ledger, delay=5.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1")
     frontier.commit()
@@ -337,7 +337,7 @@ def test_no_host_is_asked_at_once_after_a_kill(tmp_path: Path) -> None:
 
 
 def test_an_entry_keeps_what_the_link_said() -> None:
-    frontier = frontier_on(MemoryLedger())
+    frontier = frontier_on(MemoryStorage())
     link = Link(
         url=f"{A}/1", source=LinkSource.TRIPLE, anchor="a", rel="next", tag_path="html a", predicate="http://p.example/"
     )
@@ -377,7 +377,7 @@ def test_a_dead_host_rests_wakes_for_one_try_and_comes_back() -> None:
 
 
 def test_attempts_and_the_wait_for_the_next_one_outlast_a_kill(tmp_path: Path) -> None:
-    ledger = DiskLedger(tmp_path / "f")
+    ledger = LmdbStorage(tmp_path / "f")
     frontier = frontier_on(ledger, delay=0.0, retry_wait=10.0)
     offer(frontier, f"{A}/1")
     now, tries = 100.0, 0
@@ -509,7 +509,7 @@ def test_a_time_that_is_named_to_a_head_counts_for_the_page_behind_it() -> None:
 
 
 @pytest.mark.parametrize("reopened", ["", "reopened"])
-def test_a_clock_that_is_set_back_makes_nobody_wait(reopened: str, ledger: Ledger) -> None:
+def test_a_clock_that_is_set_back_makes_nobody_wait(reopened: str, ledger: FrontierStorage) -> None:
     """An hour back: rests, retries and rules last as long as they were to."""
     frontier = frontier_on(ledger, robots=True)
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
@@ -537,7 +537,7 @@ def test_a_clock_that_is_set_back_makes_nobody_wait(reopened: str, ledger: Ledge
 
 
 def test_saved_times_that_no_delay_explains_are_cut_with_a_warning(
-    ledger: Ledger, caplog: pytest.LogCaptureFixture
+    ledger: FrontierStorage, caplog: pytest.LogCaptureFixture
 ) -> None:
     """As in a folder that does not say when it was last written."""
     frontier = frontier_on(ledger, robots=True)
@@ -563,7 +563,7 @@ def test_saved_times_that_no_delay_explains_are_cut_with_a_warning(
     assert ticket.kind is RequestKind.ROBOTS, "the time at which the rules were read was cut as well"
 
 
-def test_retry_after_of_a_day_is_kept_over_a_restart(ledger: Ledger) -> None:
+def test_retry_after_of_a_day_is_kept_over_a_restart(ledger: FrontierStorage) -> None:
     frontier = frontier_on(ledger)
     offer(frontier, f"{A}/1", f"{A}/2")
     page = take(frontier, 100.0)

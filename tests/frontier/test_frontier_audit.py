@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from motherlode.frontier import DiskLedger, Frontier, Ledger, MemoryLedger, Ticket
+from motherlode.frontier import Frontier, FrontierStorage, Lease, LmdbStorage, MemoryStorage
 from motherlode.model import FailureKind, Link, LinkSource, RequestKind
 from motherlode.www.urls import host_of
 
@@ -52,7 +52,7 @@ class World:
         return max(configured, FakeRules(self.rules[name]).delay or 0.0)
 
 
-def settle(world: World, frontier: Frontier, ticket: Ticket, now: float) -> None:
+def settle(world: World, frontier: Frontier, ticket: Lease, now: float) -> None:
     if ticket.kind is RequestKind.ROBOTS:
         settle_robots(world, frontier, ticket, now)
     elif ticket.url in world.redirects:
@@ -67,7 +67,7 @@ def settle(world: World, frontier: Frontier, ticket: Ticket, now: float) -> None
         frontier.done(ticket)
 
 
-def settle_robots(world: World, frontier: Frontier, ticket: Ticket, now: float) -> None:
+def settle_robots(world: World, frontier: Frontier, ticket: Lease, now: float) -> None:
     asked = host_of(ticket.url)
     if world.robots_errors[ticket.host]:
         world.robots_errors[ticket.host] -= 1
@@ -81,8 +81,8 @@ def settle_robots(world: World, frontier: Frontier, ticket: Ticket, now: float) 
 def crawl(world: World, frontier: Frontier, *, start: float, stop_after: int = 10**9) -> float:
     """Run until the frontier is exhausted, or so many requests have begun; the time at the end."""
     now, begun = start, 0
-    under_way: list[tuple[float, int, Ticket]] = []
-    unsettled: list[tuple[float, int, Ticket]] = []
+    under_way: list[tuple[float, int, Lease]] = []
+    unsettled: list[tuple[float, int, Lease]] = []
     for _ in range(100_000):
         while begun < stop_after and len(under_way) < 6 and (ticket := frontier.next(now)) is not None:
             begun += 1
@@ -154,7 +154,7 @@ def seed(world: World, frontier: Frontier) -> None:
 @pytest.mark.parametrize("number", range(6))
 def test_a_crawl_is_polite_complete_and_comes_to_an_end(number: int, delay: float) -> None:
     world = World(number)
-    ledger = MemoryLedger()
+    ledger = MemoryStorage()
     frontier = frontier_on(ledger, delay=delay, robots=True)
     seed(world, frontier)
     crawl(world, frontier, start=1000.0)
@@ -189,7 +189,7 @@ def test_a_crawl_killed_many_times_ends_with_the_same_pages(number: int, tmp_pat
         return world
 
     calm = quiet(World(number))
-    whole: Ledger = MemoryLedger()
+    whole: FrontierStorage = MemoryStorage()
     frontier = frontier_on(whole, delay=0.5, robots=True)
     seed(calm, frontier)
     crawl(calm, frontier, start=1000.0)
@@ -197,7 +197,7 @@ def test_a_crawl_killed_many_times_ends_with_the_same_pages(number: int, tmp_pat
     world = quiet(World(number))
     random, now, kills = Random(number), 1000.0, 0
     while True:
-        ledger = DiskLedger(tmp_path / "f")
+        ledger = LmdbStorage(tmp_path / "f")
         frontier = frontier_on(ledger, delay=0.5, robots=True)
         seed(world, frontier)
         now = crawl(world, frontier, start=now + 0.01, stop_after=random.randrange(1, 40))

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from motherlode.frontier import Ticket
-from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, RULES_PATIENCE, TREATMENTS, long_rest, rules_rest
+from motherlode.frontier import Lease
+from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, RULES_PATIENCE, TREATMENTS, long_rest, rules_rest
 from motherlode.model import FailureKind, RequestKind
 from motherlode.www.urls import host_of
 
@@ -127,8 +127,8 @@ class FrontierMachine(RuleBasedStateMachine):
         self.now = 100.0
         self.frontier = frontier_on(delay=delay, per_host=PER_HOST, retry_wait=RETRY_WAIT, robots=True)
         self.model = Model(delay=delay)
-        self.open: list[Ticket] = []
-        self.answered: list[Ticket] = []
+        self.open: list[Lease] = []
+        self.answered: list[Lease] = []
         self.handed_out: dict[str, int] = {}
 
     @rule(picks=st.lists(st.tuples(st.sampled_from(HOSTS), st.integers(0, 3)), min_size=1, max_size=6))
@@ -164,7 +164,7 @@ class FrontierMachine(RuleBasedStateMachine):
         assert told is None or told > self.now, "the frontier would be asked again at once"
         assert ripe is None or (told is not None and told <= ripe), "the caller would sleep past something ripe"
 
-    def check_politeness(self, ticket: Ticket) -> None:
+    def check_politeness(self, ticket: Lease) -> None:
         host = self.model.hosts[ticket.host]
         delay = self.model.delay_of(host)
         assert self.now >= host.last_end + delay

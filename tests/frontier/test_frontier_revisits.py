@@ -6,12 +6,12 @@ from pathlib import Path
 
 from motherlode.frontier import (
     REVISIT,
-    DiskLedger,
     Entry,
     Frontier,
+    FrontierStorage,
     HostBudget,
-    Ledger,
-    MemoryLedger,
+    LmdbStorage,
+    MemoryStorage,
     Politeness,
     UrlState,
 )
@@ -22,13 +22,13 @@ from .fakes import BestOf, FakeRules, ended, fetch, frontier_on, offer, take, wa
 A = "http://a.example"
 
 
-def _known(ledger: Ledger, url: str) -> tuple[Entry, UrlState]:
+def _known(ledger: FrontierStorage, url: str) -> tuple[Entry, UrlState]:
     found = ledger.find(url)
     assert found is not None
     return found[0], found[1]
 
 
-def test_a_revisit_ends_as_what_it_was_before(ledger: Ledger) -> None:
+def test_a_revisit_ends_as_what_it_was_before(ledger: FrontierStorage) -> None:
     frontier = frontier_on(ledger, delay=0.0)
     offer(frontier, f"{A}/1")
     assert fetch(frontier, 0.0) == f"{A}/1"
@@ -45,7 +45,7 @@ def test_a_revisit_ends_as_what_it_was_before(ledger: Ledger) -> None:
     assert ended(frontier)
 
 
-def test_trouble_is_tried_again_and_ends_the_revisit_only_at_last(ledger: Ledger) -> None:
+def test_trouble_is_tried_again_and_ends_the_revisit_only_at_last(ledger: FrontierStorage) -> None:
     frontier = frontier_on(ledger, delay=0.0)
     offer(frontier, f"{A}/1")
     fetch(frontier, 0.0)
@@ -61,7 +61,7 @@ def test_trouble_is_tried_again_and_ends_the_revisit_only_at_last(ledger: Ledger
     assert ended(frontier)
 
 
-def test_a_host_that_was_given_up_has_another_try(ledger: Ledger) -> None:
+def test_a_host_that_was_given_up_has_another_try(ledger: FrontierStorage) -> None:
     frontier = frontier_on(ledger, delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     urls = [fetch(frontier, 0.0), fetch(frontier, 0.0)]
@@ -80,7 +80,7 @@ def test_a_host_that_was_given_up_has_another_try(ledger: Ledger) -> None:
 
 
 def test_the_budget_of_a_host_is_for_new_pages() -> None:
-    ledger = MemoryLedger()
+    ledger = MemoryStorage()
     frontier = Frontier(
         ledger=ledger,
         policy=BestOf(),
@@ -99,7 +99,7 @@ def test_the_budget_of_a_host_is_for_new_pages() -> None:
 
 
 def test_revisits_outlive_a_kill(tmp_path: Path) -> None:
-    ledger = DiskLedger(tmp_path)
+    ledger = LmdbStorage(tmp_path)
     frontier = frontier_on(ledger, delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
     for _ in range(3):
@@ -112,7 +112,7 @@ def test_revisits_outlive_a_kill(tmp_path: Path) -> None:
     take(frontier, 0.0)  # in flight when the process ends
     frontier.commit()
     ledger.close()
-    again = frontier_on(DiskLedger(tmp_path), delay=0.0)
+    again = frontier_on(LmdbStorage(tmp_path), delay=0.0)
     assert again.revisits_left == 2
 
 
@@ -145,7 +145,7 @@ def test_several_probes_of_one_host_lose_no_page() -> None:
 
 def test_the_rules_of_an_own_host_are_not_asked_for() -> None:
     frontier = Frontier(
-        ledger=MemoryLedger(),
+        ledger=MemoryStorage(),
         policy=BestOf(),
         scope=lambda url: "",
         read_rules=FakeRules,
@@ -163,7 +163,7 @@ def test_the_rules_of_an_own_host_are_not_asked_for() -> None:
 
 def test_a_url_that_is_unwanted_by_the_time_its_turn_comes_is_refused() -> None:
     unwanted: set[str] = set()
-    ledger = MemoryLedger()
+    ledger = MemoryStorage()
     frontier = Frontier(
         ledger=ledger,
         policy=BestOf(),
@@ -180,7 +180,7 @@ def test_a_url_that_is_unwanted_by_the_time_its_turn_comes_is_refused() -> None:
     assert ended(frontier)
 
 
-def test_what_is_known_of_pages_is_kept(ledger: Ledger) -> None:
+def test_what_is_known_of_pages_is_kept(ledger: FrontierStorage) -> None:
     assert ledger.page(f"{A}/1") is None
     ledger.put_page(f"{A}/1", b"first")
     ledger.put_page(f"{A}/1", b"second")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from motherlode.frontier.hosts import Sleepers, WakingTimes
+from motherlode.frontier.hosts import ReadyTimes, SnoozedHosts
 
 
 def test_hosts_come_due_earliest_first_and_once() -> None:
-    times = WakingTimes()
+    times = ReadyTimes()
     for ready_at, host in ((5.0, "b"), (3.0, "c"), (9.0, "a"), (3.0, "a")):
         times.push(ready_at, host)
     assert times.next_time() == 3.0
@@ -17,7 +17,7 @@ def test_hosts_come_due_earliest_first_and_once() -> None:
 
 
 def test_most_leaves_the_rest_for_later() -> None:
-    times = WakingTimes()
+    times = ReadyTimes()
     for number in range(3):
         times.push(float(number), str(number))
     assert times.due(10.0, most=2) == ["0", "1"]
@@ -26,7 +26,7 @@ def test_most_leaves_the_rest_for_later() -> None:
 
 
 def test_sleepers_are_named_longest_here_first_and_each_is_taken_once() -> None:
-    sleepers = Sleepers()
+    sleepers = SnoozedHosts()
     for name in ("d", "b", "c", "a"):
         assert sleepers.put(name, f"{name} arm")
     assert sleepers.put("b", "b arm")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motherlode.frontier import Frontier, MemoryLedger, Politeness, Ticket
+from motherlode.frontier import Frontier, Lease, MemoryStorage, Politeness
 from motherlode.model import Link, LinkSource, RequestKind
 from tests.frontier.fakes import BestOf
 
@@ -14,7 +14,7 @@ def leasing(*urls: str, delay: float = DELAY) -> Frontier:
     """A frontier with URLs on hosts that all live at one address, which is known."""
     politeness = Politeness(delay=delay, by_address=True, address_delay=delay / 4, leased=True)
     frontier = Frontier(
-        ledger=MemoryLedger(), policy=BestOf(), scope=lambda url: "", read_rules=None, politeness=politeness
+        ledger=MemoryStorage(), policy=BestOf(), scope=lambda url: "", read_rules=None, politeness=politeness
     )
     links = [Link(url=url, source=LinkSource.SEED) for url in urls]
     frontier.offer(links, parent=None, entry=None)
@@ -25,7 +25,7 @@ def leasing(*urls: str, delay: float = DELAY) -> Frontier:
     return frontier
 
 
-def end(frontier: Frontier, ticket: Ticket, now: float) -> None:
+def end(frontier: Frontier, ticket: Lease, now: float) -> None:
     frontier.answered(ticket, now, address=HERE)
     frontier.done(ticket)
 

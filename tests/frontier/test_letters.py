@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from motherlode.frontier import DiskLedger, Entry, Ledger, UrlState
+from motherlode.frontier import Entry, FrontierStorage, LmdbStorage, UrlState
 
 
-def test_letters_are_kept_until_they_are_dropped(ledger: Ledger) -> None:
+def test_letters_are_kept_until_they_are_dropped(ledger: FrontierStorage) -> None:
     for number in (3, 1, 2):
         ledger.put_letter(number, b"to %d" % number)
     assert list(ledger.letters()) == [(1, b"to 1"), (2, b"to 2"), (3, b"to 3")]
@@ -20,21 +20,21 @@ def test_letters_are_kept_until_they_are_dropped(ledger: Ledger) -> None:
 
 def test_letters_and_urls_are_lasting_together_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "frontier"
-    ledger = DiskLedger(path)
+    ledger = LmdbStorage(path)
     ledger.put_letter(1, b"first")
     ledger.commit()
     ledger.put_letter(2, b"second")
     ledger.drop_letter(1)
     ledger.add(Entry(url="http://a.example/", arm="a.example", score=0.0, sequence=1))
     ledger.close()  # as in a crash: without a commit
-    again = DiskLedger(path)
+    again = LmdbStorage(path)
     assert list(again.letters()) == [(1, b"first")]
     assert not again.known("http://a.example/")
     again.close()
 
 
 def test_a_copy_is_what_the_last_commit_left(tmp_path: Path) -> None:
-    ledger = DiskLedger(tmp_path / "frontier")
+    ledger = LmdbStorage(tmp_path / "frontier")
     done = Entry(url="http://a.example/done", arm="a.example", score=1.0, sequence=1)
     waits = Entry(url="http://a.example/waits", arm="a.example", score=0.0, sequence=2)
     ledger.finish(done, UrlState.DONE, "")
@@ -44,7 +44,7 @@ def test_a_copy_is_what_the_last_commit_left(tmp_path: Path) -> None:
     ledger.add(Entry(url="http://a.example/later", arm="a.example", score=0.0, sequence=3))
     ledger.copy(tmp_path / "copy")
     ledger.close()
-    copy = DiskLedger(tmp_path / "copy")
+    copy = LmdbStorage(tmp_path / "copy")
     assert list(copy.entries()) == [(done, UrlState.DONE, ""), (waits, UrlState.WAITING, "")]
     assert copy.letter(7) == b"letter"
     assert copy.pop("a.example") == waits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motherlode.frontier import Frontier, Ticket
+from motherlode.frontier import Frontier, Lease
 from motherlode.model import RequestKind
 
 from .fakes import ended, fetch, frontier_on, offer, take
@@ -10,9 +10,9 @@ from .fakes import ended, fetch, frontier_on, offer, take
 A, B = "http://a.example", "http://b.example"
 
 
-def errand(frontier: Frontier, url: str, now: float) -> Ticket:
+def errand(frontier: Frontier, url: str, now: float) -> Lease:
     leave = frontier.errand(url, now)
-    assert isinstance(leave, Ticket), leave
+    assert isinstance(leave, Lease), leave
     return leave
 
 
@@ -81,7 +81,7 @@ def test_an_errand_without_rules_is_dropped_and_the_pages_ask_for_themselves() -
 def test_what_the_user_names_needs_no_rules_but_keeps_the_clock() -> None:
     frontier = frontier_on(delay=5.0, robots=True)
     leave = frontier.errand(f"{A}/service", 0.0, by_rules=False)
-    assert isinstance(leave, Ticket)
+    assert isinstance(leave, Lease)
     assert (leave.url, leave.kind) == (f"{A}/service", RequestKind.ERRAND)
     frontier.answered(leave, 1.0)
     assert frontier.errand(f"{A}/service", 2.0, by_rules=False) == 6.0

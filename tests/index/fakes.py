@@ -7,14 +7,14 @@ from pathlib import Path
 import pyoxigraph as ox
 
 from motherlode.index import PageRecord, QuadStore, page_lines
-from motherlode.model import Extraction, Facts, Statement, Syntax
+from motherlode.model import Extraction, Statement, Syntax, TransformResult
 
 A, B = "http://a.example/", "http://b.example/"
 P, Q = "<http://ex.org/p>", "<http://ex.org/q>"
 
 
-def facts(*statements: Statement, syntax: Syntax = Syntax.JSON_LD) -> Facts:
-    return Facts(extractions=(Extraction(syntax=syntax, statements=statements),))
+def facts(*statements: Statement, syntax: Syntax = Syntax.JSON_LD) -> TransformResult:
+    return TransformResult(extractions=(Extraction(syntax=syntax, statements=statements),))
 
 
 def says(name: str, value: str, *, predicate: str = P, graph: str = "") -> Statement:

@@ -7,11 +7,11 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motherlode.model.sparql import Kind, declared_prefixes, full_iri, tokens
+from motherlode.model.sparql import TokenKind, declared_prefixes, full_iri, tokens
 
 
 def words(sparql: str) -> list[str]:
-    return [token.text for token in tokens(sparql) if token.kind is Kind.WORD]
+    return [token.text for token in tokens(sparql) if token.kind is TokenKind.WORD]
 
 
 def test_keywords_in_strings_iris_and_comments_are_none() -> None:
@@ -36,7 +36,7 @@ def test_prefixes() -> None:
 
 
 def test_a_string_that_is_never_closed_is_broken() -> None:
-    assert Kind.BROKEN in {token.kind for token in tokens('ASK { ?s ?p "open }')}
+    assert TokenKind.BROKEN in {token.kind for token in tokens('ASK { ?s ?p "open }')}
 
 
 @given(st.text(alphabet="abSERVICE\"'\\<>#?:{}()., \n", max_size=60))

@@ -12,14 +12,14 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from motherlode.crawl import CrawlFolder, Job
+from motherlode.crawler import CrawlFolder, Job
 from motherlode.serve import application as module
 from motherlode.serve.application import HEADERS, application, serve
-from motherlode.serve.pool import AnswerPool
-from motherlode.serve.protocol import Limits
+from motherlode.serve.query_pool import QueryPool
+from motherlode.serve.sparql import QueryLimits
 from tests.serve.site import HOME
 
-LIMITS = Limits(seconds=10.0, workers=1)
+LIMITS = QueryLimits(seconds=10.0, workers=1)
 ADDRESSES = [
     "/",
     "/live",
@@ -36,7 +36,7 @@ ADDRESSES = [
 
 
 @asynccontextmanager
-async def asked(folder: Path, limits: Limits = LIMITS) -> AsyncIterator[aiohttp.ClientSession]:
+async def asked(folder: Path, limits: QueryLimits = LIMITS) -> AsyncIterator[aiohttp.ClientSession]:
     runner = web.AppRunner(application(CrawlFolder(folder), limits), shutdown_timeout=1.0)
     await runner.setup()
     try:
@@ -99,7 +99,7 @@ async def test_types_of_a_crawl_at_rest_are_counted_once(folder: Path, monkeypat
     counted: list[str] = []
     select = module.select
 
-    async def counting(pool: AnswerPool, query: str, *, seconds: float) -> object:
+    async def counting(pool: QueryPool, query: str, *, seconds: float) -> object:
         counted.append(query)
         return await select(pool, query, seconds=seconds)
 
@@ -117,7 +117,7 @@ async def test_concurrent_requests_for_the_overview_share_what_is_read(
     counted: list[str] = []
     count = module.select
 
-    async def counting(pool: AnswerPool, query: str, *, seconds: float) -> object:
+    async def counting(pool: QueryPool, query: str, *, seconds: float) -> object:
         counted.append(query)
         return await count(pool, query, seconds=seconds)
 
@@ -134,7 +134,10 @@ async def test_concurrent_requests_for_the_overview_share_what_is_read(
 
 
 async def test_a_query_that_is_not_answered_in_time_is_a_page_that_says_so(folder: Path) -> None:
-    async with asked(folder, Limits(seconds=0.001, workers=1)) as session, session.get(f"/entity?iri={HOME}") as answer:
+    async with (
+        asked(folder, QueryLimits(seconds=0.001, workers=1)) as session,
+        session.get(f"/entity?iri={HOME}") as answer,
+    ):
         assert answer.status in (503, 504), "it could not begin in time, or not end"
         assert "the query" in await answer.text()
 

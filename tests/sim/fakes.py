@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
-from tests.support import write_warc
-
 from motherlode.model import FailureKind, Link, LinkSource, Syntax
-from motherlode.sim.webs import SimPage
+from motherlode.sim.simulated_web import SimPage
+from tests.support import write_warc
 
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 FIND = '<script type="application/ld+json">{"@id": "#it", "https://schema.org/name": "a find"}</script>'

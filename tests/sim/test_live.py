@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.sim.fakes import recorded_graph
 
-from motherlode.crawl import CrawlFolder, Job
-from motherlode.crawl.assemble import assemble
-from motherlode.sim.matrix import Trial, WebSpec, open_web, run_trial
-from motherlode.sim.record import record
+from motherlode.crawler import CrawlFolder, Job
+from motherlode.crawler.engine.factory import assemble
+from motherlode.sim.runner import Trial, WebSpec, open_web, run_trial
+from motherlode.sim.trace.recorder import record
+from tests.sim.fakes import recorded_graph
 
 PAGES = 150
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.sim.fakes import TableWeb
 
-from motherlode.policy import policy_from
+from motherlode.policies import policy_from
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
-from motherlode.sim.run import SimResult, Simulation
-from motherlode.sim.webs import SimPage
+from motherlode.sim.simulated_web import SimPage
+from motherlode.sim.simulator import SimResult, Simulation
+from tests.sim.fakes import TableWeb
 
 Table = Mapping[str, tuple[bool, Sequence[str]]]
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from motherlode.detect import detect
 from motherlode.model import ContentKind, Problem, Syntax
 from motherlode.transform import members, transform
-from motherlode.transform.blank import BlankNames
-from motherlode.transform.documents import read
-from motherlode.transform.documents.spelling import fault
+from motherlode.transform.bnodes import BlankNames
+from motherlode.transform.rdf_documents import read
+from motherlode.transform.rdf_documents.parser_terms import fault
 from motherlode.www.document import Document
-from motherlode.www.media import MEDIA
+from motherlode.www.media_types import MEDIA
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "300"))
 BASE = "http://example.org/x"

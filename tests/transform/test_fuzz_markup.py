@@ -8,11 +8,12 @@ import pyoxigraph as ox
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from motherlode.extract import links
-from motherlode.model import ContentKind, Facts, Syntax
-from motherlode.transform import microdata, page, rdfa
-from motherlode.transform.blank import BlankNames
-from motherlode.www.marks import Mark
+from motherlode.links import collect_links
+from motherlode.model import ContentKind, Syntax, TransformResult
+from motherlode.transform import html_metadata as page
+from motherlode.transform import microdata, rdfa
+from motherlode.transform.bnodes import BlankNames
+from motherlode.www.html_prefilter import Mark
 from tests.www.pages import URL, document
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "1000"))
@@ -57,7 +58,7 @@ def test_no_markup_makes_an_extractor_raise(body: bytes, kind: ContentKind) -> N
     read = list(ox.parse(lines.encode(), ox.RdfFormat.N_TRIPLES, lenient=True))
     assert len(read) == lines.count(" .\n")
     rdfa.processor_graph(source, BlankNames(URL, Syntax.RDFA))
-    for link in links(source, Facts(extractions=tuple(found))):
+    for link in collect_links(source, TransformResult(extractions=tuple(found))):
         assert link.url.startswith("http")
 
 

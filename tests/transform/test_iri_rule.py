@@ -12,7 +12,7 @@ from html import escape
 import pytest
 
 from motherlode.detect import detect
-from motherlode.transform.transforming import transform
+from motherlode.transform.pipeline import transform
 from motherlode.www.document import Document
 
 BASE = "http://base.example/dir/page?q"

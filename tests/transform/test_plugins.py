@@ -5,9 +5,10 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from motherlode.model import ContentKind, Detected, Evidence, Extraction, Syntax
-from motherlode.transform import installed, plugins
-from motherlode.transform.blank import BlankNames
+from motherlode.model import ContentKind, Detected, DetectionEvidence, Extraction, Syntax
+from motherlode.transform import plugin_registry as installed
+from motherlode.transform import plugins
+from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
 
@@ -37,7 +38,7 @@ def with_transformers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def extract(content_type: str, options: TransformOptions | None = None) -> Extraction:
-    detected = Detected(kind=ContentKind.BINARY, evidence=Evidence.HEADER)
+    detected = Detected(kind=ContentKind.BINARY, evidence=DetectionEvidence.HEADER)
     page = Document(url=URL, body=b"abc", detected=detected)
     names = BlankNames(URL, Syntax.OTHER)
     return plugins.extract(page, names, options or TransformOptions(), content_type=content_type)

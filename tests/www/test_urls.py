@@ -12,12 +12,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from motherlode.www import urls
-from motherlode.www.tracking import is_tracking, without_sessions
 from motherlode.www.urls import (
     MAX_URL_LENGTH,
     canonical,
     host_of,
     is_plain_path,
+    is_tracking,
     origin_of,
     parse,
     plain_url,
@@ -25,6 +25,7 @@ from motherlode.www.urls import (
     resolve,
     resolve_as_written,
     simplified,
+    without_sessions,
 )
 
 from ..support import shared

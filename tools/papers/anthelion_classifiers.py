@@ -10,8 +10,8 @@ from tools.papers.examples import balanced, crawled
 from tools.papers.lab import Lab
 from tools.papers.writing import claims, note, number, section, table
 
-from motherlode.policy.anthelion import Features, FeatureSet, HoeffdingTree, NaiveBayes
-from motherlode.policy.anthelion.features import row
+from motherlode.policies.anthelion import Features, FeatureSet, HoeffdingTree, NaiveBayes
+from motherlode.policies.anthelion.url_classifier import row
 
 PUBLISHED = {
     ("HT", "a"): (0.7656, 54.1),

@@ -8,7 +8,7 @@ from tools.papers.crawling import SHARE, Answer, accuracy_curve, share_curve
 from tools.papers.lab import Lab
 from tools.papers.writing import note, section
 
-from motherlode.crawl.plot import Axes
+from motherlode.crawler.report.plot import Axes
 
 Rows = Mapping[str, list[Answer]]
 """Crawls by the names of the table's rows."""

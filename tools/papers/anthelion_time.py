@@ -7,9 +7,9 @@ import time
 from tools.papers.lab import Lab
 from tools.papers.writing import claims, note, section, table
 
-from motherlode.crawl.plot import Axes, Curve
+from motherlode.crawler.report.plot import Axes, Curve
 from motherlode.model import Feedback, Link, LinkSource
-from motherlode.policy import policy_from
+from motherlode.policies import policy_from
 
 FUNCTIONS = {
     "Random": "random",

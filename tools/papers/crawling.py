@@ -12,10 +12,10 @@ from tools.papers.scale import Web
 from tools.papers.watching import Watching
 from tools.papers.webs import opened, starts
 
-from motherlode.crawl.plot import Axes, Curve
+from motherlode.crawler.report.plot import Axes, Curve
 from motherlode.model import Feedback, Link, Parent
-from motherlode.sim.run import SimResult, Simulation
-from motherlode.sim.scores import relevant_at
+from motherlode.sim.experiment import relevant_at
+from motherlode.sim.simulator import SimResult, Simulation
 
 POINTS = 200
 """Of a curve."""

@@ -10,8 +10,8 @@ from tools.papers.watching import Watching
 from tools.papers.webs import opened, starts
 
 from motherlode.model import Feedback, Link, Parent
-from motherlode.policy import policy_from
-from motherlode.sim.run import Simulation
+from motherlode.policies import policy_from
+from motherlode.sim.simulator import Simulation
 
 
 class Example(NamedTuple):

@@ -21,7 +21,7 @@ from typing import Any
 from tools.papers.scale import Scale
 from tools.papers.webs import ROOT, WORK
 
-from motherlode.crawl.plot import Axes, Curve, write_svg
+from motherlode.crawler.report.plot import Axes, Curve, write_svg
 
 Arguments = dict[str, Any]
 Job = Callable[..., Any]

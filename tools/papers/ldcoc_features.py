@@ -12,9 +12,8 @@ from tools.papers.lab import Lab
 from tools.papers.webs import opened
 from tools.papers.writing import agreement, claims, note, number, section, table
 
-from motherlode.policy.hashing import Hasher
-from motherlode.policy.ldcoc.features import page_features
-from motherlode.policy.ldcoc.hard import Hardness, hardness
+from motherlode.policies.hashing import Hasher
+from motherlode.policies.ldcoc.ldcoc_features import Hardness, hardness, page_features
 from motherlode.www.urls import host_of
 
 PUBLISHED = {

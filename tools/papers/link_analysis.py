@@ -11,9 +11,9 @@ from tools.papers.lab import Lab
 from tools.papers.sites import rdf_sites, site_crawl
 from tools.papers.writing import MISSING, claims, note, number, percent, section, table
 
-from motherlode.crawl.plot import Axes, Curve
-from motherlode.policy.linkanalysis import HEURISTICS, SIMILARITY
-from motherlode.sim.scores import relevant_at
+from motherlode.crawler.report.plot import Axes, Curve
+from motherlode.policies.linkanalysis import HEURISTICS, SIMILARITY
+from motherlode.sim.experiment import relevant_at
 
 PRECISION = {
     "dbtune.org": (56.96, 90.82),

@@ -19,17 +19,17 @@ from tools.papers.webs import CORPUS, web_spec
 from tools.papers.writing import claims, note, section, table
 
 from motherlode.detect import detect
-from motherlode.extract import links
 from motherlode.fetch import HttpFetcher, HttpOptions, RecordedWeb
 from motherlode.index import PageRecord, QuadStore, page_lines
-from motherlode.index.words import SearchableStore, WordIndex
-from motherlode.model import Facts, Page, Request
-from motherlode.sim.matrix import synthetic_pages
-from motherlode.sim.web import SyntheticWeb
-from motherlode.sim.web.addresses import hosts_table
+from motherlode.index.fulltext import SearchableStore, WordIndex
+from motherlode.links import collect_links
+from motherlode.model import Page, Request, TransformResult
+from motherlode.sim.runner import synthetic_pages
+from motherlode.sim.synthetic import SyntheticWeb
+from motherlode.sim.synthetic.server_process import hosts_table
 from motherlode.transform import transform
 from motherlode.www.document import Document
-from motherlode.www.media import MEDIA
+from motherlode.www.media_types import MEDIA
 
 PUBLISHED = {"fetch": 38, "detect": 460, "transform": 5, "index": 92, "extract": 260}
 """Table 2, one server: pages a second. With two and four further machines transform does 13 and 21."""
@@ -66,7 +66,7 @@ def _through(fetched: Sequence[Page], store: SearchableStore) -> tuple[dict[str,
     # a document parses its HTML when it is first asked, and that is transform: extract uses the same tree
     documents = [Document(url=page.url, body=page.body, detected=found) for page, found in kept]
     spent["transform"], facts = _timed(transform, documents)
-    spent["extract"], found_links = _timed(lambda pair: links(*pair), zip(documents, facts, strict=True))
+    spent["extract"], found_links = _timed(lambda pair: collect_links(*pair), zip(documents, facts, strict=True))
     began = time.process_time()
     records = [_record(document.url, fact) for document, fact in zip(documents, facts, strict=True)]
     store.write(records)
@@ -81,7 +81,7 @@ def _through(fetched: Sequence[Page], store: SearchableStore) -> tuple[dict[str,
     }
 
 
-def _record(url: str, facts: Facts) -> PageRecord:
+def _record(url: str, facts: TransformResult) -> PageRecord:
     lines, quads, graphs = page_lines(url, facts)
     return PageRecord(url=url, fetched_at=0.0, status=200, lines=lines, quads=quads, graphs=graphs)
 
@@ -122,7 +122,7 @@ def _over_loopback(web: str, pages: int) -> tuple[list[Page], float]:
     drawn = random.Random(0)
     hosts = [drawn.choice(known.hosts()) for _ in range(pages)]
     urls = list(dict.fromkeys(drawn.choice(list(known.urls(host))) for host in hosts))
-    command = [sys.executable, "-m", "motherlode.sim.web.server", "--pages", str(count), "--seed", str(seed)]
+    command = [sys.executable, "-m", "motherlode.sim.synthetic.server", "--pages", str(count), "--seed", str(seed)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None and server.stdin is not None
         port = json.loads(server.stdout.readline())["port"]

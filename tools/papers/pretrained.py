@@ -17,17 +17,15 @@ from tools.papers.watching import Watching
 from tools.papers.webs import opened, starts
 
 from motherlode.model import Feedback, Link, Parent, Policy
-from motherlode.policy import policy_from
-from motherlode.policy.anthelion import FUNCTIONS, Features, HostBandit, NaiveBayes
-from motherlode.policy.anthelion.features import row
-from motherlode.policy.anthelion.tokens import HASHES
-from motherlode.policy.baselines.offline import offline
-from motherlode.policy.baselines.static import Frozen, StaticRater, fit_tree
-from motherlode.policy.hashing import Hasher
-from motherlode.policy.ldcoc.features import page_features
+from motherlode.policies import policy_from
+from motherlode.policies.anthelion import FUNCTIONS, Features, HostBandit, NaiveBayes
+from motherlode.policies.anthelion.url_classifier import HASHES, row
+from motherlode.policies.baselines.static_classifier import Frozen, StaticRater, fit_tree, offline
+from motherlode.policies.hashing import Hasher
+from motherlode.policies.ldcoc.ldcoc_features import page_features
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
-from motherlode.sim.run import Simulation
-from motherlode.sim.synthetic import SyntheticSimWeb
+from motherlode.sim.simulator import Simulation
+from motherlode.sim.synthetic.adapter import SyntheticSimWeb
 
 _TRAINING_SEED = 1_000_003
 """Of the random crawl that is trained on: none that is measured has it."""

@@ -15,14 +15,14 @@ from tools.papers.watching import Watching
 from tools.papers.webs import opened, starts, web_spec
 
 from motherlode.model import FailureKind, Feedback, Link, Parent
-from motherlode.policy import policy_from
-from motherlode.policy.linkanalysis import HEURISTICS, SIMILARITY, LinkClass, default_concepts, link_properties
-from motherlode.policy.linkanalysis.heuristics import relevancy_r
-from motherlode.policy.linkanalysis.properties import is_html_document, is_rdf_document
-from motherlode.sim.matrix import SYNTHETIC, synthetic_pages
-from motherlode.sim.run import Simulation
-from motherlode.sim.web import SyntheticWeb
-from motherlode.sim.webs import SimulatedWeb
+from motherlode.policies import policy_from
+from motherlode.policies.linkanalysis import HEURISTICS, SIMILARITY, LinkClass, default_concepts, link_properties
+from motherlode.policies.linkanalysis.heuristics import relevancy_r
+from motherlode.policies.linkanalysis.link_properties import is_html_document, is_rdf_document
+from motherlode.sim.runner import SYNTHETIC, synthetic_pages
+from motherlode.sim.simulated_web import SimulatedWeb
+from motherlode.sim.simulator import Simulation
+from motherlode.sim.synthetic import SyntheticWeb
 from motherlode.www.urls import host_of
 
 MOST = 2000

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from tools.papers.scale import RECORDED
 
-from motherlode.crawl import canonical_seeds
-from motherlode.sim.matrix import WebSpec, open_web
-from motherlode.sim.record import record
-from motherlode.sim.synthetic import SyntheticSimWeb
-from motherlode.sim.webs import SimulatedWeb
+from motherlode.crawler import canonical_seeds
+from motherlode.sim.runner import WebSpec, open_web
+from motherlode.sim.simulated_web import SimulatedWeb
+from motherlode.sim.synthetic.adapter import SyntheticSimWeb
+from motherlode.sim.trace.recorder import record
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus"

@@ -17,21 +17,21 @@ from motherlode import __version__
 from motherlode.cli.standard_streams import fill_closed_streams, is_closed
 
 COMMANDS = {
-    "crawl": "crawling",
-    "resume": "crawling",
-    "stats": "looking",
-    "explain": "explaining",
-    "model": "modelling",
-    "index": "indexing",
-    "query": "looking",
-    "search": "searching",
-    "serve": "serving",
-    "export": "exporting",
-    "changes": "exporting",
-    "extract": "extracting",
-    "filter": "filtering",
-    "record": "simulating",
-    "simulate": "simulating",
+    "crawl": "crawl",
+    "resume": "crawl",
+    "stats": "query",
+    "explain": "explain",
+    "model": "model",
+    "index": "index",
+    "query": "query",
+    "search": "search",
+    "serve": "serve",
+    "export": "export",
+    "changes": "export",
+    "extract": "extract",
+    "filter": "filter",
+    "record": "simulate",
+    "simulate": "simulate",
     "demo": "demo",
 }
 """Each command and the module of this room that holds it."""
@@ -53,7 +53,7 @@ def _options(
 
 def application(names: Iterable[str]) -> typer.Typer:
     """The application with these commands; only their modules are loaded, so that `stats` need not wait for Arrow."""
-    from motherlode.cli.usage import Command  # here, where Ctrl-C is seen to
+    from motherlode.cli.command_usage import Command  # here, where Ctrl-C is seen to
 
     app = typer.Typer(
         no_args_is_help=True,
@@ -91,7 +91,7 @@ def _while_somebody_reads(command: Callable[..., None]) -> Callable[..., None]:
             _write_no_more()
             raise typer.Exit(0) from None
         except OSError as error:
-            from motherlode.cli.output import FAILED, stop  # `--version` need not wait for tables
+            from motherlode.cli.terminal import FAILED, stop  # `--version` need not wait for tables
 
             if _is_stdout_closed(error):
                 _write_no_more()

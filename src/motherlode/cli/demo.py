@@ -12,17 +12,16 @@ from typing import Annotated
 import typer
 import uvloop
 
-from motherlode.cli.looking import answer_table
-from motherlode.cli.output import FAILED, print_table, say, stop
-from motherlode.cli.progress import Progress
-from motherlode.cli.watching import watch
-from motherlode.crawl import CrawlFolder, CrawlStats, Job, JobError, read_stats
-from motherlode.crawl.assemble import assemble
-from motherlode.crawl.plot import Curve
-from motherlode.crawl.report import write_report
-from motherlode.crawl.reporting import report_of
+from motherlode.cli.progress import CrawlProgress, watch
+from motherlode.cli.query import answer_table
+from motherlode.cli.terminal import FAILED, print_table, say, stop
+from motherlode.crawler import CrawlFolder, CrawlStats, Job, JobError, read_stats
+from motherlode.crawler.engine.factory import assemble
+from motherlode.crawler.report.figures import report_of
+from motherlode.crawler.report.page import write_report
+from motherlode.crawler.report.plot import Curve
 from motherlode.index import QuadStore
-from motherlode.sim.web.process import WebServer
+from motherlode.sim.synthetic.server_process import WebServer
 
 FOCUSED = "motherlode"
 ENOUGH_PAGES = 1000
@@ -125,7 +124,7 @@ def _run(job: Job, folder: CrawlFolder) -> bool:
 async def _visit_all(job: Job, folder: CrawlFolder) -> bool:
     assembled = assemble(job, folder)
     crawl = assembled.crawl
-    progress = Progress(job, crawl.totals, assembled.frontier, quiet=False)
+    progress = CrawlProgress(job, crawl.totals, assembled.frontier, quiet=False)
     try:
         return await watch(crawl.visits(assembled.seeds), progress, stop=crawl.stop)
     finally:

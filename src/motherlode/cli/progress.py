@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
+import stat
 import time
+from collections.abc import AsyncGenerator, Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,12 +16,14 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from motherlode.cli.output import harmless, moment, say, tell, terminal
-from motherlode.crawl import Job, Totals
-from motherlode.crawl.amounts import size
+from motherlode.cli.terminal import harmless, moment, say, tell, terminal
+from motherlode.crawler import Counters, Job
+from motherlode.crawler.config.units import size
+from motherlode.model import Visit
 
-if TYPE_CHECKING:  # a crawl need not wait for the simulator
-    from motherlode.sim.study import Step
+if TYPE_CHECKING:
+    from motherlode.sim.experiment import ExperimentProgress
+
 
 _LOG_SECONDS = 10.0
 """Between two lines, where nobody watches a terminal."""
@@ -39,10 +46,10 @@ class Queue(Protocol):
     def in_flight(self) -> int: ...
 
 
-class Progress:
+class CrawlProgress:
     """Shows pages, harvest rate, hosts, queue, rate and time left. Use as a context manager; call `show` often."""
 
-    def __init__(self, job: Job, totals: Totals, frontier: Queue, *, quiet: bool) -> None:
+    def __init__(self, job: Job, totals: Counters, frontier: Queue, *, quiet: bool) -> None:
         self._job = job
         self._totals = totals
         self._frontier = frontier
@@ -55,7 +62,7 @@ class Progress:
         """The user was told that there is no network."""
         self._live = Live(console=terminal, auto_refresh=False, transient=True) if terminal.is_terminal else None
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> CrawlProgress:
         if self._live is not None and not self._quiet:
             self._live.start()
         return self
@@ -167,7 +174,7 @@ class Meter:
         if self._live is not None:
             self._live.stop()
 
-    def show(self, step: Step) -> None:
+    def show(self, step: ExperimentProgress) -> None:
         now = time.monotonic()
         if step.unit != self._unit:  # the next part of the work has a pace of its own
             self._unit, self._began = step.unit, now
@@ -178,14 +185,14 @@ class Meter:
             self._shown_at = now
             say(" · ".join((step.what, *self._figures(step, now), *step.under_way)))
 
-    def _figures(self, step: Step, now: float) -> list[str]:
+    def _figures(self, step: ExperimentProgress, now: float) -> list[str]:
         done, of = (size(count) if step.unit == "bytes" else f"{count:,}" for count in (step.done, step.of))
         amount = f"{done} of {of}" if step.unit == "bytes" else f"{done} of {of} {step.unit}"
         if step.done <= step.of / _TOO_EARLY:
             return [amount]
         return [amount, f"left {_clock((now - self._began) * (step.of - step.done) / step.done)}"]
 
-    def _picture(self, step: Step, now: float) -> Table:
+    def _picture(self, step: ExperimentProgress, now: float) -> Table:
         line = Table.grid(padding=(0, 2))
         bar = ProgressBar(total=max(1, step.of), completed=step.done, width=_BAR_WIDTH)
         line.add_row(bar, *(Text(figure) for figure in self._figures(step, now)))
@@ -194,3 +201,65 @@ class Meter:
         below = " · ".join((step.what, *step.under_way))
         whole.add_row(Text(harmless(below), style="dim", no_wrap=True, overflow="ellipsis"))
         return whole
+
+
+# ── A crawl that runs before the user's eyes: every visit shown, and Ctrl-C obeyed, gently the first time.
+
+_TICK_SECONDS = 1.0
+
+
+async def watch(visits: AsyncGenerator[Visit, None], progress: CrawlProgress, *, stop: Callable[[], None]) -> bool:
+    """Show all visits. The first interrupt calls `stop` and waits for what is under way, the second ends it at once.
+
+    True where the user interrupted.
+    """
+    interrupts = 0
+    task = asyncio.current_task()
+
+    def interrupt() -> None:
+        nonlocal interrupts
+        interrupts += 1
+        if interrupts == 1:
+            stop()
+            tell("stopping: waiting for what is under way (Ctrl-C again: at once)")
+        elif task is not None:
+            task.cancel()
+
+    def hang_up() -> None:
+        leave_terminal()
+        if interrupts == 0:  # a hang-up is often sent twice, by the terminal and by the shell
+            interrupt()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, interrupt)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup wants it
+        loop.add_signal_handler(signal.SIGHUP, hang_up)
+    ticking = asyncio.create_task(_tick(progress))
+    try:
+        with progress:
+            async for visit in visits:
+                progress.show(visit.url)
+    except asyncio.CancelledError:
+        if not interrupts:
+            raise
+    finally:
+        ticking.cancel()
+        await visits.aclose()
+    return interrupts > 0
+
+
+def leave_terminal() -> None:
+    """Send what is said from here on to nowhere if it would go to a terminal: writing to one that is gone fails."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (1, 2):
+        found = os.fstat(descriptor)
+        if stat.S_ISCHR(found.st_mode) and found.st_rdev != os.fstat(nowhere).st_rdev:
+            os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+async def _tick(progress: CrawlProgress) -> None:
+    while True:
+        await asyncio.sleep(_TICK_SECONDS)
+        progress.tick()

@@ -11,9 +11,9 @@ import ray
 from ray.exceptions import RayActorError
 
 from motherlode.cluster.coordinator import Coordinator
-from motherlode.cluster.reports import Orders, Progress, Report
-from motherlode.cluster.shard import Outcome, Shard, ShardSpec
-from motherlode.crawl import Job
+from motherlode.cluster.shard import Shard, ShardResult, ShardSpec
+from motherlode.cluster.shard_messages import Orders, ShardProgress, ShardReport
+from motherlode.crawler import Job
 
 PLACE = "place"
 """A file in the crawl's folder with a token of this run."""
@@ -28,10 +28,10 @@ class CoordinatorActor:
     async def joined(self, shard: int, totals: bytes) -> int:
         return self._coordinator.joined(shard, totals, time.monotonic())
 
-    async def report(self, report: Report) -> Orders:
+    async def report(self, report: ShardReport) -> Orders:
         return self._coordinator.report(report, time.monotonic())
 
-    async def progress(self) -> Progress:
+    async def progress(self) -> ShardProgress:
         return self._coordinator.progress()
 
     async def stop(self) -> None:
@@ -47,7 +47,7 @@ class ShardActor:
         self._folder = spec.folder
         self._shard = Shard(spec, node=ray.get_runtime_context().get_node_id()[:12])
 
-    async def run(self, coordinator: Any, peers: Sequence[Any]) -> Outcome:
+    async def run(self, coordinator: Any, peers: Sequence[Any]) -> ShardResult:
         async def send(to: int, batch: bytes) -> bool:
             try:
                 return bool(await peers[to].deliver.remote(batch))
@@ -80,6 +80,6 @@ class _Board:
         number: int = await self._handle.joined.remote(shard, totals)
         return number
 
-    async def report(self, report: Report) -> Orders:
+    async def report(self, report: ShardReport) -> Orders:
         orders: Orders = await self._handle.report.remote(report)
         return orders

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from motherlode.cluster.leases import AddressBook, Lease
-from motherlode.cluster.pages import PageLeases
-from motherlode.cluster.quiet import Quiet
-from motherlode.cluster.reports import Orders, Progress, Report, Traffic
-from motherlode.crawl.totals import Totals, sum_of
+from motherlode.cluster.grants import AddressGrant, BudgetGrants, GrantBook
+from motherlode.cluster.shard_messages import Orders, ShardProgress, ShardReport, TerminationDetector, Traffic
+from motherlode.crawler.stats.counters import Counters, sum_of
 
 if TYPE_CHECKING:
-    from motherlode.crawl import Job
+    from motherlode.crawler import Job
 
 MOST_VISITS = 20_000
 """Visits kept for whoever watches; the oldest are let go. Every visit is on record in its shard."""
@@ -39,14 +37,14 @@ class Coordinator:
         self._shards = shards
         self._job = job
         rest = job.pause / 2 if job.address_delay is None else job.address_delay
-        self._book = AddressBook(rest=rest, tenure=max(_TENURE, 8 * rest))
-        self._pages = PageLeases(job.pages, shards=shards)
-        self._quiet = Quiet(shards)
+        self._book = GrantBook(rest=rest, tenure=max(_TENURE, 8 * rest))
+        self._pages = BudgetGrants(job.pages, shards=shards)
+        self._quiet = TerminationDetector(shards)
         self._incarnations: dict[int, int] = {}
-        self._reports: dict[int, Report] = {}
-        self._totals: dict[int, Totals] = {}
+        self._reports: dict[int, ShardReport] = {}
+        self._totals: dict[int, Counters] = {}
         self._deltas: dict[int, list[bytes]] = {number: [] for number in range(shards)}
-        self._leases: dict[int, list[Lease]] = {}
+        self._leases: dict[int, list[AddressGrant]] = {}
         self._recalls: dict[int, list[str]] = {}
         self._visits: deque[bytes] = deque(maxlen=MOST_VISITS)
         self._warnings: list[str] = []
@@ -61,13 +59,13 @@ class Coordinator:
     def joined(self, shard: int, totals: bytes, now: float) -> int:
         """A shard begins, or begins again after it died; the number of its incarnation."""
         number = self._incarnations[shard] = self._incarnations.get(shard, -1) + 1
-        fresh = msgspec.msgpack.decode(totals, type=Totals)
+        fresh = msgspec.msgpack.decode(totals, type=Counters)
         if number:
             self._book.gone(shard, now)
             self._leases.pop(shard, None)
             self._recalls.pop(shard, None)
             self._quiet.heard(shard, None, knows=0)
-            before = self._totals.get(shard, Totals())
+            before = self._totals.get(shard, Counters())
             lost = before.fetched - fresh.fetched
             self._warnings.append(
                 f"shard {shard} died and goes on from page {fresh.fetched:,}; "
@@ -78,12 +76,12 @@ class Coordinator:
         self._totals[shard] = fresh
         return number
 
-    def report(self, report: Report, now: float) -> Orders:
+    def report(self, report: ShardReport, now: float) -> Orders:
         shard = report.shard
         if report.incarnation != self._incarnations.get(shard):
             return Orders(stop=True)  # another has taken its place
         self._reports[shard] = report
-        self._totals[shard] = msgspec.msgpack.decode(report.totals, type=Totals)
+        self._totals[shard] = msgspec.msgpack.decode(report.totals, type=Counters)
         self._visits.extend(report.visits)
         if report.delta:
             self._delta_bytes = max(len(report.delta), self._delta_bytes * 0.9)
@@ -105,7 +103,7 @@ class Coordinator:
             recalls=recalls,
         )
 
-    def _leases_of(self, report: Report, now: float) -> tuple[list[Lease], list[str]]:
+    def _leases_of(self, report: ShardReport, now: float) -> tuple[list[AddressGrant], list[str]]:
         self._book.give_back(report.shard, report.returned, now)
         self._book.want(report.shard, report.wanted, now)
         post = self._book.post(now)
@@ -124,12 +122,12 @@ class Coordinator:
             return True
         return job.pages is not None and sum(one.fetched for one in totals) >= job.pages
 
-    def progress(self) -> Progress:
+    def progress(self) -> ShardProgress:
         """What has happened since the last call, and how things stand."""
         visits, self._visits = list(self._visits), deque(maxlen=MOST_VISITS)
         warnings, self._warnings = self._warnings, []
         reports = self._reports.values()
-        return Progress(
+        return ShardProgress(
             visits=visits,
             totals=msgspec.msgpack.encode(sum_of(list(self._totals.values()))),
             hosts=sum(report.hosts for report in reports),

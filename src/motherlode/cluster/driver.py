@@ -1,7 +1,7 @@
 """The driver: starts the shards, starts them again when they die, and gives one stream of visits.
 
 Ray does the placing and the restarting; the driver only asks each shard to run until it says that it has come to its
-end. It looks like a `Crawl` from outside: `visits`, `totals`, `stop`.
+end. It looks like a `Engine` from outside: `visits`, `totals`, `stop`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ray.exceptions import RayActorError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from motherlode.cluster.actors import PLACE, CoordinatorActor, ShardActor
-from motherlode.cluster.checkpoints import Checkpoints
-from motherlode.cluster.reports import Progress, Traffic
-from motherlode.cluster.shard import Outcome, ShardSpec
-from motherlode.crawl import CrawlFolder, Job, Totals
-from motherlode.crawl.totals import sum_of
+from motherlode.cluster.checkpoint_storage import CheckpointStorage
+from motherlode.cluster.shard import ShardResult, ShardSpec
+from motherlode.cluster.shard_messages import ShardProgress, Traffic
+from motherlode.crawler import Counters, CrawlFolder, Job
+from motherlode.crawler.stats.counters import sum_of
 from motherlode.model import Visit
 
 _PROGRESS_SECONDS = 0.3
@@ -59,12 +59,12 @@ class ShardedCrawl:
         self._folder = folder
         self._cores = cores or {}
         self._warn = warn
-        self.totals = Totals()
+        self.totals = Counters()
         self.overview = Overview()
         self.traffic = Traffic()
         self._coordinator: Any = None
         self._shards: list[Any] = []
-        self._outcomes: dict[int, Outcome] = {}
+        self._outcomes: dict[int, ShardResult] = {}
         self._stopping = False
         self._number = 0
         self._token = secrets.token_hex(16)
@@ -148,18 +148,18 @@ class ShardedCrawl:
                 'file system, or name a place for checkpoints in the job file, as in state = "s3://bucket/crawl"'
             )
 
-    async def _progress(self) -> Progress:
+    async def _progress(self) -> ShardProgress:
         try:
-            progress: Progress = await self._coordinator.progress.remote()
+            progress: ShardProgress = await self._coordinator.progress.remote()
         except RayActorError as error:
             raise OSError(f"the coordinator of the shards has died: {error}") from error
         return progress
 
-    def _take(self, progress: Progress) -> list[Visit]:
+    def _take(self, progress: ShardProgress) -> list[Visit]:
         for text in progress.warnings:
             self._warn(text)
         # in place: whoever shows progress holds on to these objects
-        fresh = msgspec.msgpack.decode(progress.totals, type=Totals)
+        fresh = msgspec.msgpack.decode(progress.totals, type=Counters)
         self._set_totals(fresh)
         self.overview.host_count = progress.hosts
         self.overview.waiting = progress.waiting
@@ -167,8 +167,8 @@ class ShardedCrawl:
         self.traffic = progress.traffic
         return self._numbered(progress.visits)
 
-    def _set_totals(self, fresh: Totals) -> None:
-        for name in Totals.__struct_fields__:
+    def _set_totals(self, fresh: Counters) -> None:
+        for name in Counters.__struct_fields__:
             setattr(self.totals, name, getattr(fresh, name))
 
     def _numbered(self, encoded: Sequence[bytes]) -> list[Visit]:
@@ -182,10 +182,12 @@ class ShardedCrawl:
     def _last(self) -> list[Visit]:
         """Visits that came after the shards' last reports."""
         ends = self._outcomes.values()
-        self._set_totals(sum_of([msgspec.msgpack.decode(end.totals, type=Totals) for end in ends]))
+        self._set_totals(sum_of([msgspec.msgpack.decode(end.totals, type=Counters) for end in ends]))
         return self._numbered([data for end in ends for data in end.visits])
 
     def _gather(self) -> None:
         """Where shards worked on folders of their own machines, fetch their last checkpoints."""
         for number in range(self._job.shards) if self._job.state else ():
-            Checkpoints(self._job.state, number).restore(CrawlFolder(self._folder.path / "shards" / f"{number:04d}"))
+            CheckpointStorage(self._job.state, number).restore(
+                CrawlFolder(self._folder.path / "shards" / f"{number:04d}")
+            )

@@ -17,9 +17,9 @@ from typing import Any
 import msgspec
 import xxhash
 
-from motherlode.crawl import CrawlFolder, Totals
-from motherlode.crawl.totals import sum_of
-from motherlode.frontier import DiskLedger, UrlState
+from motherlode.crawler import Counters, CrawlFolder
+from motherlode.crawler.stats.counters import sum_of
+from motherlode.frontier import LmdbStorage, UrlState
 from motherlode.index import QuadStore, merge
 from motherlode.model import Visit
 
@@ -54,7 +54,7 @@ def _stamp(parts: Sequence[CrawlFolder]) -> bytes:
     """What the shards have committed, as a digest of their accounts."""
     digest = xxhash.xxh3_128()
     for part in parts:
-        ledger = DiskLedger(part.frontier, read_only=True)
+        ledger = LmdbStorage(part.frontier, read_only=True)
         for name in ("totals", "frontier"):
             digest.update(ledger.note(name) or b"")
         ledger.close()
@@ -64,7 +64,7 @@ def _stamp(parts: Sequence[CrawlFolder]) -> bytes:
 def _stamp_of(folder: CrawlFolder) -> bytes | None:
     if not folder.frontier.exists() or not folder.store.exists():
         return None
-    ledger = DiskLedger(folder.frontier, read_only=True)
+    ledger = LmdbStorage(folder.frontier, read_only=True)
     try:
         return ledger.note(_STAMP)
     finally:
@@ -72,7 +72,7 @@ def _stamp_of(folder: CrawlFolder) -> bytes | None:
 
 
 def _index_words(new: CrawlFolder) -> None:
-    from motherlode.index.words import WordIndex  # the engine is heavy, and not everyone wants words
+    from motherlode.index.fulltext import WordIndex  # the engine is heavy, and not everyone wants words
 
     store = QuadStore(new.store, read_only=True)
     index = WordIndex(new.words)
@@ -83,17 +83,17 @@ def _index_words(new: CrawlFolder) -> None:
 
 def _merge_frontiers(parts: Sequence[CrawlFolder], new: CrawlFolder, stamp: bytes) -> None:
     """Known URLs, hosts, visits in the order of time, and the sums of the accounts."""
-    target = DiskLedger(new.frontier)
+    target = LmdbStorage(new.frontier)
     withheld: Counter[str] = Counter()
     state: dict[str, Any] = {"known_urls": 0, "sequence": 0, "refused": {}, "withheld": withheld}
     accounts = []
-    sources = [DiskLedger(part.frontier, read_only=True) for part in parts]
+    sources = [LmdbStorage(part.frontier, read_only=True) for part in parts]
     for source in sources:
         _copy_urls(source, target)
         for record in source.hosts():
             target.put_host(record)
         saved, frontier = source.note("totals"), source.note("frontier")
-        accounts.append(msgspec.msgpack.decode(saved, type=Totals) if saved else Totals())
+        accounts.append(msgspec.msgpack.decode(saved, type=Counters) if saved else Counters())
         part_state: dict[str, Any] = msgspec.msgpack.decode(frontier) if frontier else {"known_urls": 0, "refused": {}}
         state["known_urls"] += part_state["known_urls"]
         withheld.update(part_state.get("withheld", {}))
@@ -109,7 +109,7 @@ def _merge_frontiers(parts: Sequence[CrawlFolder], new: CrawlFolder, stamp: byte
         ledger.close()
 
 
-def _copy_urls(source: DiskLedger, target: DiskLedger) -> None:
+def _copy_urls(source: LmdbStorage, target: LmdbStorage) -> None:
     for number, (entry, state, reason) in enumerate(source.entries(), start=1):
         known = target.find(entry.url)  # hosts that another shard met as well stand in both
         if state is UrlState.WAITING and (known is None or known[1] is not UrlState.WAITING):
@@ -120,11 +120,11 @@ def _copy_urls(source: DiskLedger, target: DiskLedger) -> None:
             target.commit()
 
 
-def _copy_visits(sources: Sequence[DiskLedger], target: DiskLedger) -> list[tuple[int, int]]:
+def _copy_visits(sources: Sequence[LmdbStorage], target: LmdbStorage) -> list[tuple[int, int]]:
     """Number the visits of all shards as one crawl would have; the curve that it would have drawn."""
     decode = msgspec.msgpack.Decoder(Visit).decode
     by_time = heapq.merge(*(map(decode, source.visits()) for source in sources), key=lambda visit: visit.at)
-    counted = Totals()
+    counted = Counters()
     for number, visit in enumerate(by_time, start=1):
         counted.add(visit)
         target.append_visit(number, msgspec.msgpack.encode(replace(visit, number=number)))

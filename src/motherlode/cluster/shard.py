@@ -17,18 +17,17 @@ from typing import Protocol
 
 import msgspec
 
-from motherlode.cluster.checkpoints import Checkpoints
+from motherlode.cluster.checkpoint_storage import CheckpointStorage
 from motherlode.cluster.coordinator import MERGE_SECONDS
-from motherlode.cluster.exchange import Exchange, Send
-from motherlode.cluster.keeper import LeaseKeeper
-from motherlode.cluster.parcels import unpack
-from motherlode.cluster.reports import Orders, Report, Traffic
-from motherlode.crawl import CrawlFolder, Job, JobError
-from motherlode.crawl.assemble import Assembled, assemble
-from motherlode.crawl.neighbours import Neighbours
-from motherlode.frontier import DiskLedger, Ledger
+from motherlode.cluster.grants import GrantClient
+from motherlode.cluster.outbox import Outbox, Send, unpack
+from motherlode.cluster.shard_messages import Orders, ShardReport, Traffic
+from motherlode.crawler import CrawlFolder, Job, JobError
+from motherlode.crawler.engine.components import Peers
+from motherlode.crawler.engine.factory import Assembled, assemble
+from motherlode.frontier import FrontierStorage, LmdbStorage
 
-REPORTS_A_SECOND = 500
+REPORTS_PER_SECOND = 500
 """That the coordinator gets from all shards together."""
 _REPORT_SECONDS = 0.2
 _LOCK_SECONDS = 60.0
@@ -64,7 +63,7 @@ class ShardSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class ShardResult:
     """What a shard says at its end."""
 
     totals: bytes
@@ -77,7 +76,7 @@ class Board(Protocol):
 
     async def joined(self, shard: int, totals: bytes) -> int: ...
 
-    async def report(self, report: Report) -> Orders: ...
+    async def report(self, report: ShardReport) -> Orders: ...
 
 
 class Shard:
@@ -86,9 +85,9 @@ class Shard:
     def __init__(self, spec: ShardSpec, *, node: str = "") -> None:
         self._spec = spec
         self._assembled: Assembled | None = None
-        self._exchange: Exchange | None = None
-        self._keeper: LeaseKeeper | None = None
-        self._checkpoints = Checkpoints(spec.job.state, spec.number) if spec.job.state else None
+        self._exchange: Outbox | None = None
+        self._keeper: GrantClient | None = None
+        self._checkpoints = CheckpointStorage(spec.job.state, spec.number) if spec.job.state else None
         self._folder = CrawlFolder(spec.place(node))
         self._visits: list[bytes] = []
         self._deliveries = 0
@@ -115,7 +114,7 @@ class Shard:
         self._assembled.crawl.nudge()
         return await self._is_lasting(self._exchange)
 
-    async def _is_lasting(self, exchange: Exchange) -> bool:
+    async def _is_lasting(self, exchange: Outbox) -> bool:
         over = asyncio.create_task(self._over.wait())
         steps: list[Callable[[], Awaitable[None]]] = [exchange.lasting]
         if self._checkpoints is not None:
@@ -138,7 +137,7 @@ class Shard:
 
     # ── the crawl ────────────────────────────────────────────────────────────────────────────────────
 
-    async def run(self, board: Board, send: Send) -> Outcome:
+    async def run(self, board: Board, send: Send) -> ShardResult:
         """Crawl until the coordinator says stop."""
         processors = len(os.sched_getaffinity(0))
         await self._open_folder(self._spec.own_job(processors))
@@ -146,7 +145,7 @@ class Shard:
         exchange, crawl = self._exchange, assembled.crawl
         if exchange is None:
             raise ValueError("the crawl was put together without its neighbours")
-        self._keeper = LeaseKeeper(assembled.frontier)
+        self._keeper = GrantClient(assembled.frontier)
         self._limit = crawl.pages_begun
         if self._spec.job.pages is not None:
             crawl.limit_pages(self._limit)
@@ -178,10 +177,10 @@ class Shard:
         if self._checkpoints is not None:
             await asyncio.to_thread(self._save_at_end, self._checkpoints, assembled)
             self._checkpoints.clear(self._folder)
-        return Outcome(totals=encode(crawl.totals), visits=self._visits)
+        return ShardResult(totals=encode(crawl.totals), visits=self._visits)
 
-    def _join(self, ledger: Ledger, reason: Callable[[str], str]) -> Neighbours:
-        self._exchange = Exchange(ledger, own=self._spec.number, shards=self._spec.shards, reason=reason)
+    def _join(self, ledger: FrontierStorage, reason: Callable[[str], str]) -> Peers:
+        self._exchange = Outbox(ledger, own=self._spec.number, shards=self._spec.shards, reason=reason)
         return self._exchange
 
     async def _open_folder(self, job: Job) -> None:
@@ -203,7 +202,7 @@ class Shard:
     # ── reports ──────────────────────────────────────────────────────────────────────────────────────
 
     async def _report(self, board: Board, assembled: Assembled) -> None:
-        pause = max(_REPORT_SECONDS, self._spec.shards / REPORTS_A_SECOND)
+        pause = max(_REPORT_SECONDS, self._spec.shards / REPORTS_PER_SECOND)
         while True:
             orders = await board.report(self._made_report(assembled))
             self._obey(orders, assembled)
@@ -212,7 +211,7 @@ class Shard:
                 return
             await asyncio.sleep(pause)
 
-    def _made_report(self, assembled: Assembled) -> Report:
+    def _made_report(self, assembled: Assembled) -> ShardReport:
         crawl, frontier, exchange, keeper = assembled.crawl, assembled.frontier, self._exchange, self._keeper
         if exchange is None or keeper is None:
             raise ValueError("a shard that has not begun has nothing to report")
@@ -222,7 +221,7 @@ class Shard:
             self._limit = crawl.pages_begun  # others may have what is left of ours
             crawl.limit_pages(self._limit)
         now = time.time()
-        return Report(
+        return ShardReport(
             shard=self._spec.number,
             incarnation=self._incarnation,
             totals=msgspec.msgpack.encode(crawl.totals),
@@ -278,7 +277,7 @@ class Shard:
 
     # ── checkpoints ──────────────────────────────────────────────────────────────────────────────────
 
-    async def _save_often(self, checkpoints: Checkpoints, assembled: Assembled) -> None:
+    async def _save_often(self, checkpoints: CheckpointStorage, assembled: Assembled) -> None:
         saved_at = time.monotonic()
         while True:
             await asyncio.sleep(_REPORT_SECONDS)
@@ -293,8 +292,8 @@ class Shard:
                 if not future.done():
                     future.set_result(None)
 
-    def _save_at_end(self, checkpoints: Checkpoints, assembled: Assembled) -> None:
-        ledger = DiskLedger(self._folder.frontier, read_only=True)
+    def _save_at_end(self, checkpoints: CheckpointStorage, assembled: Assembled) -> None:
+        ledger = LmdbStorage(self._folder.frontier, read_only=True)
         try:
             checkpoints.make(self._folder, ledger, assembled.store)
         finally:

@@ -10,9 +10,9 @@ import re
 from functools import lru_cache
 
 from motherlode.detect.charset import charset_of, head_of, unmistakable
-from motherlode.detect.sniff import is_plain_html, sniff
-from motherlode.model import ContentKind, Detected, Evidence
-from motherlode.www.media import MEDIA, by_extension, by_magic, by_media_type, essence
+from motherlode.detect.content_kind import is_plain_html, sniff
+from motherlode.model import ContentKind, Detected, DetectionEvidence
+from motherlode.www.media_types import MEDIA, by_extension, by_magic, by_media_type, essence
 
 __all__ = ["detect"]
 
@@ -26,7 +26,7 @@ _RDF = frozenset(kind for kind, row in MEDIA.items() if row.is_rdf)
 _SILENT = frozenset({None, ContentKind.TEXT})
 """What a header says that leaves it to the address."""
 
-Verdict = tuple[ContentKind, Evidence]
+Verdict = tuple[ContentKind, DetectionEvidence]
 
 
 def detect(body: bytes, *, url: str, content_type: str) -> Detected:
@@ -47,20 +47,20 @@ def detect(body: bytes, *, url: str, content_type: str) -> Detected:
 def _verdict(text: bytes, url: str, content_type: str) -> Verdict:
     declared = _declared(content_type)
     if declared is ContentKind.HTML and is_plain_html(text):
-        return ContentKind.HTML, Evidence.CONTENT
+        return ContentKind.HTML, DetectionEvidence.CONTENT
     head = head_of(text)
     if not head:
-        return ContentKind.EMPTY, Evidence.CONTENT
+        return ContentKind.EMPTY, DetectionEvidence.CONTENT
     extension = by_extension(url)
     magic = None if head.startswith(b"<") else by_magic(text)
     if magic is not None:
         is_package = magic is ContentKind.ZIP and ContentKind.BINARY in (declared, extension)
-        return ContentKind.BINARY if is_package else magic, Evidence.CONTENT
+        return ContentKind.BINARY if is_package else magic, DetectionEvidence.CONTENT
     found = sniff(head, text, declared, extension)
     if _is_robots(url) and found is not ContentKind.HTML:
-        return ContentKind.ROBOTS, Evidence.EXTENSION
+        return ContentKind.ROBOTS, DetectionEvidence.EXTENSION
     if found is not None:
-        return found, Evidence.CONTENT
+        return found, DetectionEvidence.CONTENT
     return _by_claims(head, declared, extension)
 
 
@@ -73,20 +73,20 @@ def _declared(content_type: str) -> ContentKind | None:
 def _by_claims(head: bytes, declared: ContentKind | None, extension: ContentKind | None) -> Verdict:
     """For content that says nothing for itself: the header, unless the content speaks against it; then the address."""
     if _CONTROL.search(head) and not (declared is not None and MEDIA[declared].is_html):
-        return ContentKind.BINARY, Evidence.CONTENT
+        return ContentKind.BINARY, DetectionEvidence.CONTENT
     if declared is ContentKind.BINARY:
-        return ContentKind.BINARY, Evidence.HEADER
+        return ContentKind.BINARY, DetectionEvidence.HEADER
     promised = declared if declared in _RDF else extension if extension in _RDF and declared in _SILENT else None
     if promised is not None:  # its reader says what is wrong with it
-        return promised, Evidence.HEADER if declared is promised else Evidence.EXTENSION
+        return promised, DetectionEvidence.HEADER if declared is promised else DetectionEvidence.EXTENSION
     is_possible = declared is not None and (not MEDIA[declared].is_xml or head.startswith(b"<"))
     if declared is ContentKind.HTML and extension is ContentKind.TEXT and b"<" not in head:
-        return ContentKind.TEXT, Evidence.EXTENSION  # servers call all that they make HTML, text sitemaps too
+        return ContentKind.TEXT, DetectionEvidence.EXTENSION  # servers call all that they make HTML, text sitemaps too
     if declared is not None and is_possible and declared is not ContentKind.TEXT and not MEDIA[declared].is_archive:
-        return declared, Evidence.HEADER
+        return declared, DetectionEvidence.HEADER
     if extension is ContentKind.HTML and declared is None:
-        return extension, Evidence.EXTENSION
-    return ContentKind.TEXT, Evidence.CONTENT
+        return extension, DetectionEvidence.EXTENSION
+    return ContentKind.TEXT, DetectionEvidence.CONTENT
 
 
 def _is_robots(url: str) -> bool:

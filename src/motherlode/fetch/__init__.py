@@ -6,7 +6,8 @@ the frontier as data, so that their targets pass the same clocks, rules and scop
 frontier's: whoever holds a ticket may fetch at once.
 
 The life of a request: `http` takes its URL apart (`origins`), writes it (`sending`) and asks over a connection of the
-pool (`connections`), which `connecting` opens, for https under a `seal` (`secured`, `trust`); on each `wire` an answer
+pool (`connections`), which `connect_error` opens, for https under a `seal` (`secured`, `trust`);
+on each `wire` an answer
 is parsed (`parsing`) while it comes, and what comes is unpacked and judged piece by piece (`intake`). What goes wrong
 on the way is a `trouble`.
 
@@ -17,31 +18,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from motherlode.on_demand import names_from
+from motherlode.runtime.lazy import names_from
 
 if TYPE_CHECKING:
-    from motherlode.fetch.archive import Archive, ArchivedFetcher
     from motherlode.fetch.guard import AddressGuard
-    from motherlode.fetch.http import HttpFetcher, HttpLimits, HttpOptions
-    from motherlode.fetch.journal import Journal, JournalledFetcher
-    from motherlode.fetch.probing import Prober, Probing
-    from motherlode.fetch.recorded import RecordedWeb, check_recorded
+    from motherlode.fetch.http.client import HttpFetcher, HttpLimits, HttpOptions
+    from motherlode.fetch.journal import JournalledFetcher, ResponseJournal
+    from motherlode.fetch.probe import Prober, Probing
     from motherlode.fetch.robots import PRODUCT_TOKEN, RobotsRules, robots_body, robots_last
+    from motherlode.fetch.warc.replay import RecordedWeb, check_recorded
+    from motherlode.fetch.warc.writer import ArchivedFetcher, WarcArchive
 
 __all__ = [
     "PRODUCT_TOKEN",
     "AddressGuard",
-    "Archive",
     "ArchivedFetcher",
     "HttpFetcher",
     "HttpLimits",
     "HttpOptions",
-    "Journal",
     "JournalledFetcher",
     "Prober",
     "Probing",
     "RecordedWeb",
+    "ResponseJournal",
     "RobotsRules",
+    "WarcArchive",
     "check_recorded",
     "robots_body",
     "robots_last",
@@ -49,11 +50,11 @@ __all__ = [
 
 __getattr__ = names_from(
     __name__,
-    archive=["Archive", "ArchivedFetcher"],
     guard=["AddressGuard"],
-    http=["HttpFetcher", "HttpLimits", "HttpOptions"],
-    journal=["Journal", "JournalledFetcher"],
-    probing=["Prober", "Probing"],
-    recorded=["RecordedWeb", "check_recorded"],
+    journal=["JournalledFetcher", "ResponseJournal"],
+    probe=["Prober", "Probing"],
     robots=["PRODUCT_TOKEN", "RobotsRules", "robots_body", "robots_last"],
+    **{"http.client": ["HttpFetcher", "HttpLimits", "HttpOptions"]},
+    **{"warc.replay": ["RecordedWeb", "check_recorded"]},
+    **{"warc.writer": ["ArchivedFetcher", "WarcArchive"]},
 )

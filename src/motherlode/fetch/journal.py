@@ -131,7 +131,7 @@ def _read(file: BinaryIO) -> tuple[_Head, bytes] | None:
     return _decode_head(head), body
 
 
-class Journal:
+class ResponseJournal:
     """The files of a journal, and what of them is still open."""
 
     def __init__(self, folder: Path, *, state: bytes | None, ring_bytes: int = _RING_BYTES) -> None:
@@ -359,7 +359,7 @@ def _fetched(place: _Place) -> Fetched | None:
 class JournalledFetcher:
     """A fetcher that asks the journal first, and tells it every answer."""
 
-    def __init__(self, inner: Fetcher, journal: Journal) -> None:
+    def __init__(self, inner: Fetcher, journal: ResponseJournal) -> None:
         self._inner = inner
         self._journal = journal
 

@@ -26,33 +26,32 @@ is set back, in a run or between two, what was to wait waits as long as it was t
 socket: `now` is an argument, so a simulation is only another caller.
 """
 
-from motherlode.frontier.budgets import HostBudget
-from motherlode.frontier.checking import damage
-from motherlode.frontier.disk import DiskLedger
-from motherlode.frontier.domains import NOTHING_WITHHELD, Withheld, domain_refusal
-from motherlode.frontier.entries import REVISIT, Entry, HostRecord, UrlState
+from motherlode.frontier.backoff import SLOW_DOWN
+from motherlode.frontier.domain_limit import NOTHING_WITHHELD, Withheld, domain_refusal
 from motherlode.frontier.frontier import Frontier
-from motherlode.frontier.ledger import Ledger
-from motherlode.frontier.memory import MemoryLedger
-from motherlode.frontier.records import LEDGER_ERRORS
-from motherlode.frontier.retry import SLOW_DOWN
-from motherlode.frontier.tickets import MAX_REDIRECTS, Politeness, Ticket
+from motherlode.frontier.hosts import HostBudget
+from motherlode.frontier.lease import MAX_REDIRECTS, REVISIT, Entry, HostRecord, Lease, Politeness, UrlState
+from motherlode.frontier.storage.base import FrontierStorage
+from motherlode.frontier.storage.integrity import damage
+from motherlode.frontier.storage.lmdb import LmdbStorage
+from motherlode.frontier.storage.memory import MemoryStorage
+from motherlode.frontier.storage.tables import STORAGE_ERRORS
 
 __all__ = [
-    "LEDGER_ERRORS",
     "MAX_REDIRECTS",
     "NOTHING_WITHHELD",
     "REVISIT",
     "SLOW_DOWN",
-    "DiskLedger",
+    "STORAGE_ERRORS",
     "Entry",
     "Frontier",
+    "FrontierStorage",
     "HostBudget",
     "HostRecord",
-    "Ledger",
-    "MemoryLedger",
+    "Lease",
+    "LmdbStorage",
+    "MemoryStorage",
     "Politeness",
-    "Ticket",
     "UrlState",
     "Withheld",
     "damage",

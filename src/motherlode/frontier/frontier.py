@@ -10,22 +10,17 @@ from typing import cast
 
 import msgspec
 
-from motherlode.frontier.budgets import HostBudget
-from motherlode.frontier.clocks import Clocks
-from motherlode.frontier.domains import Withheld
-from motherlode.frontier.entries import REVISIT, Entry, HostRecord, UrlState
-from motherlode.frontier.hosts import Host, RulesReader
-from motherlode.frontier.intake import Intake, KeepOwn
-from motherlode.frontier.ledger import Ledger
-from motherlode.frontier.pace import Pace, retry_wait
-from motherlode.frontier.permits import RULES_LAST, Permits
-from motherlode.frontier.rests import Rests, given_up
-from motherlode.frontier.retry import HOST_GIVEN_UP_AFTER, TREATMENTS
-from motherlode.frontier.tickets import Politeness, Ticket
+from motherlode.frontier.admission import Admission, KeepOwn
+from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, TREATMENTS, Backoff, given_up
+from motherlode.frontier.domain_limit import Withheld
+from motherlode.frontier.host_queue import HostQueue
+from motherlode.frontier.hosts import Host, HostBudget, HostDelay, RulesReader, retry_wait
+from motherlode.frontier.lease import REVISIT, Entry, HostRecord, Lease, Politeness, UrlState
+from motherlode.frontier.prerequisites import RULES_LAST, Prerequisites
+from motherlode.frontier.storage.base import FrontierStorage
 from motherlode.model import FailureKind, Link, Parent, Policy, RequestKind, Waits
-from motherlode.model.selection import MAX_UNTRIED_HOSTS
-from motherlode.www.scope import Scope
-from motherlode.www.urls import host_of
+from motherlode.model.policy import MAX_UNTRIED_HOSTS
+from motherlode.www.urls import Scope, host_of
 
 _MOST_REFUSALS = 1000
 """URLs that one call of `next` refuses before it gives its caller a rest."""
@@ -49,7 +44,7 @@ class Frontier:
     def __init__(
         self,
         *,
-        ledger: Ledger,
+        ledger: FrontierStorage,
         policy: Policy,
         scope: Scope,
         read_rules: RulesReader | None,
@@ -68,8 +63,8 @@ class Frontier:
         self._budget = budget
         self._admit = admit
         """Asked of each URL when its turn comes: why it is not fetched after all, or ""."""
-        self._pace = Pace(politeness, random or Random(0))
-        self._clocks = Clocks(
+        self._pace = HostDelay(politeness, random or Random(0))
+        self._clocks = HostQueue(
             policy=policy,
             best=ledger.best,
             count=ledger.count,
@@ -77,10 +72,10 @@ class Frontier:
             pace=self._pace,
             max_untried_hosts=max_untried_hosts,
         )
-        self._rests = Rests(clocks=self._clocks, pace=self._pace, politeness=politeness)
+        self._rests = Backoff(clocks=self._clocks, pace=self._pace, politeness=politeness)
         self._hosts = self._clocks.hosts
-        self._intake = Intake(ledger=ledger, policy=policy, clocks=self._clocks, scope=scope, keep_own=keep_own)
-        self._permits = Permits(clocks=self._clocks, read_rules=read_rules, is_own=is_own)
+        self._intake = Admission(ledger=ledger, policy=policy, clocks=self._clocks, scope=scope, keep_own=keep_own)
+        self._permits = Prerequisites(clocks=self._clocks, read_rules=read_rules, is_own=is_own)
         self._dirty: set[str] = set()
         self._unsettled = 0
         """URLs that were taken from the queue and have neither ended nor gone back."""
@@ -111,7 +106,7 @@ class Frontier:
 
     # ── URLs go out ──────────────────────────────────────────────────────────────────────────────────
 
-    def next(self, now: float) -> Ticket | None:
+    def next(self, now: float) -> Lease | None:
         """Leave for one request, or None where nothing may be fetched now."""
         if now < self._intake.now - _UNEVEN:
             self._turn_back(now)
@@ -174,7 +169,7 @@ class Frontier:
         self._awaited_since -= seconds
         self._dirty.update(self._hosts)
 
-    def _next_held(self, now: float) -> Ticket | None:
+    def _next_held(self, now: float) -> Lease | None:
         while (held := self._permits.next_held(now)) is not None:
             ticket = self._issue(*held, now)
             self._clocks.settle(held[0])
@@ -182,7 +177,7 @@ class Frontier:
                 return ticket
         return None
 
-    def _issue(self, host: Host, entry: Entry, now: float) -> Ticket | None:
+    def _issue(self, host: Host, entry: Entry, now: float) -> Lease | None:
         """Leave for a page, or for what must be known before it; None where the page is refused."""
         refusal = self._refusal(host, entry)
         ticket = None if refusal else self._permits.for_page(host, entry, now)
@@ -197,7 +192,7 @@ class Frontier:
             return unwanted
         return self._budget.refusal(host.record, host.unaccounted)
 
-    def errand(self, url: str, now: float, *, by_rules: bool = True) -> Ticket | float | None:
+    def errand(self, url: str, now: float, *, by_rules: bool = True) -> Lease | float | None:
         """Leave for a request that no policy picked but a page needs; or when to ask again; None where rules forbid it.
 
         While the rules of the host are unknown, the ticket is for its robots.txt: introduce them and ask again, or
@@ -205,14 +200,14 @@ class Frontier:
         """
         return self._permits.for_errand(url, now, by_rules=by_rules)
 
-    def drop(self, ticket: Ticket) -> None:
+    def drop(self, ticket: Lease) -> None:
         """The rules or the address that an errand needs could not be had."""
         self._permits.give_up(ticket)
         self._clocks.settle(self._hosts[ticket.host])
 
     # ── answers come back ────────────────────────────────────────────────────────────────────────────
 
-    def answered(self, ticket: Ticket, now: float, *, elapsed: float = 0.0, address: str = "") -> None:
+    def answered(self, ticket: Lease, now: float, *, elapsed: float = 0.0, address: str = "") -> None:
         """The request has ended: the clocks of its host and its address run from here, whatever is still to be done.
 
         `elapsed` is how long the answer took, `address` who gave it.
@@ -229,37 +224,37 @@ class Frontier:
                 self._clocks.touch_address(address, now)
                 self._clocks.move(asked, address)
 
-    def slow_down(self, ticket: Ticket, now: float, *, retry_after: float | None) -> None:
+    def slow_down(self, ticket: Lease, now: float, *, retry_after: float | None) -> None:
         """The host of an errand, or of another's rules, said that we ask too much: it rests, as it would after saying
         so for a page."""
         host = self._hosts[host_of(ticket.url)]
         self._rests.slow_down(host, now, retry_after=retry_after)
         self._dirty.add(host.record.name)
 
-    def response_time(self, ticket: Ticket) -> float:
+    def response_time(self, ticket: Lease) -> float:
         """Seconds that answers of the ticket's host take, smoothed; 0 while none has come."""
         return self._hosts[ticket.host].record.response
 
-    def resolved(self, ticket: Ticket, address: str) -> None:
+    def resolved(self, ticket: Lease, address: str) -> None:
         """The address is known; what waited for it goes next, by the address's clock too."""
         self._dirty.add(self._permits.resolved(ticket, address))
 
-    def introduce(self, ticket: Ticket, robots: bytes, now: float, *, lasts: float = RULES_LAST) -> None:
+    def introduce(self, ticket: Lease, robots: bytes, now: float, *, lasts: float = RULES_LAST) -> None:
         """A host's robots.txt has been read, and holds for so many seconds; its held page goes next."""
         host, url = self._hosts[ticket.host], ticket.entry.url
         self._permits.introduce(host, url, robots, now, read_from=ticket.url, lasts=lasts)
         self._dirty.add(ticket.host)
 
-    def reroute(self, ticket: Ticket, location: str) -> bool:
+    def reroute(self, ticket: Lease, location: str) -> bool:
         """A host's robots.txt is said to lie elsewhere: ask there once the clocks allow. False after too many hops."""
         return self._permits.reroute(self._hosts[ticket.host], location)
 
-    def without_rules(self, ticket: Ticket, kind: FailureKind, now: float, *, retry_after: float | None) -> None:
+    def without_rules(self, ticket: Lease, kind: FailureKind, now: float, *, retry_after: float | None) -> None:
         """The robots.txt that a ticket was for could not be read: its host is left alone for a while."""
         self._rests.without_rules(self._hosts[ticket.host], kind, now, retry_after=retry_after)
         self._dirty.add(ticket.host)
 
-    def defer(self, ticket: Ticket, kind: FailureKind, now: float, *, retry_after: float | None) -> None:
+    def defer(self, ticket: Lease, kind: FailureKind, now: float, *, retry_after: float | None) -> None:
         """A host's robots.txt could not be read: the host rests, and its page waits again.
 
         Where answers never change, the host is given up at once.
@@ -269,7 +264,7 @@ class Frontier:
         self._intake.enqueue(ticket.entry)
         self._clocks.settle(host)
 
-    def done(self, ticket: Ticket, *, relevant: bool = False) -> None:
+    def done(self, ticket: Lease, *, relevant: bool = False) -> None:
         """The ticket's page was fetched, and its facts are on their way to the store."""
         host = self._hosts[ticket.host]
         if relevant:
@@ -281,7 +276,7 @@ class Frontier:
         self._unsettled -= 1
         self._ledger.finish(ticket.entry, UrlState.DONE, "")
 
-    def probed(self, ticket: Ticket, now: float, *, retry_after: float | None = None) -> None:
+    def probed(self, ticket: Lease, now: float, *, retry_after: float | None = None) -> None:
         """The ticket was used for a HEAD, and its page is worth a request of its own: the next one to its host."""
         host = self._hosts[ticket.host]
         if retry_after and self._politeness.retries:
@@ -292,7 +287,7 @@ class Frontier:
             self._unsettled -= 1
             self._intake.enqueue_later(ticket.entry, now)
 
-    def elsewhere(self, ticket: Ticket, now: float) -> None:
+    def elsewhere(self, ticket: Lease, now: float) -> None:
         """Nobody was met at the address that the ticket was for, and its host has others: nothing was sent, so the same
         goes again as soon as the next address is known and its clock allows."""
         self._clocks.move(self._hosts[host_of(ticket.url)], "")
@@ -303,12 +298,12 @@ class Frontier:
         else:
             self._permits.ask_again(host)
 
-    def revisited(self, ticket: Ticket, entry: Entry) -> Ticket:
+    def revisited(self, ticket: Lease, entry: Entry) -> Lease:
         """A revisit has come to its end: the ticket to close, for the entry as it was before."""
         self._intake.revisits_left -= 1
         return msgspec.structs.replace(ticket, entry=entry)
 
-    def failed(self, ticket: Ticket, kind: FailureKind, now: float, *, retry_after: float | None) -> bool:
+    def failed(self, ticket: Lease, kind: FailureKind, now: float, *, retry_after: float | None) -> bool:
         """The ticket's page gave a failure; True where it will be tried again."""
         entry = msgspec.structs.replace(ticket.entry, attempts=ticket.entry.attempts + 1)
         host = self._let_go(ticket)
@@ -327,7 +322,7 @@ class Frontier:
             self._ledger.finish(entry, state, kind.value)
         return again
 
-    def put_back(self, ticket: Ticket, kind: FailureKind, now: float) -> None:
+    def put_back(self, ticket: Lease, kind: FailureKind, now: float) -> None:
         """The failure was our own network's: neither page nor host is charged with it, and the page waits again."""
         host = self._let_go(ticket)
         host.unaccounted = max(0, host.unaccounted - 1)
@@ -337,14 +332,14 @@ class Frontier:
         self._intake.enqueue(ticket.entry)
         self._clocks.settle(host)
 
-    def refuse(self, ticket: Ticket, reason: str) -> None:
+    def refuse(self, ticket: Lease, reason: str) -> None:
         """The ticket cannot be used: nothing was sent, so its page costs nobody's budget."""
         host = self._let_go(ticket)
         host.unaccounted = max(0, host.unaccounted - 1)
         self._intake.refuse(ticket.entry, reason)
         self._clocks.settle(host)
 
-    def _let_go(self, ticket: Ticket) -> Host:
+    def _let_go(self, ticket: Lease) -> Host:
         """The host of a ticket of which nothing has come; its page is nobody's until it waits again, or has ended."""
         host = self._hosts[ticket.host]
         self._unsettled -= 1

@@ -10,26 +10,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from motherlode.on_demand import names_from
+from motherlode.runtime.lazy import names_from
 
 if TYPE_CHECKING:
-    from motherlode.index.apart import StoreApart
-    from motherlode.index.crawl_store import CrawlStore, StoreHere
-    from motherlode.index.export import export_nquads
-    from motherlode.index.keys import syntax_keys
-    from motherlode.index.records import PROVENANCE, PageRecord, RunRecord, page_lines
-    from motherlode.index.store import QuadStore, merge, store_bytes
-    from motherlode.index.writer import Writer
+    from motherlode.index.crawl_store import BatchWriter, CrawlStore, LocalStore
+    from motherlode.index.export.nquads import export_nquads
+    from motherlode.index.page_record import PROVENANCE, PageRecord, RunRecord, page_lines, syntax_keys
+    from motherlode.index.quad_store import QuadStore, merge, store_bytes
+    from motherlode.index.store_client import StoreClient
 
 __all__ = [
     "PROVENANCE",
+    "BatchWriter",
     "CrawlStore",
+    "LocalStore",
     "PageRecord",
     "QuadStore",
     "RunRecord",
-    "StoreApart",
-    "StoreHere",
-    "Writer",
+    "StoreClient",
     "export_nquads",
     "merge",
     "page_lines",
@@ -39,11 +37,9 @@ __all__ = [
 
 __getattr__ = names_from(
     __name__,
-    apart=["StoreApart"],
-    crawl_store=["CrawlStore", "StoreHere"],
-    export=["export_nquads"],
-    keys=["syntax_keys"],
-    records=["PROVENANCE", "PageRecord", "RunRecord", "page_lines"],
-    store=["QuadStore", "merge", "store_bytes"],
-    writer=["Writer"],
+    crawl_store=["BatchWriter", "CrawlStore", "LocalStore"],
+    page_record=["PROVENANCE", "PageRecord", "RunRecord", "page_lines", "syntax_keys"],
+    quad_store=["QuadStore", "merge", "store_bytes"],
+    store_client=["StoreClient"],
+    **{"export.nquads": ["export_nquads"]},
 )

@@ -9,6 +9,6 @@ with a web framework.
 
 from motherlode.serve.access import Access
 from motherlode.serve.application import serve
-from motherlode.serve.protocol import Limits
+from motherlode.serve.sparql import QueryLimits
 
-__all__ = ["Access", "Limits", "serve"]
+__all__ = ["Access", "QueryLimits", "serve"]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from motherlode.serve.protocol import ALLOWED
+from motherlode.serve.sparql import ALLOWED
 from motherlode.www.urls import canonical, host_of
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{0,5})?", re.ASCII)

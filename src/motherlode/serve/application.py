@@ -13,20 +13,17 @@ from importlib import resources
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from motherlode.crawl.folder import CrawlFolder
-from motherlode.crawl.plot import CHART_STYLE, COLOURS
-from motherlode.index.words import Search
+from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.report.plot import CHART_STYLE, COLOURS
+from motherlode.index.fulltext import Search
 from motherlode.serve.access import Access
-from motherlode.serve.asking import asking
-from motherlode.serve.crawl import CrawlView
-from motherlode.serve.finding import searching
-from motherlode.serve.html import page, problem
-from motherlode.serve.knowing import about_entity, about_node, about_page
 from motherlode.serve.negotiation import HTML, JSON, choose, named
-from motherlode.serve.overview import TOP_TYPES, live_part, overview
-from motherlode.serve.pool import AnswerPool, QueryFailure
-from motherlode.serve.protocol import Limits, SparqlEndpoint, endpoint_url
-from motherlode.serve.results import Row, select
+from motherlode.serve.query_pool import QueryFailure, QueryPool
+from motherlode.serve.sparql import QueryLimits, SparqlEndpoint, endpoint_url
+from motherlode.serve.views.elements import Row, page, problem, select
+from motherlode.serve.views.entity_pages import about_entity, about_node, about_page
+from motherlode.serve.views.overview import TOP_TYPES, CrawlView, live_part, overview
+from motherlode.serve.views.search_pages import asking, searching
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Page = Callable[[web.Request], Awaitable[tuple[int, str]]]
@@ -60,10 +57,10 @@ class _Types:
     running: bool
 
 
-class Site:
+class CrawlSite:
     """The pages. Each takes its parameters from the address alone, and works without scripts."""
 
-    def __init__(self, view: CrawlView, pool: AnswerPool, limits: Limits) -> None:
+    def __init__(self, view: CrawlView, pool: QueryPool, limits: QueryLimits) -> None:
         self._view = view
         self._pool = pool
         self._limits = limits
@@ -244,12 +241,12 @@ def response_headers(access: Access) -> Callable[[web.Request, web.StreamRespons
     return complete
 
 
-def application(folder: CrawlFolder, limits: Limits, access: Access | None = None) -> web.Application:
+def application(folder: CrawlFolder, limits: QueryLimits, access: Access | None = None) -> web.Application:
     """The application for a crawl's folder. Call it inside a running event loop."""
     access = access or Access()
-    pool = AnswerPool(folder.store, folder.words, workers=limits.workers, waiting=limits.waiting)
+    pool = QueryPool(folder.store, folder.words, workers=limits.workers, waiting=limits.waiting)
     made = web.Application(middlewares=[host_check(access), guarded], client_max_size=limits.query + 100_000)
-    made.add_routes(Site(CrawlView(folder), pool, limits).routes())
+    made.add_routes(CrawlSite(CrawlView(folder), pool, limits).routes())
     made.on_response_prepare.append(response_headers(access))
 
     async def close(_: web.Application) -> None:
@@ -263,7 +260,7 @@ async def serve(
     folder: CrawlFolder,
     *,
     port: int,
-    limits: Limits,
+    limits: QueryLimits,
     until: asyncio.Event,
     access: Access | None = None,
     ready: Callable[[str], None] = lambda address: None,

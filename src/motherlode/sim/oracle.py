@@ -16,8 +16,8 @@ from collections import deque
 from collections.abc import Sequence
 
 from motherlode.model import Feedback, Link, Parent, Rating
-from motherlode.policy.waiting import Patient
-from motherlode.sim.webs import SimPage, SimulatedWeb
+from motherlode.policies.priority_queue import WaitRule
+from motherlode.sim.simulated_web import SimPage, SimulatedWeb
 from motherlode.www.urls import host_of
 
 _FAR = 1 << 30
@@ -99,7 +99,7 @@ def _targets(page: SimPage) -> list[str]:
     return [page.location] if page.location else [link.url for link in page.links]
 
 
-class OraclePolicy(Patient):
+class OraclePolicy(WaitRule):
     """Each URL is an arm of its own, because any URL's value may change at any time.
 
     Where clocks let hosts rest, the best crawl is one that waits for them.

@@ -3,7 +3,7 @@
 The life of a document here: its kind picks a row of extractors from one table. Each extractor has a gate, which asks
 for marks in the bytes that one scan has found; most pages pass few of them. An extractor that is let through gets the
 document, whose text and HTML tree are made once and shared, and a supply of blank nodes of its own; it gives an
-`Extraction`: the statements and problems of one syntax. All extractions together are the page's `Facts`.
+`Extraction`: the statements and problems of one syntax. All extractions together are the page's `TransformResult`.
 
 What is guaranteed:
 
@@ -22,20 +22,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from motherlode.on_demand import names_from
+from motherlode.runtime.lazy import names_from
 
 if TYPE_CHECKING:
+    from motherlode.transform.archives import member_url, members
     from motherlode.transform.options import TransformOptions
-    from motherlode.transform.registry import EXTRACTORS, Extractor
-    from motherlode.transform.transforming import merge, transform
-    from motherlode.transform.unpack import member_url, members
+    from motherlode.transform.pipeline import EXTRACTORS, Extractor, merge, transform
 
 __all__ = ["EXTRACTORS", "Extractor", "TransformOptions", "member_url", "members", "merge", "transform"]
 
 __getattr__ = names_from(
     __name__,
+    archives=["member_url", "members"],
     options=["TransformOptions"],
-    registry=["EXTRACTORS", "Extractor"],
-    transforming=["merge", "transform"],
-    unpack=["member_url", "members"],
+    pipeline=["EXTRACTORS", "Extractor", "merge", "transform"],
 )

@@ -1,18 +1,43 @@
-"""A body that has been detected, with its text and its HTML tree made at most once, whoever asks first."""
+"""XHTML for an HTML parser: `<script src="x"/>` is an empty element in XML, and in HTML one that never ends."""
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from motherlode.model import ContentKind, Detected, Problem
-from motherlode.www.html_guard import guarded
-from motherlode.www.html_selfclosing import with_end_tags
+from motherlode.www.html_limits import guarded
+from motherlode.www.html_prefilter import Mark, marks_in
 from motherlode.www.iri import check, repair_message, resolve_and_check
-from motherlode.www.marks import Mark, marks_in
 from motherlode.www.urls import parse
-from motherlode.www.xmltree import XmlTree, parse_xml
+from motherlode.www.xml import XmlTree, parse_xml
+
+_EMPTY = re.compile(rb"<([A-Za-z][^\s/>\"']*+)((?:[^>\"'/]++|/(?!>)|\"[^\"]*+\"|'[^']*+')*+)/>")
+_VOID = frozenset(
+    (
+        *(b"area", b"base", b"br", b"col", b"embed", b"frame", b"hr", b"img", b"input", b"link", b"meta", b"param"),
+        *(b"source", b"track", b"wbr"),
+    )
+)
+
+
+def with_end_tags(markup: bytes) -> bytes:
+    """The markup with an end tag for every element that a slash has closed.
+
+    >>> with_end_tags(b'<p id="a/>b"/><br/><a href=x></a>')
+    b'<p id="a/>b"></p><br/><a href=x></a>'
+    """
+    return _EMPTY.sub(_spelt_out, markup) if b"/>" in markup else markup
+
+
+def _spelt_out(match: re.Match[bytes]) -> bytes:
+    name, attributes = match[1], match[2]
+    return match[0] if name.lower() in _VOID else b"<" + name + attributes + b"></" + name + b">"
+
+
+# ── A body that has been detected, with its text and its HTML tree made at most once, whoever asks first.
 
 _UTF8_NAMES = frozenset({"utf-8", "utf8", "utf_8", "utf-8-sig", "utf_8_sig", "ascii", "us-ascii"})
 _UTF8_MARK = b"\xef\xbb\xbf"

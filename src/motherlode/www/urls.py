@@ -1,15 +1,66 @@
-"""URLs as browsers understand them (WHATWG), and the canonical form under which the frontier knows each page once."""
+"""Tracking and session parameters of addresses, by the table in tracking.txt, and sessions in paths."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
+from importlib.resources import files
 from ipaddress import ip_address
 from typing import Any
 
 import ada_url
+import msgspec
 
-from motherlode.www.tracking import is_tracking, without_sessions
+_LINES = (line.partition("#")[0].strip() for line in (files(__package__) / "tracking.txt").read_text().splitlines())
+_TABLE = [line for line in _LINES if line]
+
+NAMES = frozenset(line for line in _TABLE if line[-1] not in "*?")
+PREFIXES = tuple(line[:-1] for line in _TABLE if line.endswith("*"))
+IF_OPAQUE = frozenset(line[:-1] for line in _TABLE if line.endswith("?"))
+"""Names of sessions that are names of other things too: dropped where the value is a session's."""
+
+_OPAQUE = re.compile(r"[0-9a-fA-F]{32}|[0-9a-fA-F]{40}|[0-9a-f]{64}|(?=[a-z]*[0-9])[0-9a-z]{26}")
+"""Digests of the usual lengths, and what PHP makes: no number, word or title looks like this."""
+
+_PATH_PARAMETER = re.compile(r";([^/;=]++=[^/;]*+)")
+"""A parameter of a path segment, as servlets write them."""
+_COOKIELESS = re.compile(
+    r"/\((?:(?:X\(1\))?+(?:[AFS]\([\w-]{20,}+\)(?:X\(1\))?+)++|(?=[a-z]*+[0-9])[0-9a-z]{24})\)(?=/)", re.ASCII
+)
+"""A segment in which ASP.NET keeps what else would be cookies: session, sign-in, visitor (`S`, `F`, `A`), and whether
+there may be any (`X`). Its first version wrote the bare session."""
+
+
+def is_tracking(parameter: str) -> bool:
+    """Whether a parameter of a query, `name=value`, can be dropped.
+
+    >>> [is_tracking(it) for it in ("utm_source=feed", "PHPSESSID=1", "sid=12", "sid=d41d8cd98f00b204e9800998ecf8427e")]
+    [True, True, False, True]
+    """
+    name, _, value = parameter.partition("=")
+    name = name.lower()
+    if name in NAMES or name.startswith(PREFIXES):
+        return True
+    return name in IF_OPAQUE and _OPAQUE.fullmatch(value) is not None
+
+
+def without_sessions(path: str) -> str:
+    """A path without parameters that a query would lose, and without the segments of ASP.NET's sessions.
+
+    >>> without_sessions("/a;jsessionid=1/b;sid=2"), without_sessions("/x/(S(lit3py55t21z5v55vlm25s55))/page.aspx")
+    ('/a/b;sid=2', '/x/page.aspx')
+    """
+    if ";" in path:
+        path = _PATH_PARAMETER.sub(_unless_tracking, path)
+    return _COOKIELESS.sub("", path) if "/(" in path else path
+
+
+def _unless_tracking(parameter: re.Match[str]) -> str:
+    return "" if is_tracking(parameter[1]) else parameter[0]
+
+
+# ── URLs as browsers understand them (WHATWG), and the canonical form under which the frontier knows each page once.
 
 MAX_URL_LENGTH = 4096
 """Longer addresses are traps or data, not pages."""
@@ -242,3 +293,65 @@ def registrable_domain(host: str) -> str:
         domain: str | None = _suffixes().privatesuffix(name)
         return domain or name
     return name
+
+
+# ── Which addresses a crawl may take up at all.
+
+Scope = Callable[[str], str]
+"""Gives the reason why a URL stays out, or "" where it may come in."""
+
+OUT_OF_SCOPE = "out of scope"
+_BEGINNING = "https"
+"""Of this a plain word must be the beginning, if any URL is to match it; otherwise it is a slip (`hosts`, `domain`)."""
+
+
+class ScopeRule(msgspec.Struct, frozen=True, array_like=True):
+    """A scope as it travels to other processes."""
+
+    spec: str = "web"
+    names: frozenset[str] = frozenset()
+    """The hosts or domains of the seeds, where they are the scope."""
+
+    @property
+    def is_everything(self) -> bool:
+        return self.spec == "web"
+
+    def scope(self) -> Scope:
+        names = self.names
+        if self.is_everything:
+            return lambda url: ""
+        if self.spec == "host":
+            return lambda url: "" if host_of(url) in names else OUT_OF_SCOPE
+        if self.spec == "pld":
+            return lambda url: "" if registrable_domain(host_of(url)) in names else OUT_OF_SCOPE
+        matches = re.compile(self.spec).match
+        return lambda url: "" if matches(url) else OUT_OF_SCOPE
+
+
+def scope_rule(spec: str, seeds: Iterable[str]) -> ScopeRule:
+    """The scope that a user means by `host`, `pld`, `web` or a regular expression that must match from the start."""
+    if spec == "host":
+        return ScopeRule(spec, frozenset(map(host_of, seeds)))
+    if spec == "pld":
+        return ScopeRule(spec, frozenset(registrable_domain(host_of(seed)) for seed in seeds))
+    try:
+        re.compile(spec)
+    except re.error as error:
+        raise ValueError(f"scope must be host, pld, web or a regular expression; {spec!r} is none: {error}") from error
+    if spec != "web" and spec.isalnum() and not _BEGINNING.startswith(spec):
+        raise ValueError(
+            f"scope must be host, pld, web or a regular expression that a URL matches from its start; no URL begins "
+            f"with {spec!r}"
+        )
+    return ScopeRule(spec)
+
+
+def scope_from(spec: str, seeds: Iterable[str]) -> Scope:
+    """See `scope_rule`.
+
+    >>> scope_from("pld", ["http://www.example.org/"])("http://data.example.org/x")
+    ''
+    >>> scope_from("host", ["http://www.example.org/"])("http://data.example.org/x")
+    'out of scope'
+    """
+    return scope_rule(spec, seeds).scope()

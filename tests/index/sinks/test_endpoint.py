@@ -11,8 +11,7 @@ import pytest
 
 from motherlode.index import PROVENANCE
 from motherlode.index.sinks import Sinks, open_sinks, sink_settings, sink_states
-from motherlode.index.sinks.endpoint import EndpointSink
-from motherlode.index.sinks.spool import SpoolFullError
+from motherlode.index.sinks.endpoint import EndpointSink, SpoolFullError
 
 from .records import P, record
 from .servers import OxigraphServer, Script, ScriptedServer

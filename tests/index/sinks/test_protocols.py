@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.index import PROVENANCE
-from motherlode.index.sinks.changes import PageChange, change_from
-from motherlode.index.sinks.client import Client
+from motherlode.index.sinks.endpoint import EndpointClient
+from motherlode.index.sinks.nquads_sink import PageChange, change_from
 from motherlode.index.sinks.protocols import NTRIPLES_TYPE, UPDATE_TYPE, send_graphs, send_update, update_of
 from motherlode.model.terms import literal
 
@@ -70,16 +70,16 @@ def test_sending_twice_is_sending_once_and_the_last_word_counts(pages: list[tupl
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[[Script], tuple[ScriptedServer, Callable[[str], Client]]]]:
+def serve() -> Iterator[Callable[[Script], tuple[ScriptedServer, Callable[[str], EndpointClient]]]]:
     servers: list[ScriptedServer] = []
-    clients: list[Client] = []
+    clients: list[EndpointClient] = []
 
-    def started(script: Script) -> tuple[ScriptedServer, Callable[[str], Client]]:
+    def started(script: Script) -> tuple[ScriptedServer, Callable[[str], EndpointClient]]:
         server = ScriptedServer(script)
         servers.append(server)
 
-        def client(target: str) -> Client:
-            clients.append(Client(server.root + target, seconds=30.0, headers={}))
+        def client(target: str) -> EndpointClient:
+            clients.append(EndpointClient(server.root + target, seconds=30.0, headers={}))
             return clients[-1]
 
         return server, client
@@ -91,7 +91,7 @@ def serve() -> Iterator[Callable[[Script], tuple[ScriptedServer, Callable[[str],
         server.stop()
 
 
-Serve = Callable[[Script], tuple[ScriptedServer, Callable[[str], Client]]]
+Serve = Callable[[Script], tuple[ScriptedServer, Callable[[str], EndpointClient]]]
 
 
 def test_several_pages_are_one_update(serve: Serve) -> None:

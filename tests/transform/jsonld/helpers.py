@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from motherlode.model import ContentKind, Detected, Evidence, Extraction, Statement, Syntax
+from motherlode.model import ContentKind, Detected, DetectionEvidence, Extraction, Statement, Syntax
 from motherlode.transform import jsonld
-from motherlode.transform.blank import BlankNames
-from motherlode.transform.jsonld.processor import Processed, to_rdf
-from motherlode.transform.jsonld.settings import ProcessorOptions
+from motherlode.transform.bnodes import BlankNames
+from motherlode.transform.jsonld.processor_options import ProcessorOptions
+from motherlode.transform.jsonld.to_rdf import ProcessedDocument, to_rdf
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
 
@@ -22,7 +22,7 @@ def names() -> BlankNames:
     return BlankNames(BASE, Syntax.JSON_LD)
 
 
-def process(document: Any, **options: Any) -> Processed:
+def process(document: Any, **options: Any) -> ProcessedDocument:
     """A decoded document, strictly unless told otherwise."""
     return to_rdf(document, names(), ProcessorOptions(**{"base": BASE, **options}))
 
@@ -38,7 +38,7 @@ def objects(document: Any, **options: Any) -> list[str]:
 
 def page(html: str | bytes, *, url: str = BASE, kind: ContentKind = ContentKind.HTML) -> Document:
     body = html if isinstance(html, bytes) else html.encode("utf-8", "surrogatepass")
-    return Document(url=url, body=body, detected=Detected(kind=kind, evidence=Evidence.CONTENT))
+    return Document(url=url, body=body, detected=Detected(kind=kind, evidence=DetectionEvidence.CONTENT))
 
 
 def extract(html: str | bytes, *, contexts: dict[str, bytes] | None = None, most: int = 500_000) -> Extraction:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from motherlode.model import Statement
 from motherlode.transform.jsonld.errors import JsonLdError
-from motherlode.transform.jsonld.keywords import KEYWORDS
+from motherlode.transform.jsonld.processor_options import KEYWORDS
 
 from .helpers import extract_block, process, read
 

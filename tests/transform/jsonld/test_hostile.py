@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from motherlode.model import Extraction
-from motherlode.transform.jsonld.settings import Limits
+from motherlode.transform.jsonld.processor_options import ProcessorLimits
 
 from .helpers import extract, extract_block, process, read
 
@@ -79,8 +79,8 @@ def test_thousands_of_remote_contexts() -> None:
     urls = [f"http://c/{n}" for n in range(5000)]
     with soon():
         found = process({"@context": urls, "http://p/": "x"}, strict=False)
-    assert len(found.wanted) <= Limits().remote_loads
-    assert len(found.notes) <= Limits().problems + 1
+    assert len(found.wanted) <= ProcessorLimits().remote_loads
+    assert len(found.notes) <= ProcessorLimits().problems + 1
 
 
 def test_contexts_that_branch() -> None:

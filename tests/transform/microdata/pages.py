@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from motherlode.model import ContentKind, Extraction, Syntax
-from motherlode.transform.blank import BlankNames
+from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.microdata import extract
 from tests.www.pages import URL, document
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from motherlode.www.marks import Mark, marks_in
+from motherlode.www.html_prefilter import Mark, marks_in
 from tests.transform.microdata.pages import SCHEMA, facts, microdata
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from motherlode.model import ContentKind, Detected, Evidence, Extraction, Syntax
-from motherlode.transform.blank import BlankNames
+from motherlode.model import ContentKind, Detected, DetectionEvidence, Extraction, Syntax
+from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.microformats import extract, parse
 from motherlode.www.document import Document
 
@@ -14,7 +14,7 @@ MF = "http://microformats.org/profile/"
 
 
 def document(html: str, url: str = URL, kind: ContentKind = ContentKind.HTML) -> Document:
-    detected = Detected(kind=kind, evidence=Evidence.CONTENT)
+    detected = Detected(kind=kind, evidence=DetectionEvidence.CONTENT)
     return Document(url=url, body=html.encode(), detected=detected)
 
 

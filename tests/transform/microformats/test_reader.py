@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from motherlode.model import ContentKind
-from motherlode.transform.microformats.names import LAYOUT_NAMES
+from motherlode.transform.microformats.class_names import LAYOUT_NAMES
 from motherlode.transform.microformats.reader import read_items
 
 from .pages import document, facts

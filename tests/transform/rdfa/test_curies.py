@@ -5,23 +5,26 @@ from __future__ import annotations
 import pytest
 
 from motherlode.model import Syntax
-from motherlode.transform.blank import BlankNames
-from motherlode.transform.rdfa.context import Context, Lists
+from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.rdfa.curies import Resolver
-from motherlode.transform.rdfa.hosts import PREFIXES, TERMS
-from motherlode.transform.rdfa.report import Report
+from motherlode.transform.rdfa.evaluation_context import PREFIXES, TERMS, EvaluationContext, Lists
+from motherlode.transform.rdfa.processor_graph import ProcessorGraph
 
 XHV = "http://www.w3.org/1999/xhtml/vocab#"
 
 
-def context(vocabulary: str = "") -> Context:
+def context(vocabulary: str = "") -> EvaluationContext:
     prefixes = {**PREFIXES, "ex": "http://ex/", "rel": "dir/"}
     base = "http://b/a/b"
-    return Context(base=base, subject="", object="", lists=Lists(""), prefixes=prefixes, vocabulary=vocabulary)
+    return EvaluationContext(
+        base=base, subject="", object="", lists=Lists(""), prefixes=prefixes, vocabulary=vocabulary
+    )
 
 
 def resolver() -> Resolver:
-    return Resolver(url="http://d/a/b", terms=TERMS, names=BlankNames("http://b/", Syntax.RDFA), report=Report())
+    return Resolver(
+        url="http://d/a/b", terms=TERMS, names=BlankNames("http://b/", Syntax.RDFA), report=ProcessorGraph()
+    )
 
 
 @pytest.mark.parametrize(

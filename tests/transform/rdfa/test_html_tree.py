@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motherlode.transform.rdfa.hosts import TERMS
+from motherlode.transform.rdfa.evaluation_context import TERMS
 from motherlode.transform.rdfa.html_tree import html_tree
 from tests.transform.rdfa.pages import triples
 from tests.www.pages import document

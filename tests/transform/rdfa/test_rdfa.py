@@ -7,9 +7,9 @@ import time
 import pytest
 
 from motherlode.model import ContentKind, Syntax
-from motherlode.transform.blank import BlankNames
+from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.rdfa import MARKS, processor_graph
-from motherlode.www.marks import marks_in
+from motherlode.www.html_prefilter import marks_in
 from tests.transform.rdfa.pages import rdfa, triples
 from tests.www.pages import URL, document
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from motherlode.model import ContentKind, Detected, Evidence, Extraction, Syntax
-from motherlode.transform.blank import BlankNames
+from motherlode.model import ContentKind, Detected, DetectionEvidence, Extraction, Syntax
+from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import Stylesheet, TransformOptions
 from motherlode.transform.xslt import extract
 from motherlode.www.document import Document
@@ -18,7 +18,9 @@ Facts = set[tuple[str, str, str]]
 
 def document(body: str | bytes, kind: ContentKind = ContentKind.XML, charset: str = "utf-8") -> Document:
     data = body.encode() if isinstance(body, str) else body
-    return Document(url=URL, body=data, detected=Detected(kind=kind, evidence=Evidence.CONTENT, charset=charset))
+    return Document(
+        url=URL, body=data, detected=Detected(kind=kind, evidence=DetectionEvidence.CONTENT, charset=charset)
+    )
 
 
 def transformed(page: Document, options: TransformOptions = DEFAULT) -> Extraction:

@@ -8,7 +8,7 @@ import pytest
 
 from motherlode.model import ContentKind, Syntax
 from motherlode.transform.options import TransformOptions
-from motherlode.transform.xslt import applying
+from motherlode.transform.xslt import stylesheets as applying
 
 from .pages import RDF, URL, XHTML, document, facts, transformed
 

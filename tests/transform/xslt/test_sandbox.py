@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.transform.bounds import OutOfTime, TimeLimit
-from motherlode.transform.xslt import engine
+from motherlode.transform.timeouts import OutOfTime, TimeLimit
+from motherlode.transform.xslt import xslt_engine as engine
 from motherlode.transform.xslt.sandbox import Sandbox
 
 from .pages import URL, document, options_with, saying, sheet, transformed

@@ -7,11 +7,10 @@ on disk until the endpoint has taken it: it may go away for a night, the crawl m
 page may be sent twice then, and replaces itself, so that twice is the same as once.
 """
 
-from motherlode.index.sinks.changes import PageChange, change_from
 from motherlode.index.sinks.endpoint import EndpointSink
-from motherlode.index.sinks.segments import SegmentSink
-from motherlode.index.sinks.settings import SinkKind, SinkSettings, sink_settings
-from motherlode.index.sinks.tee import Sink, Sinks, SinkStore, open_sinks, sink_states
+from motherlode.index.sinks.nquads_sink import PageChange, SegmentSink, change_from
+from motherlode.index.sinks.sink_settings import SinkKind, SinkSettings, sink_settings
+from motherlode.index.sinks.sink_store import Sink, Sinks, SinkStore, open_sinks, sink_states
 
 __all__ = [
     "EndpointSink",

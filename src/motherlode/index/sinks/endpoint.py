@@ -1,25 +1,210 @@
-"""An endpoint that takes pages as they come: a spool that is filled by the crawl and emptied by a thread.
+"""A spool on disk: batches wait here, in order, until the endpoint has taken them.
 
-The thread sends the oldest batch again and again, with pauses that grow, until it is taken: connections that fail, 5xx,
-429 and 408, and refusals of entry (401, 403, 404: somebody will mend the endpoint or its rights) are all waited for. An
-answer that says the *content* is wrong (400, 413, 415, 422) would come again for ever: then the pages are sent one by
-one, the culprit once more without the statements that are not strictly RDF, and what is refused even so is set aside.
-
-Where each page takes requests of its own, each is insisted on by itself: an endpoint that fails now and then, or lets
-only so many requests in, would otherwise never get to the end of a batch.
+One file a batch, written beside its place and moved there whole, so a kill leaves a batch or none. What the endpoint
+refuses for good is moved aside with the reason, and is never thrown away.
 """
 
 from __future__ import annotations
 
+import hashlib
+import http.client
+import os
 import threading
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
 
-from motherlode.index.records import PageRecord
-from motherlode.index.sinks.changes import PageChange, change_from, strict
-from motherlode.index.sinks.client import Answer, Client
-from motherlode.index.sinks.spool import Spool
+import msgspec
 
-Send = Callable[[Client, Sequence[PageChange]], Answer]
+from motherlode.index.page_record import PageRecord
+from motherlode.index.sinks.nquads_sink import PageChange, change_from, strict
+
+_ENDING = ".batch"
+_TROUBLE = "trouble.txt"
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(list[PageChange]).decode
+
+
+class SpoolFullError(OSError):
+    """More waits for the endpoint than the user lets wait."""
+
+
+class Spool:
+    """First in, first out; one thread puts, one takes."""
+
+    def __init__(self, folder: Path, *, most_bytes: int) -> None:
+        self._folder = folder
+        self._refused = folder / "refused"
+        self._refused.mkdir(parents=True, exist_ok=True)
+        self._most = most_bytes
+        self._lock = threading.Lock()
+        found = sorted(folder.glob(f"*{_ENDING}"))
+        self._line = deque((path, path.stat().st_size) for path in found)
+        self._bytes = sum(size for _, size in self._line)
+        aside = (int(path.name.partition("-")[0]) for path in self._refused.glob(f"*{_ENDING}"))
+        self._number = max([*(int(path.stem) for path in found), *aside], default=0)
+        for half in folder.glob("*.new"):
+            half.unlink()
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._line)
+
+    def put(self, changes: Sequence[PageChange]) -> None:
+        """Keep a batch; it survives the end of this process from here on."""
+        data = _encode(list(changes))
+        with self._lock:
+            if self._line and self._bytes + len(data) > self._most:  # one may always wait, or none would ever be sent
+                raise SpoolFullError(
+                    f"{self._bytes:,} bytes wait in {self._folder}, and no more may: when the endpoint takes them "
+                    "again, `motherlode resume` goes on; the sink's key `spool` lets more wait"
+                )
+        self._number += 1
+        path = self._folder / f"{self._number:012d}{_ENDING}"
+        fresh = path.with_suffix(".new")
+        fresh.write_bytes(data)
+        fresh.rename(path)
+        with self._lock:
+            self._line.append((path, len(data)))
+            self._bytes += len(data)
+
+    def first(self) -> list[PageChange] | None:
+        """The batch that has waited longest."""
+        with self._lock:
+            path = self._line[0][0] if self._line else None
+        return None if path is None else _decode(path.read_bytes())
+
+    def drop_first(self) -> None:
+        """The endpoint has it."""
+        with self._lock:
+            path, size = self._line.popleft()
+            self._bytes -= size
+        path.unlink()
+
+    def set_aside(self, change: PageChange, reason: str) -> None:
+        """Keep a page that the endpoint refuses, with what it said."""
+        with self._lock:
+            number = int(self._line[0][0].stem)
+        # by the page's name: after a kill, or an end in the middle of a batch, it is refused again
+        digest = hashlib.sha256(change.page.encode("utf-8", "replace")).hexdigest()
+        path = self._refused / f"{number:012d}-{digest[:16]}{_ENDING}"
+        path.write_bytes(_encode([change]))
+        path.with_suffix(".txt").write_text(f"{change.page}\n{reason}\n", encoding="utf-8")
+
+    def note_trouble(self, trouble: str) -> None:
+        """Keep the reason why nothing is taken just now, for who looks from outside; "" where there is none."""
+        path = self._folder / _TROUBLE
+        if trouble:
+            path.write_text(trouble, encoding="utf-8", errors="replace")
+        else:
+            path.unlink(missing_ok=True)
+
+    def sync(self) -> None:
+        """Make what was put survive a loss of power."""
+        with self._lock:
+            paths = [path for path, _ in self._line]
+        for path in [
+            *paths[-64:],
+            self._folder,
+        ]:  # those before were synced by earlier calls, or by the system long ago
+            try:
+                handle = os.open(path, os.O_RDONLY)
+            except FileNotFoundError:
+                continue  # sent in the meantime
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+
+def spool_counts(folder: Path) -> tuple[int, int]:
+    """Batches that wait, and pages that were refused, for who looks from outside."""
+    return len(list(folder.glob(f"*{_ENDING}"))), len(list((folder / "refused").glob(f"*{_ENDING}")))
+
+
+def spool_trouble(folder: Path) -> str:
+    """Why the last attempt to send something failed; "" where it did not."""
+    try:
+        return (folder / _TROUBLE).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+
+
+# ── A plain HTTP client for one endpoint: one connection, kept open, from one thread.
+
+_MOST_ANSWER = 4096
+"""Bytes of an answer that are kept for the message; the rest is read and dropped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointResponse:
+    """What an endpoint said."""
+
+    status: int
+    text: str = ""
+    retry_after: float | None = None
+
+    @property
+    def good(self) -> bool:
+        return 200 <= self.status < 300
+
+
+class EndpointClient:
+    """Sends requests to the host of a URL. Raises OSError where no answer came."""
+
+    def __init__(self, url: str, *, seconds: float, headers: Mapping[str, str]) -> None:
+        parts = urlsplit(url)
+        self._host = parts.hostname or ""
+        self._port = parts.port
+        self._secure = parts.scheme == "https"
+        self._seconds = seconds
+        self._headers = dict(headers)
+        self.target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        """Path and query of the endpoint itself."""
+        self._connection: http.client.HTTPConnection | None = None
+
+    def send(self, method: str, target: str, body: bytes | None = None, content_type: str = "") -> EndpointResponse:
+        headers = {**self._headers, **({"Content-Type": content_type} if content_type else {})}
+        kept_open = self._connection is not None
+        try:
+            return self._send(method, target, body, headers)
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            if not kept_open:
+                raise OSError(f"{type(error).__name__}: {error}") from error
+        try:  # the endpoint may only have closed a connection that was long idle
+            return self._send(method, target, body, headers)
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            raise OSError(f"{type(error).__name__}: {error}") from error
+
+    def _send(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> EndpointResponse:
+        if self._connection is None:
+            made = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
+            self._connection = made(self._host, self._port, timeout=self._seconds)
+        self._connection.request(method, target, body=body, headers=dict(headers))
+        response = self._connection.getresponse()
+        text = response.read(_MOST_ANSWER).decode("utf-8", "replace")
+        while response.read(1 << 16):
+            pass
+        after = response.headers.get("Retry-After", "")
+        return EndpointResponse(
+            status=response.status,
+            text=" ".join(text.split()),
+            retry_after=float(after) if after.isascii() and after.isdigit() else None,
+        )
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+# ── An endpoint that takes pages as they come: a spool that is filled by the crawl and emptied by a thread.
+
+Send = Callable[[EndpointClient, Sequence[PageChange]], EndpointResponse]
 _CONTENT = frozenset({400, 413, 415, 422})
 _FIRST_WAIT, _LONGEST_WAIT = 0.25, 60.0
 
@@ -27,7 +212,9 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.25, 60.0
 class EndpointSink:
     """`write` returns when the pages are safe on disk; the thread does the rest."""
 
-    def __init__(self, spool: Spool, client: Client, send: Send, *, drain: float, portion: int | None = None) -> None:
+    def __init__(
+        self, spool: Spool, client: EndpointClient, send: Send, *, drain: float, portion: int | None = None
+    ) -> None:
         self._spool = spool
         self._client = client
         self._send = send
@@ -109,7 +296,7 @@ class EndpointSink:
                 return False
             wait = min(wait * 2, _LONGEST_WAIT)
 
-    def _attempt(self, changes: Sequence[PageChange]) -> Answer | None:
+    def _attempt(self, changes: Sequence[PageChange]) -> EndpointResponse | None:
         try:
             answer = self._send(self._client, changes)
         except OSError as error:
@@ -124,7 +311,7 @@ class EndpointSink:
             self.trouble = trouble
             self._spool.note_trouble(trouble)
 
-    def _one_by_one(self, changes: Sequence[PageChange], refusal: Answer) -> bool:
+    def _one_by_one(self, changes: Sequence[PageChange], refusal: EndpointResponse) -> bool:
         if len(changes) > 1:
             return all(self._insist([change]) for change in changes)
         (change,) = changes

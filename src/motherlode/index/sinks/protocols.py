@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
-from motherlode.index.records import PROVENANCE
-from motherlode.index.sinks.changes import PageChange
-from motherlode.index.sinks.client import Answer, Client
-from motherlode.model.prefixes import PREFIXES
-from motherlode.model.terms import iri_value
+from motherlode.index.page_record import PROVENANCE
+from motherlode.index.sinks.endpoint import EndpointClient, EndpointResponse
+from motherlode.index.sinks.nquads_sink import PageChange
+from motherlode.model.terms import PREFIXES, iri_value
 
 UPDATE_TYPE = "application/sparql-update; charset=utf-8"
 NTRIPLES_TYPE = "application/n-triples"
@@ -53,15 +52,15 @@ def update_of(change: PageChange, *, provenance: bool) -> str:
     return " ;\n".join(steps)
 
 
-def send_update(client: Client, changes: Sequence[PageChange], *, provenance: bool) -> Answer:
+def send_update(client: EndpointClient, changes: Sequence[PageChange], *, provenance: bool) -> EndpointResponse:
     """One request for all of the pages."""
     text = " ;\n".join(update_of(change, provenance=provenance) for change in changes)
     return client.send("POST", client.target, text.encode("utf-8", "replace"), UPDATE_TYPE)
 
 
-def send_graphs(client: Client, changes: Sequence[PageChange], *, provenance: bool) -> Answer:
+def send_graphs(client: EndpointClient, changes: Sequence[PageChange], *, provenance: bool) -> EndpointResponse:
     """One request for each graph; the first answer that is not good, or the last."""
-    answer = Answer(status=204)
+    answer = EndpointResponse(status=204)
     for change in changes:
         for graph, lines in _graphs(change, provenance=provenance):
             target = f"{client.target}{'&' if '?' in client.target else '?'}graph={quote(iri_value(graph), safe='')}"
@@ -70,7 +69,7 @@ def send_graphs(client: Client, changes: Sequence[PageChange], *, provenance: bo
             else:
                 answer = client.send("DELETE", target)
                 if answer.status in _MISSING:  # what was never there is gone as well
-                    answer = Answer(status=204)
+                    answer = EndpointResponse(status=204)
             if not answer.good:
                 return answer
     return answer

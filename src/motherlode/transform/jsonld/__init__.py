@@ -9,6 +9,6 @@ fault costs only its own entry. Blank node labels are shared by the blocks of a 
 stands in a located `Problem`.
 """
 
-from motherlode.transform.jsonld.reading import extract, read_document
+from motherlode.transform.jsonld.jsonld_blocks import extract, read_document
 
 __all__ = ["extract", "read_document"]

@@ -7,16 +7,19 @@ ones for a node are an error.
 
 from __future__ import annotations
 
-from motherlode.transform.jsonld.active import DOCUMENT, ActiveContext, Key
-from motherlode.transform.jsonld.entries import Scope, expand_keyword
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded
+from motherlode.transform.jsonld.active_context import DOCUMENT, ActiveContext, Key
+from motherlode.transform.jsonld.context_processor import ContextProcessor
+from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, Notes
+from motherlode.transform.jsonld.expansion_entries import (
+    Scope,
+    add_reverse,
+    expand_index_map,
+    expand_keyword,
+    expand_language_map,
+    finished,
+)
 from motherlode.transform.jsonld.iris import is_blank
-from motherlode.transform.jsonld.keywords import KEYWORDS
-from motherlode.transform.jsonld.maps import expand_index_map, expand_language_map
-from motherlode.transform.jsonld.notes import Notes
-from motherlode.transform.jsonld.objects import add_reverse, finished
-from motherlode.transform.jsonld.processing import ContextProcessor
-from motherlode.transform.jsonld.settings import Json, Mode, ProcessorOptions
+from motherlode.transform.jsonld.processor_options import KEYWORDS, Json, Mode, ProcessorOptions
 from motherlode.www.iri import is_absolute, resolve
 
 Node = dict[str, Json]

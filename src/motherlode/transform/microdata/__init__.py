@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from motherlode.model import Extraction
-from motherlode.transform.blank import BlankNames
-from motherlode.transform.microdata.generate import Generator
+from motherlode.transform.bnodes import BlankNames
+from motherlode.transform.microdata.generator import Generator
 from motherlode.transform.microdata.vocabularies import DEFAULT_REGISTRY, Registry
 from motherlode.www.document import Document
 

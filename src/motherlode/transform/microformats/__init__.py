@@ -9,12 +9,11 @@ is on record as a problem. Links with a rel value alone make no statements.
 from __future__ import annotations
 
 from motherlode.model import Extraction, Problem, Syntax
-from motherlode.transform.blank import BlankNames
-from motherlode.transform.locating import located
-from motherlode.transform.microformats.canonical import parse
-from motherlode.transform.microformats.names import LAYOUT_NAMES
-from motherlode.transform.microformats.rdf import Writer
-from motherlode.transform.microformats.reader import read_items
+from motherlode.transform.bnodes import BlankNames
+from motherlode.transform.microformats.class_names import LAYOUT_NAMES
+from motherlode.transform.microformats.item_rdf import ItemWriter
+from motherlode.transform.microformats.reader import parse, read_items
+from motherlode.transform.source_locations import located
 from motherlode.www.document import Document
 
 __all__ = ["extract", "parse"]
@@ -23,7 +22,7 @@ __all__ = ["extract", "parse"]
 def extract(document: Document, names: BlankNames) -> Extraction:
     """The microformats of a page as statements."""
     found = read_items(document, ignored=LAYOUT_NAMES)
-    writer = Writer(document.iri, names)
+    writer = ItemWriter(document.iri, names)
     for item in found.items:
         writer.write(item)
     problems = [Problem(syntax=Syntax.MICROFORMATS, message=limit) for limit in found.limits]

@@ -11,17 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from motherlode.model import ContentKind, Extraction, Problem, Statement, Syntax
-from motherlode.transform.blank import BlankNames
-from motherlode.transform.locating import located
-from motherlode.transform.rdfa.copying import copied
-from motherlode.transform.rdfa.expansion import expanded
+from motherlode.transform.bnodes import BlankNames
+from motherlode.transform.rdfa.graph_rules import copied, expanded
 from motherlode.transform.rdfa.html_tree import MARKS, html_tree
-from motherlode.transform.rdfa.report import Report, Trouble
-from motherlode.transform.rdfa.sequence import MOST_STATEMENTS, Processor
-from motherlode.transform.rdfa.tree import Tree
-from motherlode.transform.rdfa.xml_tree import xml_tree
+from motherlode.transform.rdfa.processor_graph import ProcessorGraph, ProcessorMessage
+from motherlode.transform.rdfa.rdfa_processor import MOST_STATEMENTS, Processor
+from motherlode.transform.rdfa.sparse_tree import RdfaTree, xml_tree
+from motherlode.transform.source_locations import located
 from motherlode.www.document import Document
-from motherlode.www.html_budget import TextBudget
+from motherlode.www.html_limits import TextBudget
 
 __all__ = ["MARKS", "expanded", "extract", "processor_graph"]
 
@@ -31,17 +29,17 @@ _MOST_REFUSED = 100
 
 def extract(document: Document, names: BlankNames, *, roles: bool = False) -> Extraction:
     """All statements of a document. With `roles`, those of the role attribute, too (Role Attribute 1.0)."""
-    return _processed(document, names, Report(), roles=roles)
+    return _processed(document, names, ProcessorGraph(), roles=roles)
 
 
 def processor_graph(document: Document, names: BlankNames) -> tuple[Statement, ...]:
     """What the processor has to say about the document (RDFa Core 1.1, section 7.6)."""
-    report = Report()
+    report = ProcessorGraph()
     _processed(document, names, report, roles=False)
     return tuple(report.statements(document.url, names))
 
 
-def _processed(document: Document, names: BlankNames, report: Report, *, roles: bool) -> Extraction:
+def _processed(document: Document, names: BlankNames, report: ProcessorGraph, *, roles: bool) -> Extraction:
     tree, problems = _tree(document, report, roles=roles)
     if tree is None:
         return Extraction(syntax=Syntax.RDFA, problems=tuple(problems))
@@ -64,14 +62,14 @@ def _without(refused: Mapping[str, None], statements: list[Statement]) -> list[S
     return [it for it in statements if refused.keys().isdisjoint(it)] if refused else statements
 
 
-def _tree(document: Document, report: Report, *, roles: bool) -> tuple[Tree | None, list[Problem]]:
+def _tree(document: Document, report: ProcessorGraph, *, roles: bool) -> tuple[RdfaTree | None, list[Problem]]:
     """XHTML that is no XML is read as HTML; other XML that is broken, as far as it can be mended."""
     if document.kind is ContentKind.HTML:
         return html_tree(document, roles=roles), []
     source = document.xml
     problems = []
     if source.error:
-        report.add(Trouble.DOCUMENT_ERROR, source.error)
+        report.add(ProcessorMessage.DOCUMENT_ERROR, source.error)
         problems.append(
             _problem(f"not well-formed: {source.error}", line=source.line, column=source.column, mended=True)
         )

@@ -13,12 +13,12 @@ from typing import Any
 
 from selectolax.lexbor import LexborNode
 
-from motherlode.transform.rdfa.hosts import HTML
-from motherlode.transform.rdfa.html_markup import fragment
-from motherlode.transform.rdfa.tree import RELEVANT, Element, Tree
+from motherlode.transform.rdfa.evaluation_context import HTML
+from motherlode.transform.rdfa.sparse_tree import RELEVANT, RdfaElement, RdfaTree
+from motherlode.transform.rdfa.xml_fragments import fragment
 from motherlode.www.document import Document
+from motherlode.www.html_prefilter import Mark
 from motherlode.www.iri import without_fragment
-from motherlode.www.marks import Mark
 
 # A plain list is faster than `:is()`, and finds an element once for each member that it fits.
 _STARTING = {
@@ -38,7 +38,7 @@ _WITH_ADDRESSES = f"{_ANY_RELATION}, [role], [about], [resource], [href], [src]"
 _NO_NAMESPACES: Mapping[str, str] = {}
 
 
-def html_tree(document: Document, *, roles: bool) -> Tree | None:
+def html_tree(document: Document, *, roles: bool) -> RdfaTree | None:
     """The sparse tree; None for a document without a root."""
     root = document.html.root
     if root is None:
@@ -46,7 +46,7 @@ def html_tree(document: Document, *, roles: bool) -> Tree | None:
     builder = _Builder(root)
     for node in _starting(document, roles=roles):
         builder.add(node)
-    return Tree(
+    return RdfaTree(
         host=HTML,
         reader=_READER,
         url=without_fragment(document.iri),
@@ -83,7 +83,7 @@ class _Builder:
     """Puts elements into the list, each after its ancestors. What was passed on the way up is not looked at again."""
 
     def __init__(self, root: LexborNode) -> None:
-        self.elements: list[Element] = []
+        self.elements: list[RdfaElement] = []
         self._places: dict[int, int] = {}
         """For every element that was met: the place in the list of it, or of the nearest that is in the list."""
         self._append(root, root.mem_id, root.attributes, -1)
@@ -138,7 +138,7 @@ class _Builder:
                 break
         if None in attributes.values():  # attributes without a value have an empty one
             attributes = {name: value or "" for name, value in attributes.items()}
-        self.elements.append(Element(node.tag or "", attributes, namespaces, node, parent))
+        self.elements.append(RdfaElement(node.tag or "", attributes, namespaces, node, parent))
         return place
 
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from motherlode.on_demand import names_from
+from motherlode.runtime.lazy import names_from
 
 if TYPE_CHECKING:
-    from motherlode.transform.xslt.applying import builtin, extract, fault_in, wants
+    from motherlode.transform.xslt.stylesheets import builtin, extract, fault_in, wants
 
 __all__ = ["builtin", "extract", "fault_in", "wants"]
 
-__getattr__ = names_from(__name__, applying=__all__)
+__getattr__ = names_from(
+    __name__,
+    stylesheets=["builtin", "extract", "fault_in", "wants"],
+)

@@ -17,8 +17,8 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from motherlode.transform.bounds import Deadline, OutOfTime
-from motherlode.transform.xslt import engine
+from motherlode.transform.timeouts import Deadline, OutOfTime
+from motherlode.transform.xslt import xslt_engine as engine
 
 _ENGINE = Path(engine.__file__)
 _LONGEST_REASON = 10_000

@@ -1,0 +1,397 @@
+"""From a job to a crawl: the only place that sees the whole configuration."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+
+from motherlode import __version__
+from motherlode.crawler.config.host_patterns import own_hosts, typed_address, untrusted_hosts
+from motherlode.crawler.config.job import Job, JobError
+from motherlode.crawler.deferred_index import MANIFEST, decode_manifest
+from motherlode.crawler.engine.components import Budget, Components, Join, Peers
+from motherlode.crawler.engine.engine import Engine
+from motherlode.crawler.engine.limits import MAX_REQUESTS_PER_SLOT
+from motherlode.crawler.engine.outage import ListeningFetcher, NetworkState, OutageMonitor
+from motherlode.crawler.engine.recovery import open_ledger, open_store, requeue_lost
+from motherlode.crawler.engine.robots_and_dns import Resolve
+from motherlode.crawler.engine.subrequests import Subrequests
+from motherlode.crawler.folder import CrawlFolder
+from motherlode.crawler.model_files import check_model, read_model
+from motherlode.crawler.parsing.messages import ParseOptions
+from motherlode.crawler.parsing.parser_pool import ParserLanes
+from motherlode.crawler.recrawl.revisits import BEGUN as REFRESH_BEGUN
+from motherlode.crawler.recrawl.revisits import RefreshFirst, Revisits
+from motherlode.crawler.url_rules import Filters, TrapWatch
+from motherlode.fetch import (
+    AddressGuard,
+    ArchivedFetcher,
+    HttpFetcher,
+    HttpLimits,
+    HttpOptions,
+    JournalledFetcher,
+    Prober,
+    Probing,
+    RecordedWeb,
+    ResponseJournal,
+    RobotsRules,
+    WarcArchive,
+    check_recorded,
+)
+from motherlode.fetch.http.connections import MAX_IDLE_CONNECTIONS, raise_descriptor_limit
+from motherlode.frontier import REVISIT, Entry, Frontier, HostBudget, LmdbStorage, Politeness
+from motherlode.frontier.backoff import USUAL_UNIT
+from motherlode.index import BatchWriter, CrawlStore, RunRecord
+from motherlode.index.nquads_log import NQuadsLog
+from motherlode.index.sinks import open_sinks
+from motherlode.model import Fetcher, LinkSource, Policy
+from motherlode.policies import (
+    default_wait_threshold,
+    policy_from,
+    reads_known_links,
+    reward_from,
+    set_wait_threshold,
+    target_from,
+)
+from motherlode.policies.model_io import start_from
+from motherlode.transform.plugin_registry import wanted_types
+from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplified
+
+_SECONDS_A_SYNTAX = 5.0
+_SECONDS_A_PAGE = 30.0
+_PATH = re.compile(r"/(?!/)|[.]{1,2}/|~|[A-Za-z]:\\|\\")
+"""Begins what names a file. A browser would take `/data` after `https://` for a host of that name."""
+_WAKE_AT_ONCE = 2000
+"""Hosts that one look at the frontier's clocks wakes: a resumed crawl may have a million that are due."""
+
+
+BeginRefresh = Callable[[Revisits, Frontier], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """A crawl that is ready to run, with its seeds in canonical form."""
+
+    crawl: Engine
+    frontier: Frontier
+    seeds: tuple[str, ...]
+    ledger: LmdbStorage
+    store: CrawlStore
+    policy: Policy
+
+
+def canonical_seeds(seeds: tuple[str, ...]) -> tuple[str, ...]:
+    """The seeds as the frontier spells them; an error that names the first bad one."""
+    found: dict[str, None] = {}
+    for seed in seeds:
+        if _PATH.match(seed):
+            raise JobError(f"the seed {seed!r} is a path and no URL; to start from the URLs in a file: --seeds FILE")
+        if "\t" in seed:  # a browser would leave it out and take what is behind it for a part of the URL
+            raise JobError(f"the seed {seed!r} has a tab in it: one URL a line, and nothing else but comments")
+        url = typed_address(seed)
+        if url is None and len(seed) > MAX_URL_LENGTH:
+            raise JobError(f"the seed {seed[:80]!r}… is longer than the {MAX_URL_LENGTH} characters of a URL")
+        if url is None:
+            raise JobError(f"the seed {seed!r} is not an http or https URL")
+        found[url] = None
+    return tuple(found)
+
+
+def check(job: Job) -> None:
+    """Raise JobError for what would keep a job from beginning, before anything is made for it."""
+    seeds = canonical_seeds(job.seeds)
+    if not seeds:
+        raise JobError("no seeds: name URLs to start from, or a file of them with --seeds FILE")
+    job.places()
+    job.proxy_url(os.environ)
+    try:
+        _instructions(job, scope_rule(job.scope, seeds))
+        AddressGuard(job.allow)
+        for sink in job.sink_settings():
+            sink.headers(os.environ)
+    except ValueError as error:
+        raise JobError(str(error)) from error
+    if job.web is not None:
+        try:
+            check_recorded(Path(job.web))
+        except OSError as error:
+            raise JobError(f"the recorded web {job.web} cannot be read: {error.strerror}") from error
+        except ValueError as error:
+            raise JobError(str(error)) from error
+
+
+def assemble(
+    job: Job, folder: CrawlFolder, *, join: Join | None = None, refresh: BeginRefresh | None = None
+) -> Assembled:
+    """Wire the rooms together for a job, in a folder that is locked. Call it inside a running event loop.
+
+    `join` makes the crawl a shard that has neighbours; `refresh` lets known pages wait again.
+    """
+    check(job)
+    seeds = canonical_seeds(job.seeds)
+    recorded = _recorded(job)
+    ledger, store = _opened(job, folder)  # both first, since they may be damaged
+    lost = _begin(store, ledger, job, folder)
+    http = _http(job) if recorded is None else None
+    journal = ResponseJournal(folder.journal, state=ledger.note("journal")) if recorded is None else None
+    outlook = NetworkState(unit=job.retry_wait or USUAL_UNIT)
+    listener = ListeningFetcher(http, outlook) if http is not None else None
+    fetcher = _fetcher(recorded, listener, journal)
+    resolve = http.resolve if http is not None else None
+    policy = _learner(job, ledger)
+    refreshing = None
+    if refresh is not None or ledger.note(REFRESH_BEGUN) is not None:
+        policy = refreshing = RefreshFirst(policy)
+    filters = Filters(folder.filters, job.links)
+    scope = scope_rule(job.scope, seeds)
+    traps = TrapWatch(filters.within(scope.scope()), year_now=datetime.now(UTC).year)
+    neighbours = join(ledger, traps.plain_reason) if join is not None else None
+    frontier = _frontier(job, ledger, policy, traps, filters, neighbours)
+    clock_warning = frontier.check_clock(time.time(), known_time=0.0 if journal is None else journal.latest)
+    revisits = Revisits(ledger, frontier, refreshing) if refreshing is not None else None
+    if refresh is not None and revisits is not None:
+        refresh(revisits, frontier)
+    archive = _archive(job, folder, http) if job.warc else None
+    supplier = fetcher if archive is None else ArchivedFetcher(fetcher, archive)
+    sinks = open_sinks(job.sink_settings(), folder.path, environment=os.environ)
+    parts = Components(
+        ledger=ledger,
+        frontier=frontier,
+        policy=policy,
+        fetcher=fetcher,
+        errands=_errands(job, frontier, supplier, resolve, journal),
+        journal=journal,
+        troubles=(*_troubles(lost, journal, recorded), *([clock_warning] if clock_warning else [])),
+        readers=_readers(job, scope),
+        archive=archive,
+        sitemaps=bool(job.sitemaps),
+        usual_sitemaps=job.sitemaps == "usual",
+        prober=None if job.probe == "never" else Prober(Probing(job.probe)),
+        revisits=revisits,
+        writer=BatchWriter(sinks.beside(store), at_end=lambda: store.finish(time.time())),
+        quad_log=store if isinstance(store, NQuadsLog) else None,
+        spelling=recorded.spelling if recorded is not None else None,
+        simplify=_simplifier(recorded) if job.simplify else None,
+        resolve=resolve,
+        traps=traps,
+        filters=filters,
+        sinks=sinks,
+        lookout=_lookout(job, outlook, listener, frontier, resolve),
+        neighbours=neighbours,
+        reward=reward_from(job.reward),
+    )
+    crawl = Engine(parts, budget=_budget(job), concurrency=job.concurrency)
+    return Assembled(crawl, frontier, seeds, ledger, store, policy)
+
+
+def _opened(job: Job, folder: CrawlFolder) -> tuple[LmdbStorage, CrawlStore]:
+    ledger = open_ledger(folder)
+    try:
+        return ledger, open_store(folder, later=job.index == "later", manifest=decode_manifest(ledger.note(MANIFEST)))
+    except BaseException:
+        ledger.close()
+        raise
+
+
+def _begin(store: CrawlStore, ledger: LmdbStorage, job: Job, folder: CrawlFolder) -> int:
+    """Make the store ready for the pages of this run; how many it had lost, which wait again."""
+    lost = requeue_lost(ledger, store)
+    store.begin(_run(job))
+    if job.words:
+        store.index_words(folder.words)
+    return lost
+
+
+def _errands(
+    job: Job, frontier: Frontier, fetcher: Fetcher, resolve: Resolve | None, journal: ResponseJournal | None
+) -> Subrequests:
+    return Subrequests(
+        frontier,
+        fetcher,
+        services=job.transform_options().services,
+        fetch_contexts=job.contexts == "fetch",
+        resolve=resolve,
+        journal=journal,
+    )
+
+
+def _readers(job: Job, scope: ScopeRule) -> ParserLanes:
+    """As many as the job says, or one for each core but the one that all else needs; two cores are shared."""
+    cores = len(os.sched_getaffinity(0))
+    workers = job.workers or max(min(cores, 2), cores - 1)
+    return ParserLanes(_instructions(job, scope), workers=workers, seconds=_SECONDS_A_PAGE)
+
+
+def _troubles(lost: int, journal: ResponseJournal | None, recorded: RecordedWeb | None) -> tuple[str, ...]:
+    """What the account should tell of how the parts were found."""
+    lost_pages = "resume: pages were missing in the quad store; they are fetched again"
+    broken = f"{recorded.broken_records} records of the recorded web cannot be read" if recorded is not None else ""
+    return (
+        *(journal.problems if journal is not None else ()),
+        *([lost_pages] if lost else []),
+        *([broken] if recorded is not None and recorded.broken_records else []),
+    )
+
+
+def _budget(job: Job) -> Budget:
+    return Budget(pages=job.pages, seconds=job.time, bytes=job.bytes, dry_after=job.dry_after, dry_below=job.dry_below)
+
+
+def _run(job: Job) -> RunRecord:
+    return RunRecord(
+        identifier=str(uuid.uuid4()),
+        started_at=time.time(),
+        version=__version__,
+        target=job.target,
+        policy=job.policy,
+        own_hosts=job.own_hosts,
+        unproven_hosts=job.any_certificate,
+    )
+
+
+def _lookout(
+    job: Job, outlook: NetworkState, listener: ListeningFetcher | None, frontier: Frontier, resolve: Resolve | None
+) -> OutageMonitor | None:
+    """A recorded web is always there."""
+    if listener is None or resolve is None:
+        return None
+    return OutageMonitor(outlook, listener, frontier, resolve=resolve, unit=job.retry_wait or USUAL_UNIT)
+
+
+def _fetcher(recorded: RecordedWeb | None, http: Fetcher | None, journal: ResponseJournal | None) -> Fetcher:
+    """A recorded web can be asked again at no cost; what comes over the network goes through the journal."""
+    if recorded is not None:
+        return recorded
+    if http is None or journal is None:
+        raise ValueError("without a recorded web there must be a network")
+    return JournalledFetcher(http, journal)
+
+
+def _simplifier(recorded: RecordedWeb | None) -> Callable[[str], str]:
+    """One address for those that are alike; but what was recorded is there under its own address alone."""
+    return lambda url: url if recorded is not None and url in recorded else simplified(url)
+
+
+def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None) -> WarcArchive:
+    about = {"software": f"Motherlode/{__version__}"}
+    if http is None:
+        about["description"] = f"a crawl of the recorded web {Path(job.web or '').name}"
+    else:
+        robots = f"obey, but for {', '.join(job.own_hosts)}" if job.own_hosts else "obey"
+        about |= {"robots": robots, "http-header-user-agent": _user_agent(job)}
+    return WarcArchive(folder.warc, about=about, written=None if http is None else http.written)
+
+
+def _learner(job: Job, ledger: LmdbStorage) -> Policy:
+    policy = policy_from(job.policy, job.seed, target=target_from(job.target))
+    if job.model and ledger.note("policy") is None:  # a crawl that is resumed knows what the model knew
+        check_model(job)
+        start_from(policy, read_model(Path(job.model)), name=job.model)
+    if job.time is None and (job.pages is not None or job.bytes is not None):  # requests are scarce, and time is not
+        set_wait_threshold(policy, default_wait_threshold(job.pause) if job.choosy is None else job.choosy)
+    return policy
+
+
+def _frontier(
+    job: Job, ledger: LmdbStorage, policy: Policy, traps: TrapWatch, filters: Filters, neighbours: Peers | None
+) -> Frontier:
+    return Frontier(
+        ledger=ledger,
+        policy=policy,
+        scope=traps.reason,
+        read_rules=RobotsRules,
+        politeness=_politeness(job, leased=neighbours is not None),
+        keep_own=neighbours.keep_own if neighbours is not None else None,
+        budget=HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, barren_after=job.barren_after),
+        random=Random(job.seed),
+        is_own=own_hosts(job.own_hosts) if job.own_hosts else None,
+        admit=_admission(filters, traps),
+        max_untried_hosts=job.max_untried_hosts,
+    )
+
+
+def _admission(filters: Filters, traps: TrapWatch) -> Callable[[Entry], str]:
+    """Why a URL whose turn has come is not fetched after all: filters change, and more has been seen."""
+
+    def refusal(entry: Entry) -> str:
+        is_seed = entry.source == LinkSource.SEED.value
+        unwanted = filters.waiting_reason(entry.url, is_seed=is_seed)
+        if unwanted or is_seed or entry.arm.startswith(REVISIT):  # these are known to be no traps
+            return unwanted
+        return traps.waiting_reason(entry.url)
+
+    return refusal
+
+
+def _politeness(job: Job, *, leased: bool = False) -> Politeness:
+    """A recorded web has no addresses and nobody who minds, and its answers neither change nor tire."""
+    live = job.web is None
+    return Politeness(
+        delay=job.pause,
+        per_host=job.per_host,
+        retry_wait=job.retry_wait,
+        retries=live,
+        by_address=live,
+        leased=leased,
+        address_delay=job.address_delay,
+        per_address=job.per_address,
+        adaptive=live,
+        patience=job.patience,
+        wake_at_once=_WAKE_AT_ONCE,
+    )
+
+
+def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
+    options = job.transform_options()
+    is_brief = not reads_known_links(job.policy)
+    is_scoped = is_brief and job.web is None  # a recorded web spells its links in its own way before they are judged
+    return ParseOptions(
+        target=job.target,
+        seconds=_SECONDS_A_SYNTAX,
+        stylesheets=options.stylesheets,
+        transformations=dict(options.transformations),
+        services=options.services,
+        transformers=options.transformers,
+        strict_jsonld=options.strict_jsonld,
+        following=job.following(),
+        keep_hashes=reward_from(job.reward).needs_hashes,
+        is_brief=is_brief,
+        scope=scope if is_scoped else ScopeRule(),
+    )
+
+
+def _recorded(job: Job) -> RecordedWeb | None:
+    if job.web is None:
+        return None
+    try:
+        return RecordedWeb(Path(job.web), limit=job.max_body, useful=wanted_types(job.transform_options()))
+    except ValueError as error:
+        raise JobError(str(error)) from error
+
+
+def _http(job: Job) -> HttpFetcher:
+    raise_descriptor_limit(connections=MAX_REQUESTS_PER_SLOT * job.concurrency, resting=MAX_IDLE_CONNECTIONS)
+    return HttpFetcher(_http_options(job))
+
+
+def _http_options(job: Job) -> HttpOptions:
+    return HttpOptions(
+        user_agent=_user_agent(job),
+        limits=HttpLimits(whole=job.timeout, body=job.max_body),
+        allow=job.allow,
+        useful=wanted_types(job.transform_options()),
+        hosts=job.places(),
+        any_certificate=untrusted_hosts(job.any_certificate) if job.any_certificate else None,
+        proxy=job.proxy_url(os.environ),
+    )
+
+
+def _user_agent(job: Job) -> str:
+    return f"Motherlode/{__version__} (+{job.contact})" if job.contact else f"Motherlode/{__version__}"

@@ -1,0 +1,204 @@
+"""Leave for single requests: a host's address and its rules come before its pages, and every request by the clocks.
+
+What is asked for on behalf of a page that waits meanwhile: the page is *held*, and goes first afterwards. Rules that
+lie on another host are asked for there, by the clocks of that host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from motherlode.frontier.host_queue import HostQueue
+from motherlode.frontier.hosts import Host, RulesReader
+from motherlode.frontier.lease import Entry, Lease, is_secure
+from motherlode.model import RequestKind
+from motherlode.model.robots import HostRules
+from motherlode.www.urls import host_of, origin_of
+
+MAX_RULES_HOPS = 5
+"""Redirects of a robots.txt that are followed (RFC 9309, 2.3.1.2)."""
+RULES_LAST = 86_400.0
+"""Seconds after which a host is asked for its rules again (RFC 9309, 2.4)."""
+RULES_LAST_AT_LEAST = 3_600.0
+"""The same for a host that wants to be asked at once: many say so of all that they have, and few mean robots.txt."""
+
+SCHEMES = ("http:", "https:")
+
+
+class Prerequisites:
+    """Makes tickets, and takes up what was found out about a host."""
+
+    def __init__(
+        self, *, clocks: HostQueue, read_rules: RulesReader | None, is_own: Callable[[str], bool] | None
+    ) -> None:
+        self._clocks = clocks
+        self._read_rules = read_rules
+        """None where there are no robots rules to ask for: simulations."""
+        self._is_own = is_own or (lambda host: False)
+        """Hosts of the user's own, whose robots.txt is not asked for."""
+        self.in_flight = 0
+
+    def for_page(self, host: Host, entry: Entry, now: float) -> Lease | None:
+        """Leave for a page or for what must come before it; None where the host's rules forbid the page."""
+        if self._clocks.by_address and not host.record.address:
+            return self._resolve(host, entry, entry.url)
+        if self._asks_for_rules(host, entry.url, now):
+            return self._ask_for_rules(host, entry, host.rules_url or origin_of(entry.url) + "/robots.txt")
+        if not self._allowed(host, entry.url):
+            return None
+        host.unaccounted += 1
+        return self._send(host, entry.url, RequestKind.PAGE, entry)
+
+    def for_errand(self, url: str, now: float, *, by_rules: bool) -> Lease | float | None:
+        """As `Frontier.errand` says."""
+        host = self._clocks.host(host_of(url))
+        entry = Entry(url=url, arm="", score=0.0, sequence=0)
+        unknown = by_rules and self._asks_for_rules(host, url, now)
+        if by_rules and not unknown and not self._allowed(host, url):
+            return None
+        wanted = (host.rules_url or f"{origin_of(url)}/robots.txt") if unknown else url
+        asked = self._clocks.host(host_of(wanted))  # another one where its rules lie elsewhere
+        nowhere = self._clocks.by_address and not asked.record.address
+        plain = not unknown and not nowhere  # nothing of what the host is asked for on behalf of its held page
+        when = max(self._clocks.when(host, now, beside_held=plain), self._clocks.when(asked, now, beside_held=plain))
+        if when > now:
+            return when
+        if nowhere:
+            return self._resolve(host, None, wanted)
+        if unknown:
+            return self._send_for_rules(host, asked, wanted, entry)
+        return self._send(host, url, RequestKind.ERRAND, entry)
+
+    def next_held(self, now: float) -> tuple[Host, Entry] | None:
+        """A page that was held and may go now, or whose next step may."""
+        while names := self._clocks.cleared.due(now, most=1):
+            host = self._clocks.hosts[names[0]]
+            if host.held is None or host.asking:
+                continue
+            asked = self._clocks.host(host_of(host.rules_url)) if host.rules_url else host
+            if self._clocks.may_go(asked, host.record.name, now):
+                entry, host.held = host.held, None
+                return host, entry
+        return None
+
+    def hold(self, host: Host, entry: Entry) -> None:
+        """The page is to be the host's next request."""
+        host.held = entry
+        self._clocks.rest(host)
+        self._clocks.cleared.push(host.record.ready_at, host.record.name)
+
+    # ── addresses ────────────────────────────────────────────────────────────────────────────────────
+
+    def _resolve(self, host: Host, held: Entry | None, url: str) -> Lease:
+        """Ask for the address of the URL's host; no request is made, so no clock is touched."""
+        host.held = held
+        host.asking = True
+        self._clocks.rest(host)
+        self.in_flight += 1
+        entry = held or Entry(url=url, arm="", score=0.0, sequence=0)
+        return Lease(url=url, host=host.record.name, kind=RequestKind.RESOLVE, entry=entry)
+
+    def resolved(self, ticket: Lease, address: str) -> str:
+        """The address is known; what waited for it goes next. The name of the host that was found."""
+        self.in_flight -= 1
+        host, found = self._clocks.hosts[ticket.host], self._clocks.host(host_of(ticket.url))
+        host.asking = False
+        self._clocks.move(found, address)
+        if host.held is not None:
+            self._clocks.cleared.push(host.record.ready_at, ticket.host)
+        self._clocks.settle(host)
+        return found.record.name
+
+    # ── rules ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _ask_for_rules(self, host: Host, entry: Entry, url: str) -> Lease:
+        other = self._clocks.host(host_of(url))
+        if self._clocks.by_address and not other.record.address:
+            return self._resolve(host, entry, url)
+        host.held = entry
+        return self._send_for_rules(host, other, url, entry)
+
+    def _send_for_rules(self, host: Host, other: Host, url: str, entry: Entry) -> Lease:
+        """Ask for a host's rules, which lie on another host or on its own."""
+        host.asking = True
+        if other is host:
+            return self._send(host, url, RequestKind.ROBOTS, entry)
+        self.in_flight += 1
+        self._clocks.occupy(host, connects=False)
+        address = self._clocks.occupy(other)
+        return Lease(url=url, host=host.record.name, kind=RequestKind.ROBOTS, entry=entry, address=address)
+
+    def _asks_for_rules(self, host: Host, url: str, now: float) -> bool:
+        """True while the rules for a URL of the host must be known and are not, or may have changed."""
+        if self._read_rules is None or self._knows_rules(host, url, now):
+            return False
+        return not self._is_own(host.record.name)
+
+    def _knows_rules(self, host: Host, url: str, now: float) -> bool:
+        robots, read_at = host.record.rules_for(url)
+        if robots is None:
+            return False
+        age = now - read_at
+        return age < RULES_LAST or age < 2 * self._clocks.delay(host)  # else a slow host never came to its pages
+
+    def _allowed(self, host: Host, url: str) -> bool:
+        if self._is_own(host.record.name):
+            return True
+        rules = self._rules(host, url)
+        return rules is None or rules.allows(url)
+
+    def _rules(self, host: Host, url: str) -> HostRules | None:
+        """The rules for a URL of the host, as far as they are known."""
+        rules = host.rules.get(is_secure(url))
+        robots = host.record.rules_for(url)[0]
+        if rules is None and robots is not None and self._read_rules is not None:
+            rules = host.rules[is_secure(url)] = self._read_rules(robots)
+        return rules
+
+    def introduce(
+        self, host: Host, url: str, robots: bytes, now: float, *, read_from: str, lasts: float = RULES_LAST
+    ) -> None:
+        """The robots.txt for a URL of the host has been read, wherever it lies; its held page goes next."""
+        if self._read_rules is None:
+            raise ValueError("this frontier asks for no rules")
+        host.stop_asking()
+        places = {url}
+        if read_from.partition("://")[2] == f"{host.record.name}/robots.txt":
+            places.add(read_from)  # most hosts send http on to https: then the rules of both are known
+        for place in places:
+            host.rules[is_secure(place)] = self._read_rules(robots)
+        delays = [rules.delay for scheme in SCHEMES if (rules := self._rules(host, scheme)) is not None]
+        host.record.delay = max((delay for delay in delays if delay is not None), default=None)
+        lasts = min(RULES_LAST, max(lasts, RULES_LAST_AT_LEAST, 2 * self._clocks.delay(host)))
+        for place in places:
+            host.record.keep_rules(place, robots, now - (RULES_LAST - lasts))
+        if host.record.delay is not None:
+            host.record.ready_at = max(host.record.ready_at, now + host.record.delay)
+        self._clocks.cleared.push(host.record.ready_at, host.record.name)
+        self._clocks.settle(host)
+
+    def reroute(self, host: Host, location: str) -> bool:
+        """A host's robots.txt is said to lie elsewhere: ask there once the clocks allow. False after too many hops."""
+        if host.rules_hops >= MAX_RULES_HOPS:
+            return False
+        host.rules_hops += 1
+        host.rules_url = location
+        self.ask_again(host)
+        return True
+
+    def ask_again(self, host: Host) -> None:
+        """The request for a host's rules came to nothing: it is made once more, when the clocks allow."""
+        host.asking = False
+        self._clocks.cleared.push(host.record.ready_at, host.record.name)
+
+    def give_up(self, ticket: Lease) -> None:
+        """The rules or the address that a ticket was for could not be had."""
+        self.in_flight -= ticket.kind is RequestKind.RESOLVE
+        self._clocks.hosts[ticket.host].stop_asking()
+
+    # ── requests ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _send(self, host: Host, url: str, kind: RequestKind, entry: Entry) -> Lease:
+        self.in_flight += 1
+        address = self._clocks.occupy(host)
+        return Lease(url=url, host=host.record.name, kind=kind, entry=entry, address=address)

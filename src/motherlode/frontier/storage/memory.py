@@ -1,0 +1,132 @@
+"""A ledger that lives in memory: for simulations, which need speed and no tomorrow."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+
+from motherlode.frontier.lease import Entry, HostRecord, UrlState
+from motherlode.www.urls import host_of
+
+
+class MemoryStorage:
+    """Dictionaries and one heap an arm."""
+
+    def __init__(self) -> None:
+        self._urls: dict[str, tuple[Entry, UrlState, str]] = {}
+        self._queues: dict[str, list[tuple[float, int, Entry]]] = {}
+        self._hosts: dict[str, HostRecord] = {}
+        self._visits: list[bytes] = []
+        self._notes: dict[str, bytes] = {}
+        self._pages: dict[str, bytes] = {}
+        self._letters: dict[int, bytes] = {}
+        self._postponed: dict[str, float] = {}
+
+    def known(self, url: str) -> bool:
+        return url in self._urls
+
+    def known_of(self, urls: Sequence[str]) -> list[bool]:
+        known = self._urls
+        return [url in known for url in urls]
+
+    def add(self, entry: Entry) -> None:
+        self._postponed.pop(entry.url, None)
+        self._urls[entry.url] = (entry, UrlState.WAITING, "")
+        queue = self._queues.get(entry.arm)
+        if queue is None:
+            queue = self._queues[entry.arm] = []
+        heapq.heappush(queue, (-entry.score, entry.sequence, entry))
+
+    def add_new(self, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            self.add(entry)
+
+    def refuse(self, entry: Entry, reason: str) -> None:
+        self._urls[entry.url] = (entry, UrlState.REFUSED, reason)
+
+    def pop(self, arm: str) -> Entry | None:
+        queue = self._queues.get(arm)
+        if not queue:
+            return None
+        entry = heapq.heappop(queue)[2]
+        if not queue:
+            del self._queues[arm]
+        self._urls[entry.url] = (entry, UrlState.IN_FLIGHT, "")
+        return entry
+
+    def best(self, arm: str) -> float | None:
+        queue = self._queues.get(arm)
+        return -queue[0][0] if queue else None
+
+    def count(self, arm: str) -> int:
+        return len(self._queues.get(arm, ()))
+
+    def finish(self, entry: Entry, state: UrlState, reason: str) -> None:
+        self._urls[entry.url] = (entry, state, reason)
+
+    def postpone(self, entry: Entry, until: float) -> None:
+        self._urls[entry.url] = (entry, UrlState.IN_FLIGHT, "")
+        self._postponed[entry.url] = until
+
+    def postponed(self) -> Iterator[tuple[float, Entry]]:
+        for url, until in self._postponed.items():
+            yield until, self._urls[url][0]
+
+    def waiting(self) -> Iterator[tuple[str, str, int]]:
+        for arm, queue in self._queues.items():
+            yield arm, host_of(queue[0][2].url), len(queue)
+
+    def recover(self) -> int:
+        flying = (entry for entry, state, _ in self._urls.values() if state is UrlState.IN_FLIGHT)
+        lost = [entry for entry in flying if entry.url not in self._postponed]
+        for entry in lost:
+            self.add(entry)
+        return len(lost)
+
+    def find(self, url: str) -> tuple[Entry, UrlState, str] | None:
+        return self._urls.get(url)
+
+    def put_host(self, host: HostRecord) -> None:
+        self._hosts[host.name] = host
+
+    def hosts(self) -> Iterator[HostRecord]:
+        return iter(self._hosts.values())
+
+    def append_visit(self, number: int, record: bytes) -> None:
+        self._visits.append(record)
+
+    def visits(self) -> Iterator[bytes]:
+        return iter(self._visits)
+
+    def put_note(self, key: str, value: bytes) -> None:
+        self._notes[key] = value
+
+    def note(self, key: str) -> bytes | None:
+        return self._notes.get(key)
+
+    def put_page(self, url: str, record: bytes) -> None:
+        self._pages[url] = record
+
+    def page(self, url: str) -> bytes | None:
+        return self._pages.get(url)
+
+    def pages(self) -> Iterator[bytes]:
+        return iter(list(self._pages.values()))
+
+    def put_letter(self, number: int, letter: bytes) -> None:
+        self._letters[number] = letter
+
+    def drop_letter(self, number: int) -> None:
+        self._letters.pop(number, None)
+
+    def letter(self, number: int) -> bytes | None:
+        return self._letters.get(number)
+
+    def letters(self) -> Iterator[tuple[int, bytes]]:
+        return iter(sorted(self._letters.items()))
+
+    def commit(self) -> None:
+        """Nothing outlasts this ledger."""
+
+    def close(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,143 @@
+"""The store as two Parquet tables, for DuckDB, Polars, Spark and the like.
+
+`quads.parquet` has a row a quad of the pages, its object taken apart; `pages.parquet` has a row a page, from the
+provenance. Both go out in groups of rows, so memory is bounded by a group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyoxigraph as ox
+
+from motherlode.index.export.nquads import Counted, Progress, silent
+from motherlode.index.page_record import PROVENANCE, spelled
+from motherlode.index.quad_store import QuadStore
+from motherlode.model.terms import PREFIXES
+
+_ROWS = 50_000
+"""Rows in a group."""
+_TEXT = 100_000_000
+"""Characters in a group, at most some more: Arrow holds no two gigabytes of text in one column."""
+
+QUADS = pa.schema(
+    [
+        pa.field("subject", pa.string(), nullable=False),
+        pa.field("predicate", pa.string(), nullable=False),
+        pa.field("object", pa.string(), nullable=False),
+        pa.field("object_kind", pa.string(), nullable=False),
+        pa.field("datatype", pa.string()),
+        pa.field("language", pa.string()),
+        pa.field("graph", pa.string(), nullable=False),
+        pa.field("page", pa.string(), nullable=False),
+    ]
+)
+"""IRIs stand bare, blank nodes as `_:label`; `object_kind` is iri, blank, literal or triple."""
+
+PAGES = pa.schema(
+    [
+        pa.field("url", pa.string(), nullable=False),
+        pa.field("fetched_at", pa.timestamp("ms", tz="UTC")),
+        pa.field("status", pa.int32()),
+        pa.field("size", pa.int64()),
+        pa.field("media_type", pa.string()),
+        pa.field("kind", pa.string()),
+        pa.field("syntaxes", pa.list_(pa.string()), nullable=False),
+        pa.field("content_hash", pa.string()),
+        pa.field("referrer", pa.string()),
+        pa.field("redirects_to", pa.string()),
+        pa.field("run", pa.string()),
+    ]
+)
+
+_ML = PREFIXES["ml"]
+_PROVENANCE = ox.NamedNode(PROVENANCE)
+_COLUMNS = {
+    PREFIXES["prov"] + "generatedAtTime": "fetched_at",
+    _ML + "status": "status",
+    _ML + "size": "size",
+    PREFIXES["dcterms"] + "format": "media_type",
+    _ML + "kind": "kind",
+    _ML + "contentHash": "content_hash",
+    _ML + "referrer": "referrer",
+    _ML + "redirectsTo": "redirects_to",
+    PREFIXES["prov"] + "wasGeneratedBy": "run",
+}
+_READ: dict[str, Any] = {"fetched_at": datetime.fromisoformat, "status": int, "size": int}
+
+
+def export_parquet(store: QuadStore, folder: Path, progress: Progress = silent) -> tuple[int, int]:
+    """Write `quads.parquet` and `pages.parquet` into a folder; how many rows each has."""
+    folder.mkdir(parents=True, exist_ok=True)
+    quads = Counted((quad for quad in store.quads() if quad.graph_name != _PROVENANCE), progress)
+    _write(folder / "quads.parquet", QUADS, (_quad_row(quad) for quad in quads))
+    return quads.count, _write(folder / "pages.parquet", PAGES, _page_rows(store))
+
+
+def _write(path: Path, schema: pa.Schema, rows: Iterator[tuple[Any, ...]]) -> int:
+    count = 0
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for group in _groups(rows):
+            writer.write_batch(_batch(group, schema))
+            count += len(group)
+    return count
+
+
+def _groups(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    group: list[tuple[Any, ...]] = []
+    size = 0
+    for row in rows:
+        group.append(row)
+        size += sum(len(value) for value in row if isinstance(value, str))
+        if len(group) >= _ROWS or size >= _TEXT:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(column, type=kind.type) for column, kind in zip(columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _quad_row(quad: ox.Quad) -> tuple[str | None, ...]:
+    graph = str(quad.graph_name)[1:-1]  # a page's graph has an IRI
+    subject = quad.subject.value if isinstance(quad.subject, ox.NamedNode) else str(quad.subject)
+    return (subject, quad.predicate.value, *_object(quad.object), graph, graph.partition("#graph=")[0])
+
+
+def _object(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> tuple[str, str, str | None, str | None]:
+    if isinstance(term, ox.Literal):
+        direction = f"--{term.direction}" if term.direction is not None else ""
+        return term.value, "literal", term.datatype.value, term.language and term.language + direction
+    if isinstance(term, ox.NamedNode):
+        return term.value, "iri", None, None
+    return spelled(term), "triple" if isinstance(term, ox.Triple) else "blank", None, None
+
+
+def _page_rows(store: QuadStore) -> Iterator[tuple[Any, ...]]:
+    """A row for each subject of the provenance that is a page; the store gives them subject by subject."""
+    quads = store.match(graph=f"<{PROVENANCE}>")
+    for subject, group in groupby(quads, key=lambda quad: quad.subject):
+        row: dict[str, Any] = {"url": subject.value, "syntaxes": []}
+        is_page = False
+        for quad in group:
+            name = quad.predicate.value
+            if not isinstance(quad.object, ox.Literal | ox.NamedNode):
+                continue
+            if (column := _COLUMNS.get(name)) is not None:
+                row[column] = _READ.get(column, str)(quad.object.value)
+            elif name == _ML + "syntax":
+                row["syntaxes"].append(quad.object.value)
+            is_page = is_page or (isinstance(quad.object, ox.NamedNode) and quad.object.value == _ML + "Page")
+        if is_page:
+            row["syntaxes"].sort()
+            yield tuple(row.get(field.name) for field in PAGES)

@@ -1,0 +1,156 @@
+"""A description of the data set in VoID (https://www.w3.org/TR/void/), with who made it and when in PROV-O.
+
+It is counted in one pass over the union and one over the provenance. The store gives both subject by subject, so that
+distinct subjects need no memory; classes and properties are counted by name, and only the most used are described.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import BinaryIO
+
+import pyoxigraph as ox
+
+from motherlode.index.export.nquads import Counted, Progress, silent
+from motherlode.index.page_record import DATASET, PROVENANCE
+from motherlode.index.quad_store import QuadStore
+from motherlode.model.terms import PREFIXES, RDF, XSD
+
+_MOST = 1_000
+"""Classes and properties that are described; a crawl of the web meets a hundred thousand."""
+_NAMES = 200_000
+"""Names that are counted at a time; beyond, the rarest are forgotten."""
+_TYPE = ox.NamedNode(RDF + "type")
+_PROVENANCE = ox.NamedNode(PROVENANCE)
+_DATASET = ox.NamedNode(DATASET)
+
+
+def _void(name: str) -> ox.NamedNode:
+    return ox.NamedNode(PREFIXES["void"] + name)
+
+
+def _prov(name: str) -> ox.NamedNode:
+    return ox.NamedNode(PREFIXES["prov"] + name)
+
+
+def _ml(name: str) -> ox.NamedNode:
+    return ox.NamedNode(PREFIXES["ml"] + name)
+
+
+@dataclass(slots=True, kw_only=True)
+class Statistics:
+    """What VoID tells of a data set."""
+
+    triples: int = 0
+    subjects: int = 0
+    documents: int = 0
+    first: str = ""
+    last: str = ""
+    """When the oldest and the newest page were fetched."""
+    classes: Counter[str] = field(default_factory=Counter)
+    properties: Counter[str] = field(default_factory=Counter)
+    syntaxes: Counter[str] = field(default_factory=Counter)
+
+
+def statistics(store: QuadStore, progress: Progress = silent) -> Statistics:
+    found = Statistics()
+    quads = Counted(store.statements(), progress)
+    for _, group in groupby(quads, key=lambda quad: quad.subject):
+        found.subjects += 1
+        for quad in group:
+            found.properties[quad.predicate.value] += 1
+            if quad.predicate == _TYPE and isinstance(quad.object, ox.NamedNode):
+                found.classes[quad.object.value] += 1
+        for names in (found.properties, found.classes):
+            if len(names) > _NAMES:
+                _forget_the_rare(names)
+    found.triples = quads.count
+    _count_pages(store, found)
+    return found
+
+
+def _forget_the_rare(names: Counter[str]) -> None:
+    kept = names.most_common(_NAMES // 2)
+    names.clear()
+    names.update(dict(kept))
+
+
+def _count_pages(store: QuadStore, found: Statistics) -> None:
+    syntax, generated, kind = _ml("syntax"), _prov("generatedAtTime"), _ml("kind")
+    for quad in store.match(graph=f"<{PROVENANCE}>"):
+        if not isinstance(quad.object, ox.Literal):
+            continue
+        if quad.predicate == syntax:
+            found.syntaxes[quad.object.value] += 1
+        elif quad.predicate == kind:  # which redirects and pages that are gone do not have
+            found.documents += 1
+        elif quad.predicate == generated:
+            when = quad.object.value
+            found.first = min(found.first or when, when)
+            found.last = max(found.last, when)
+
+
+def export_void(store: QuadStore, output: BinaryIO, progress: Progress = silent) -> int:
+    """Write the description as Turtle; how many statements it has."""
+    triples = Counted(describe(store, statistics(store, progress)))  # type: ignore[arg-type]
+    ox.serialize(triples, output, format=ox.RdfFormat.TURTLE, prefixes=PREFIXES)
+    return triples.count
+
+
+def describe(store: QuadStore, found: Statistics) -> list[ox.Triple]:
+    """The description: the numbers, the parts by class and by property, and the runs that made it."""
+    dcterms = PREFIXES["dcterms"]
+    rows: list[tuple[ox.NamedNode, ox.NamedNode | ox.BlankNode | ox.Literal]] = [
+        (_TYPE, _void("Dataset")),
+        (ox.NamedNode(dcterms + "title"), ox.Literal("What a crawl by Motherlode found", language="en")),
+        (_void("triples"), ox.Literal(found.triples)),
+        (_void("documents"), ox.Literal(found.documents)),
+        (_void("distinctSubjects"), ox.Literal(found.subjects)),
+        (_void("classes"), ox.Literal(len(found.classes))),
+        (_void("properties"), ox.Literal(len(found.properties))),
+    ]
+    for name, when in (("created", found.first), ("modified", found.last)):
+        if when:
+            rows.append((ox.NamedNode(dcterms + name), ox.Literal(when, datatype=ox.NamedNode(XSD + "dateTime"))))
+    rows += [(_void("vocabulary"), ox.NamedNode(space)) for space in _vocabularies(found)]
+    triples = [ox.Triple(_DATASET, predicate, value) for predicate, value in rows]
+    triples += _partitions("class", "entities", found.classes)
+    triples += _partitions("property", "triples", found.properties)
+    for syntax, pages in found.syntaxes.most_common():
+        node = ox.BlankNode(f"syntax-{syntax}")
+        triples.append(ox.Triple(_DATASET, _void("subset"), node))
+        triples += [
+            ox.Triple(node, _ml("syntax"), ox.Literal(syntax)),
+            ox.Triple(node, _void("documents"), ox.Literal(pages)),
+        ]
+    return triples + _runs(store)
+
+
+def _partitions(kind: str, counted: str, names: Counter[str]) -> list[ox.Triple]:
+    triples = []
+    for number, (name, count) in enumerate(names.most_common(_MOST)):
+        node = ox.BlankNode(f"{kind}{number}")
+        triples.append(ox.Triple(_DATASET, _void(f"{kind}Partition"), node))
+        triples.append(ox.Triple(node, _void(kind), ox.NamedNode(name)))
+        triples.append(ox.Triple(node, _void(counted), ox.Literal(count)))
+    return triples
+
+
+def _vocabularies(found: Statistics) -> list[str]:
+    """Namespaces of the properties and classes that are used most."""
+    names = [name for counts in (found.properties, found.classes) for name, _ in counts.most_common(100)]
+    ends = ((name, max(name.rfind("#"), name.rfind("/"))) for name in names)
+    return sorted({name[: end + 1] for name, end in ends if end > len("https://")})
+
+
+def _runs(store: QuadStore) -> list[ox.Triple]:
+    """What the provenance says of the runs, and of the software that ran."""
+    activities = store.match(predicate=f"<{RDF}type>", object_=f"<{PREFIXES['prov']}Activity>", graph=f"<{PROVENANCE}>")
+    triples = []
+    for activity in activities:
+        triples.append(ox.Triple(_DATASET, _prov("wasGeneratedBy"), activity.subject))
+        for quad in store.match(subject=str(activity.subject), graph=f"<{PROVENANCE}>"):
+            triples.append(quad.triple)
+    return triples

@@ -1,0 +1,288 @@
+"""What is wrong with a query, said so that a person can mend it: the line, the column, a caret, and a hint.
+
+The parser names the furthest place that it could reach and everything that would have been right there, character
+classes included. That place may lie behind the mistake, because a keyword that does not fit is read to its length; here
+it is moved back to the token at fault, and a few common mistakes are told by their names.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+from motherlode.model.sparql import Token, TokenKind, declared_prefixes, offset_of, place, tokens
+from motherlode.model.terms import PREFIXES
+
+FORMS = ("SELECT", "ASK", "CONSTRUCT", "DESCRIBE")
+UPDATES = frozenset({"INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD", "WITH"})
+_ERROR = re.compile(r"error at (\d+):(\d+): expected (?:one of )?(.*)", re.DOTALL)
+_CLASS = re.compile(r"\[(?:'[^']*'|[^\]'])*\]", re.DOTALL)
+_PAIRS = {"{": "}", "(": ")", "[": "]"}
+_MOST_EXPECTED = 8
+_LONGEST_FUNCTION = "ENCODE_FOR_URI"
+"""What the parser names where a function could stand, and the one that does stand there has wrong arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryProblem:
+    """Why a query cannot be answered, and where in it."""
+
+    message: str
+    line: int = 0
+    """From one; 0 where no place can be told. So with the column."""
+    column: int = 0
+    source: str = ""
+    """The line itself."""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        where = f" at line {self.line}, column {self.column}" if self.line else ""
+        text = f"the query cannot be read{where}: {self.message}"
+        if self.source:
+            start = max(0, self.column - 100)
+            margin = f"{self.line:>4} | "
+            caret = " " * (self.column - 1 - start)
+            text += f"\n{margin}{self.source[start : start + 160]}\n{' ' * (len(margin) - 2)}| {caret}^"
+        return text + (f"\nhint: {self.hint}" if self.hint else "")
+
+
+class QueryError(ValueError):
+    """A query that is refused or cannot be read."""
+
+    def __init__(self, problem: QueryProblem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+def at(sparql: str, offset: int, message: str, hint: str = "") -> QueryProblem:
+    """A problem at a place of the query."""
+    line, column = place(sparql, offset)
+    return QueryProblem(message, line, column, sparql.split("\n")[line - 1].rstrip("\r"), hint)
+
+
+def diagnosed(sparql: str, error: str, *, offset: int | None = None) -> QueryProblem:
+    """What the parser's complaint means. `offset` is the place in the text as the user wrote it."""
+    found = tokens(sparql)
+    match = _ERROR.match(error)
+    if match is None:
+        return _known(sparql, found) or QueryProblem(error)
+    reached = offset if offset is not None else offset_of(sparql, int(match[1]), int(match[2]))
+    told = match[3]
+    if (problem := _known(sparql, found)) is not None:
+        return problem
+    if (problem := _told(sparql, found, told, reached)) is not None:
+        return problem
+    expected = _expected(told)
+    start = _fault(found, reached, expected, len(sparql))
+    return _unexpected(sparql, found, start, expected)
+
+
+# ── mistakes that show without the parser ────────────────────────────────────────────────────────────────
+
+
+def _known(sparql: str, found: list[Token]) -> QueryProblem | None:
+    return (
+        _no_query(sparql, found)
+        or _open_string(sparql, found)
+        or _unknown_prefix(sparql, found)
+        or _unknown_word(sparql, found)
+        or _pairs(sparql, found)
+    )
+
+
+def _no_query(sparql: str, found: list[Token]) -> QueryProblem | None:
+    """Something that does not begin as a query does."""
+    if not found:
+        return QueryProblem("the query is empty", hint="for example SELECT * { ?s ?p ?o } LIMIT 10")
+    first = _after_prologue(found)
+    if first is None:
+        return QueryProblem("there are only prefixes", hint="a query goes on with SELECT, ASK, CONSTRUCT or DESCRIBE")
+    if first.text.upper() in UPDATES:
+        return at(sparql, first.start, f"{first.text.upper()} is an update", hint="a crawl's store can only be read")
+    if first.text.upper() in FORMS:
+        return None
+    alike = difflib.get_close_matches(first.text.upper(), FORMS, 1, 0.6)
+    hint = f"did you mean {alike[0]}?" if alike else "a query begins with SELECT, ASK, CONSTRUCT or DESCRIBE"
+    return at(sparql, first.start, f"{first.text!r} is no form of query", hint=hint)
+
+
+def _after_prologue(found: list[Token]) -> Token | None:
+    position = 0
+    while position < len(found):
+        if found[position].is_word("PREFIX"):
+            position += 3
+        elif found[position].is_word("BASE"):
+            position += 2
+        else:
+            return found[position]
+    return None
+
+
+def form_of(sparql: str) -> str:
+    """The form of a query, in capitals, or "" where it has none.
+
+    >>> form_of("PREFIX a: <http://a/> construct where { ?s a:b ?o }"), form_of("# nothing")
+    ('CONSTRUCT', '')
+    """
+    first = _after_prologue(tokens(sparql))
+    return first.text.upper() if first is not None and first.text.upper() in FORMS else ""
+
+
+def _unknown_prefix(sparql: str, found: list[Token]) -> QueryProblem | None:
+    known = {**PREFIXES, **declared_prefixes(found)}
+    for before, token in zip([None, *found], found, strict=False):
+        if token.kind is not TokenKind.NAME or (before is not None and before.is_word("PREFIX")):
+            continue
+        prefix = token.text.partition(":")[0]
+        if prefix in known:
+            continue
+        if before is not None and before.text == "<" and before.end == token.start:
+            return at(sparql, before.start, *_SENTENCES["IRI parsing failed"])
+        alike = difflib.get_close_matches(prefix, known, 1, 0.5)
+        guess = f"did you mean {alike[0]}:? Otherwise declare" if alike else "declare"
+        return at(sparql, token.start, f"the prefix {prefix}: is not known", f"{guess} it: PREFIX {prefix}: <…>")
+    return None
+
+
+def _unknown_word(sparql: str, found: list[Token]) -> QueryProblem | None:
+    for token in found:
+        if token.kind is TokenKind.WORD and token.text.upper() not in _KEYWORDS:
+            alike = difflib.get_close_matches(token.text.upper(), _KEYWORDS, 1, 0.7)
+            names = "names are written ?name, prefix:name or <http://…>"
+            hint = f"did you mean {alike[0]}?" if alike and not token.text.islower() else names
+            return at(sparql, token.start, f"{token.text!r} is no word of SPARQL", hint)
+    return None
+
+
+def _open_string(sparql: str, found: list[Token]) -> QueryProblem | None:
+    for token in found:
+        if token.kind is TokenKind.BROKEN:
+            hint = "strings over several lines stand between three quotes" if "\n" in sparql[token.start :] else ""
+            return at(sparql, token.start, "this string is never closed", hint=hint)
+    return None
+
+
+def _pairs(sparql: str, found: list[Token]) -> QueryProblem | None:
+    """Braces and brackets that have no partner."""
+    waiting: list[Token] = []
+    for token in found:
+        if token.kind is not TokenKind.SIGN:
+            continue
+        if token.text in _PAIRS:
+            waiting.append(token)
+        elif token.text in _PAIRS.values():
+            if not waiting:
+                return at(sparql, token.start, f"this {token.text} closes nothing")
+            partner = waiting.pop()
+            if _PAIRS[partner.text] != token.text:
+                line, column = place(sparql, partner.start)
+                message = (
+                    f"this {token.text} stands where the {partner.text} of line {line}, column {column} must be closed"
+                )
+                return at(sparql, token.start, message, hint=f"a {_PAIRS[partner.text]} is missing before it")
+    if waiting:
+        return at(
+            sparql,
+            waiting[-1].start,
+            f"this {waiting[-1].text} is never closed",
+            hint=f"a {_PAIRS[waiting[-1].text]} is missing",
+        )
+    return None
+
+
+# ── mistakes that the parser tells in words ──────────────────────────────────────────────────────────────
+
+_SENTENCES = {
+    "The SELECT contains a variable that is unbound": (
+        "a selected variable has no value",
+        "with GROUP BY or an aggregate, every selected variable must be grouped, or stand in one: (SAMPLE(?x) AS ?y)",
+    ),
+    "IRI parsing failed": (
+        "this is no absolute IRI",
+        "write it in full, as in <http://schema.org/name>; spaces and braces must be escaped, as in %20",
+    ),
+    "Duplicated variable name in SELECT": ("a variable is selected twice", "give one of them another name"),
+    "SELECT * is not authorized with GROUP BY": (
+        "SELECT * cannot be grouped",
+        "name the grouped variables and the aggregates: SELECT ?type (COUNT(*) AS ?n)",
+    ),
+    "Prefix not found": ("the prefix is not known", "declare it: PREFIX name: <…>"),
+}
+
+
+def _told(sparql: str, found: list[Token], told: str, reached: int) -> QueryProblem | None:
+    for sentence, (message, hint) in _SENTENCES.items():
+        if sentence in told:
+            if "SELECT" in sentence:
+                start = next((token.start for token in found if token.is_word("SELECT")), 0)
+            else:
+                start = max((token.start for token in found if token.start < reached), default=0)
+            return at(sparql, start, message, hint=hint)
+    sentence = next((part for part in told.split(", ") if re.fullmatch(r"[A-Z][a-z']+( [\w'?$]+){3,}\.?", part)), "")
+    if sentence:
+        start = max((token.start for token in found if token.start < reached), default=0)
+        return at(sparql, start, sentence[0].lower() + sentence[1:])
+    return None
+
+
+# ── all others ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _expected(told: str) -> list[str]:
+    """What would have been right, without character classes.
+
+    >>> _expected('",", ".", ABS, [_], [\\'0\\'..=\\'9\\']')
+    [',', '.', 'ABS']
+    """
+    parts = (part.strip() for part in re.split(r",\s+(?![^\"]*\",?)|,\s+(?=\")|(?<=\"),\s+", _CLASS.sub("", told)))
+    return [part.strip('"') for part in parts if part.strip('" ')]
+
+
+def _fault(found: list[Token], reached: int, expected: list[str], end: int) -> int:
+    """Where the token at fault begins: where the parser stopped, or before, by the length of a keyword it tried."""
+    starts = {token.start for token in found}
+    words = (word for word in expected if word.replace("_", "").isalpha())
+    tried = [] if reached in starts and len(expected) > 1 else sorted({len(word) for word in words})
+    for length in tried:
+        if reached - length in starts:
+            return reached - length
+    if reached in starts:
+        return reached
+    if reached >= end:
+        return end
+    return max((token.start for token in found if token.start < reached), default=0)
+
+
+def _unexpected(sparql: str, found: list[Token], start: int, expected: list[str]) -> QueryProblem:
+    token = next((token for token in found if token.start == start), None)
+    likely = sorted({word for word in expected if len(word) < 20}, key=lambda word: (word.isalpha(), word))
+    shown = ", ".join(likely[:_MOST_EXPECTED]) + (" …" if len(likely) > _MOST_EXPECTED else "")
+    hint = f"possible here: {shown}" if shown else ""
+    if token is None:
+        message = "the query ends too early" if hint else "the parts of the query do not go together"
+        hint = hint or "is a variable given a value twice, by BIND, VALUES or AS?"
+        return at(sparql, len(sparql.rstrip()), message, hint)
+    calls = (before for before, after in pairwise(found) if before.kind is TokenKind.WORD and after.text == "(")
+    if token in calls and _LONGEST_FUNCTION in expected:
+        message = f"what {token.text} is given does not fit it"
+        return at(sparql, start, message, "are all its arguments there, with commas between them?")
+    return at(sparql, start, f"{token.text[:40]!r} does not fit here", hint)
+
+
+# fmt: off
+_KEYWORDS = frozenset({
+    "A", "ABS", "ADJUST", "AS", "ASC", "ASK", "AVG", "BASE", "BIND", "BNODE", "BOUND", "BY", "CEIL", "COALESCE",
+    "CONCAT", "CONSTRUCT", "CONTAINS", "COUNT", "DATATYPE", "DAY", "DESC", "DESCRIBE", "DISTINCT", "ENCODE_FOR_URI",
+    "EXISTS", "FALSE", "FILTER", "FLOOR", "FROM", "GRAPH", "GROUP", "GROUP_CONCAT", "HASLANG", "HASLANGDIR", "HAVING",
+    "HOURS", "IF", "IN", "IRI", "ISBLANK", "ISIRI", "ISLITERAL", "ISNUMERIC", "ISTRIPLE", "ISURI", "LANG", "LANGDIR",
+    "LANGMATCHES", "LATERAL", "LCASE", "LIMIT", "MAX", "MD5", "MIN", "MINUS", "MINUTES", "MONTH", "NAMED", "NOT", "NOW",
+    "OBJECT", "OFFSET", "OPTIONAL", "ORDER", "PREDICATE", "PREFIX", "RAND", "REDUCED", "REGEX", "REPLACE", "ROUND",
+    "SAMETERM", "SAMPLE", "SECONDS", "SELECT", "SEPARATOR", "SERVICE", "SHA1", "SHA256", "SHA384", "SHA512", "SILENT",
+    "STR", "STRAFTER", "STRBEFORE", "STRDT", "STRENDS", "STRLANG", "STRLANGDIR", "STRLEN", "STRSTARTS", "STRUUID",
+    "SUBJECT", "SUBSTR", "SUM", "TIMEZONE", "TRIPLE", "TRUE", "TZ", "UCASE", "UNDEF", "UNION", "URI", "UUID", "VALUES",
+    "VERSION", "WHERE", "YEAR",
+})
+# fmt: on
+"""The words of SPARQL 1.1, and those that the engine knows beyond it."""

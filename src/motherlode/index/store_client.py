@@ -1,0 +1,163 @@
+"""What a crawl asks of a store in another process, as messages."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from motherlode.index.page_record import PageRecord, RunRecord
+from motherlode.index.snapshot import DamagedError
+from motherlode.runtime.frames import read_frame, write_frame
+
+
+class OpenStore(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """The first call: where the store is."""
+
+    path: str
+
+
+class Has(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    url: str
+
+
+class Begin(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    run: RunRecord
+
+
+class IndexWords(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    path: str
+
+
+class Write(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    records: list[PageRecord]
+
+
+class Flush(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    pass
+
+
+class Finish(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    ended_at: float
+
+
+class Backup(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    path: str
+
+
+class Close(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """The last call."""
+
+
+Call = OpenStore | Has | Begin | IndexWords | Write | Flush | Finish | Backup | Close
+
+
+class CallResult(msgspec.Struct, frozen=True, array_like=True):
+    """What came of a call."""
+
+    value: bool = False
+    error: str = ""
+    """Why it failed, or ""."""
+    errno: int = 0
+    is_os_error: bool = False
+    is_damaged: bool = False
+    """The error says what to do about a damaged store."""
+
+
+# ── A crawl's store in a process of its own.
+
+_PATIENCE = 60.0
+"""Seconds that the process has to end once it was told to."""
+
+
+class StoreClient:
+    """Calls wait for their answers, from whatever thread they come; what goes wrong there is raised here."""
+
+    def __init__(self, path: Path) -> None:
+        command = [sys.executable, "-m", "motherlode.index.store_server", str(os.getpid())]
+        # in a session of its own: Ctrl-C at a terminal is for the crawl, even before this one can ignore it
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        self._end = weakref.finalize(self, _ended, self._process)
+        self._turn = threading.Lock()
+        self._encode = msgspec.msgpack.Encoder().encode
+        self._decode = msgspec.msgpack.Decoder(CallResult).decode
+        self.process_id = self._process.pid
+        try:
+            self._ask(OpenStore(str(path)))
+        except BaseException:
+            self._end()
+            raise
+
+    def has(self, url: str) -> bool:
+        return self._ask(Has(url))
+
+    def begin(self, run: RunRecord) -> None:
+        self._ask(Begin(run))
+
+    def index_words(self, path: Path) -> None:
+        self._ask(IndexWords(str(path)))
+
+    def write(self, records: Sequence[PageRecord]) -> None:
+        self._ask(Write(list(records)))
+
+    def flush(self) -> None:
+        self._ask(Flush())
+
+    def finish(self, ended_at: float) -> None:
+        self._ask(Finish(ended_at))
+
+    def backup(self, path: Path) -> None:
+        self._ask(Backup(str(path)))
+
+    def close(self) -> None:
+        """Write what there is, and end the process; the store is free for others then."""
+        if self._end.alive:
+            try:
+                self._ask(Close())
+            finally:
+                self._end()
+
+    def _ask(self, call: Call) -> bool:
+        answer = self._answer(call)
+        if not answer.error:
+            return answer.value
+        if answer.is_damaged:
+            raise DamagedError(answer.error)
+        if answer.is_os_error:
+            raise OSError(answer.errno, answer.error) if answer.errno else OSError(answer.error)
+        raise RuntimeError(answer.error)
+
+    def _answer(self, call: Call) -> CallResult:
+        source, sink = self._process.stdout, self._process.stdin
+        assert source is not None and sink is not None
+        with self._turn:
+            try:
+                write_frame(sink, self._encode(call))
+                frame = read_frame(source)
+            except (BrokenPipeError, ValueError):  # the latter where the pipes are closed
+                frame = None
+        if frame is None:
+            code = self._process.poll()
+            raise OSError(f"the process that writes the quad store has ended{f' ({code})' if code else ''}")
+        return self._decode(frame)
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    """Its stdin closes, so it comes to its end; and where it does not, it is ended."""
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                continue
+    try:
+        process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,35 @@
+"""LDCOC (Huang and Gandon 2019, 2020): a linked-data crawler with an online classifier.
+
+`hard` tells the URIs that need a prediction, `context` what stands around a URI on its page, `features` names what
+is known about it in the sets +t +r +p +x, `policy` predicts, samples and learns by FTRL-Proximal.
+"""
+
+from motherlode.policies.ldcoc.context_graph import ContextGraph, direct_properties, property_of, sibling_set
+from motherlode.policies.ldcoc.ldcoc_features import (
+    BEST_SETS,
+    SETS,
+    Hardness,
+    features,
+    hardness,
+    header_features,
+    page_features,
+    similarity,
+)
+from motherlode.policies.ldcoc.ldcoc_policy import Ldcoc, default_learner
+
+__all__ = [
+    "BEST_SETS",
+    "SETS",
+    "ContextGraph",
+    "Hardness",
+    "Ldcoc",
+    "default_learner",
+    "direct_properties",
+    "features",
+    "hardness",
+    "header_features",
+    "page_features",
+    "property_of",
+    "sibling_set",
+    "similarity",
+]

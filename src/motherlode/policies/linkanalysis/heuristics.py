@@ -1,0 +1,190 @@
+"""S_R, the set of concepts relevant to RDF documents (Emamdadi et al., III.C.2), read from files that a user can edit.
+
+Three files are the paper's sets: `content_types.txt`, `file_extensions.txt` and `terms.txt`. Two more hold the
+extensions that its steps 1 and 3 speak of: `other_extensions.txt` and `html_extensions.txt`. A folder of one's own need
+only hold those that differ.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from motherlode.model import Link, Parent
+from motherlode.policies.linkanalysis.link_properties import LinkClass, LinkProperties, SimilarUrls, link_properties
+
+_OWN = Path(__file__).parent
+_FILES = ("content_types.txt", "file_extensions.txt", "terms.txt", "html_extensions.txt", "other_extensions.txt")
+_words = re.compile(r"[a-z0-9]+").findall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Concepts:
+    """The sets by which links are told apart. Extensions are without their dot; everything is in lower case."""
+
+    content_types: frozenset[str]
+    """S_RDFContentTypes."""
+    file_extensions: frozenset[str]
+    """S_RDFFileExtensions."""
+    words: frozenset[str]
+    """S_RDFTerms of one word."""
+    phrases: tuple[str, ...]
+    """S_RDFTerms of several words, each framed by spaces."""
+    html_extensions: frozenset[str]
+    other_extensions: frozenset[str]
+
+    def has_term(self, text: str) -> bool:
+        """One of the terms stands in the text, as a whole word.
+
+        >>> default_concepts().has_term("Export: RDF/XML"), default_concepts().has_term("wordforms")
+        (True, False)
+        >>> default_concepts().has_term("as JSON-LD"), default_concepts().has_term("JSON")
+        (True, False)
+        """
+        if not text:
+            return False
+        found = _words(text.lower())
+        if not self.words.isdisjoint(found):
+            return True
+        if not self.phrases or len(found) < 2:
+            return False
+        framed = f" {' '.join(found)} "
+        return any(phrase in framed for phrase in self.phrases)
+
+    def has_content_type(self, text: str) -> bool:
+        """One of the content types stands in the text.
+
+        >>> default_concepts().has_content_type("text/n3; charset=utf-8")
+        True
+        """
+        if "/" not in text:
+            return False
+        lowered = text.lower()
+        return any(content_type in lowered for content_type in self.content_types)
+
+
+def concepts_from(folder: Path | None = None) -> Concepts:
+    """The concepts of a folder; what it lacks is as in ours."""
+    if folder is not None and not any((folder / name).is_file() for name in _FILES):
+        raise ValueError(f"{folder} holds none of {', '.join(_FILES)}")
+    types, extensions, terms, html, other = (_lines(folder, name) for name in _FILES)
+    spelled = {" ".join(_words(term)) for term in terms}
+    return Concepts(
+        content_types=types,
+        file_extensions=frozenset(line.lstrip(".") for line in extensions),
+        words=frozenset(term for term in spelled if term and " " not in term),
+        phrases=tuple(sorted(f" {term} " for term in spelled if " " in term)),
+        html_extensions=frozenset(line.lstrip(".") for line in html),
+        other_extensions=frozenset(line.lstrip(".") for line in other),
+    )
+
+
+@cache
+def default_concepts() -> Concepts:
+    return concepts_from()
+
+
+def _lines(folder: Path | None, name: str) -> frozenset[str]:
+    """The lines of a file in lower case, without comments."""
+    path = _OWN / name if folder is None or not (folder / name).is_file() else folder / name
+    lines = (line.partition("#")[0].strip().lower() for line in path.read_text(encoding="utf-8").splitlines())
+    return frozenset(line for line in lines if line)
+
+
+# ── Every heuristic of Emamdadi et al. by itself, and the two relevancy functions made of them (III.C.2 and III.C.3).
+
+Heuristic = Callable[[LinkProperties, Concepts], bool]
+
+HEURISTICS: Mapping[str, Heuristic] = {
+    "type:terms": lambda link, concepts: concepts.has_term(link.type),
+    "title:terms": lambda link, concepts: concepts.has_term(link.title),
+    "anchortext:terms": lambda link, concepts: concepts.has_term(link.anchor_text),
+    "context:terms": lambda link, concepts: concepts.has_term(link.context),
+    "path:terms": lambda link, concepts: concepts.has_term("/".join(link.telling_path)),
+    "filename:terms": lambda link, concepts: concepts.has_term(link.filename),
+    "type:content-types": lambda link, concepts: concepts.has_content_type(link.type),
+    "title:content-types": lambda link, concepts: concepts.has_content_type(link.title),
+    "anchortext:content-types": lambda link, concepts: concepts.has_content_type(link.anchor_text),
+    "context:content-types": lambda link, concepts: concepts.has_content_type(link.context),
+    "extension:file-extensions": lambda link, concepts: link.extension in concepts.file_extensions,
+    "rdf-link:no-extension": lambda link, concepts: link.is_rdf_link and not link.extension,
+}
+"""Those that predict class R (step 2 of Relevancy_R), by the names of Table II: property, then set."""
+SIMILARITY = "path-or-filename:similarity"
+"""The one that predicts class HR: it asks S_HR, which grows."""
+
+_APART = " 0 "
+"""Between two texts: a word, so that no term of two words is found half in one and half in the other."""
+NOT_HTTP = "link analysis: class N, not http"
+UNLIKELY_EXTENSION = "link analysis: class N, a file extension that gives no RDF"
+UNKNOWN_EXTENSION = "link analysis: class N, a file extension of neither RDF nor HTML"
+
+
+def removal(link: LinkProperties, concepts: Concepts) -> str:
+    """Step 1 of Relevancy_R: why the link is of class N, or nothing."""
+    if link.protocol not in ("http", "https"):
+        return NOT_HTTP
+    return UNLIKELY_EXTENSION if link.extension in concepts.other_extensions else ""
+
+
+def points_to_rdf(link: LinkProperties, concepts: Concepts) -> bool:
+    """Step 2 of Relevancy_R: at least one of the heuristics is satisfied. The same as any of them, at less cost."""
+    if link.extension in concepts.file_extensions or (link.is_rdf_link and not link.extension):
+        return True
+    texts = (link.type, link.title, link.anchor_text, link.context, "/".join(link.telling_path), link.filename)
+    return concepts.has_term(_APART.join(texts)) or any(concepts.has_content_type(text) for text in texts[:4])
+
+
+def relevancy_r(link: LinkProperties, concepts: Concepts) -> tuple[LinkClass, str]:
+    """C = Relevancy_R(Π_L, S_R): R, H or N; for N with the reason."""
+    reason = removal(link, concepts)
+    if reason:
+        return LinkClass.N, reason
+    if points_to_rdf(link, concepts):
+        return LinkClass.R, ""
+    if link.extension in concepts.html_extensions or not (link.is_rdf_link or link.extension):
+        return LinkClass.H, ""
+    return LinkClass.N, UNKNOWN_EXTENSION
+
+
+def relevancy_hr(link: LinkProperties, s_hr: SimilarUrls) -> LinkClass:
+    """C = Relevancy_HR(Π_L, S_HR): HR or H, of a link that Relevancy_R has put into class H."""
+    return LinkClass.HR if s_hr.has_similar(link.host, link.path, link.filename) else LinkClass.H
+
+
+def predicted(link: LinkProperties, concepts: Concepts, s_hr: SimilarUrls | None) -> tuple[LinkClass, str]:
+    """The link analysis algorithm (Fig. 3): the predicted class, for N with the reason."""
+    found, reason = relevancy_r(link, concepts)
+    if found is LinkClass.H and s_hr is not None:
+        found = relevancy_hr(link, s_hr)
+    return found, reason
+
+
+def classify(
+    link: Link, parent: Parent | None = None, *, concepts: Concepts | None = None, s_hr: SimilarUrls | None = None
+) -> LinkClass:
+    """The class that is predicted for a link's target.
+
+    >>> from motherlode.model import LinkSource
+    >>> def anchor(url, **said):
+    ...     return classify(Link(url=url, source=LinkSource.ANCHOR, **said)).name
+    >>> anchor("http://a.example/me.rdf"), anchor("http://a.example/me", type="application/rdf+xml")
+    ('R', 'R')
+    >>> anchor("http://a.example/me"), anchor("http://a.example/me.jpg", title="my FOAF")
+    ('H', 'N')
+    """
+    return predicted(link_properties(link, parent), concepts or default_concepts(), s_hr)[0]
+
+
+def features(
+    link: Link, parent: Parent | None = None, *, concepts: Concepts | None = None, s_hr: SimilarUrls | None = None
+) -> list[str]:
+    """The names of the heuristics that a link satisfies: for tables, and as features of other policies."""
+    properties, sets = link_properties(link, parent), concepts or default_concepts()
+    names = [name for name, heuristic in HEURISTICS.items() if heuristic(properties, sets)]
+    if s_hr is not None and s_hr.has_similar(properties.host, properties.path, properties.filename):
+        names.append(SIMILARITY)
+    return names

@@ -1,0 +1,113 @@
+"""The focused crawler of Emamdadi, Kahani and Zarrinkalam: links in the order of the class that is predicted for them.
+
+A link of class R goes before all of class HR, these before all of class H; equals go in order of discovery; class N is
+removed. When a fetched page is an RDF document and the page that named it was HTML, that page joins S_HR (Fig. 2).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+import msgspec
+
+from motherlode.model import Explanation, Feedback, Link, LinkSource, Parent, Rating, SummaryLine
+from motherlode.policies.linkanalysis.heuristics import Concepts, default_concepts, predicted
+from motherlode.policies.linkanalysis.link_properties import (
+    LinkClass,
+    SimilarUrls,
+    is_html_document,
+    is_rdf_document,
+    link_properties,
+)
+from motherlode.policies.priority_queue import ReadyArms
+
+_APART = 1e12
+"""Between the scores of two priorities: more links than any crawl finds."""
+_MOST_NEWS = 10_000
+_PLAIN, _FROM_HTML = b"", b"h"
+
+
+class LinkAnalysis:
+    """Hosts as arms; the best class that waits anywhere goes next."""
+
+    def __init__(self, concepts: Concepts | None = None, *, literal: bool = False) -> None:
+        self._concepts = concepts or default_concepts()
+        self._literal = literal
+        """Terms count in every directory of a path, as the paper says: see `link_properties`."""
+        self._s_hr = SimilarUrls()
+        self._news: deque[str] = deque(maxlen=_MOST_NEWS)
+        """Pages that joined S_HR since other shards were last told."""
+        self._count = 0
+        self._awake = ReadyArms()
+
+    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+        memo = _FROM_HTML if parent is not None and is_html_document(parent.kind) else _PLAIN
+        return [self._rated(link, parent, memo) for link in links]
+
+    def _rated(self, link: Link, parent: Parent | None, memo: bytes) -> Rating:
+        self._count += 1
+        properties = link_properties(link, parent, literal=self._literal)
+        found, reason = predicted(properties, self._concepts, self._s_hr)
+        if parent is None or link.source is LinkSource.REDIRECT:
+            # a seed is the user's wish, and a redirect's target that of a link which was let through
+            found, reason = (LinkClass.H if found is LinkClass.N else found), ""
+        if parent is not None and link.source is LinkSource.REDIRECT:
+            memo = _html_page_before(parent)
+        return Rating(arm=properties.host, score=found.value * _APART - self._count, memo=memo, refused=reason)
+
+    def learn(self, feedback: Feedback) -> None:
+        if feedback.failure is None and feedback.memo and is_rdf_document(feedback.kind):
+            page = feedback.memo[1:].decode() or feedback.parent_url
+            self._s_hr.add(page)
+            self._news.append(page)
+
+    def wake(self, arm: str, best: float, waiting: int) -> None:
+        self._awake.put(arm, best)
+
+    def rest(self, arm: str) -> None:
+        self._awake.remove(arm)
+
+    def pick(self) -> str | None:
+        return self._awake.best()
+
+    def delta(self) -> bytes:
+        """The pages that have joined S_HR since the last call: their host may be another shard's."""
+        news = list(dict.fromkeys(self._news))
+        self._news.clear()
+        return msgspec.msgpack.encode(news) if news else b""
+
+    def absorb(self, delta: bytes) -> None:
+        for page in msgspec.msgpack.decode(delta, type=list[str]) if delta else ():
+            self._s_hr.add(page)
+
+    def merge(self, state: bytes) -> None:
+        """Add the pages that led to RDF in another crawl."""
+        self._s_hr.merge(msgspec.msgpack.decode(state, type=tuple[int, bytes])[1])
+
+    def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
+        found, reason = predicted(link_properties(link, parent, literal=self._literal), self._concepts, self._s_hr)
+        return Explanation(
+            says="Links go in the order of the class that is predicted for them: R (is RDF), HR (leads to RDF), H.",
+            value=rating.score,
+            record={"priority": found.value, "families_like_pages_that_led_to_rdf": len(self._s_hr)},
+            notes=(f"its class is {found.name} now{f': {reason}' if reason else ''}",),
+        )
+
+    def lessons(self, most: int) -> Sequence[SummaryLine]:
+        rows = (("families of pages like those that led to RDF", len(self._s_hr)), ("links rated", self._count))
+        return [SummaryLine(title="learned", columns=("what", "how many"), rows=rows[:most])]
+
+    def dump(self) -> bytes:
+        return msgspec.msgpack.encode((self._count, self._s_hr.dump()))
+
+    def load(self, state: bytes) -> None:
+        self._count, similar = msgspec.msgpack.decode(state, type=tuple[int, bytes])
+        self._s_hr.load(similar)
+
+
+def _html_page_before(redirect: Parent) -> bytes:
+    """What a redirect's target remembers: the HTML page that linked to the redirect, or to the first of several."""
+    if not redirect.memo:
+        return _PLAIN
+    return redirect.memo if len(redirect.memo) > 1 else _FROM_HTML + redirect.parent_url.encode()

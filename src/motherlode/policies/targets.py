@@ -1,0 +1,173 @@
+"""What makes a page relevant: the target, asked of the page's own facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import pyoxigraph
+
+from motherlode.model import DOCUMENT_SYNTAXES, ContentKind, Syntax, TransformResult
+from motherlode.model.sparql import query_in_order, tokens
+from motherlode.model.terms import PREFIXES, RDF_TYPE, iri
+from motherlode.policies.registry import nearest
+
+Counts = Mapping[Syntax, int]
+Judge = Callable[[Counts, ContentKind, Callable[[], bytes]], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A question to a page. Call it with the page's facts, or `judge` with what a recorded web has kept of them."""
+
+    spec: str
+    judge: Judge
+    """From statements by syntax, the page's kind, and a way to its statements as N-Triples, used only if need be."""
+    needs_statements: bool = False
+    """False where the counts are enough."""
+
+    def __call__(self, facts: TransformResult, kind: ContentKind) -> bool:
+        return self.judge(facts.counts, kind, lambda: ntriples(facts))
+
+
+class Aims(Protocol):
+    """A policy may also be this: then it is told what is looked for, before it is asked for anything."""
+
+    def aim(self, target: Target) -> None: ...
+
+
+def ntriples(facts: TransformResult) -> bytes:
+    """The page's own statements, without its plain facts."""
+    lines = {
+        f"{s} {p} {o} .\n"
+        for extraction in facts.extractions
+        if extraction.syntax is not Syntax.PAGE
+        for s, p, o, _ in extraction.statements
+    }
+    return "".join(sorted(lines)).encode("utf-8", "replace")
+
+
+COUNTED = frozenset(set(Syntax) - {Syntax.PAGE, Syntax.FEED})
+"""Syntaxes that make a page relevant to `any`: not a page's plain facts, not feeds that only we turn to RDF."""
+
+_BY_NAME: dict[str, frozenset[Syntax]] = {
+    "any": COUNTED,
+    "rdf": DOCUMENT_SYNTAXES,
+    "jsonld": frozenset({Syntax.JSON_LD}),
+    "microdata": frozenset({Syntax.MICRODATA}),
+    "rdfa": frozenset({Syntax.RDFA}),
+    "microformats": frozenset({Syntax.MICROFORMATS}),
+}
+TARGETS = (*_BY_NAME, "type:IRI", "ASK { … }")
+_SCHEMES_WITHOUT_SLASHES = frozenset({"cid", "did", "doi", "info", "mailto", "ni", "oid", "tag", "urn", "uuid"})
+"""IRIs that look like a name with a prefix, and are none."""
+
+
+class UnreadableQueryError(ValueError):
+    """A target whose query the parser does not take; it comes with the query and the parser's own words."""
+
+    def __init__(self, query: str, complaint: str) -> None:
+        super().__init__(f"the target is not a SPARQL ASK that can be answered: {_first_line(complaint)}")
+        self.query = query
+        self.complaint = complaint
+
+
+def _first_line(complaint: str) -> str:
+    return complaint.partition("\n")[0][:120]
+
+
+_COUNT = re.compile(r"(?P<name>[a-z-]+)\s*(?:>=\s*(?P<least>\d+))?")
+_ASK = re.compile(r"(?:\s|#[^\n]*\n|PREFIX\s+\S*\s*<[^>]*>|BASE\s*<[^>]*>)*ASK\b", re.IGNORECASE)
+
+
+def target_from(spec: str) -> Target:
+    """The target that a user means.
+
+    >>> target_from("microdta>=5")
+    Traceback (most recent call last):
+    ...
+    ValueError: unknown target 'microdta>=5' (did you mean microdata?); known: any, rdf, jsonld, microdata, rdfa, \
+microformats (each also with >=N), type:IRI, or a SPARQL ASK { … }
+    """
+    if _ASK.match(spec):
+        return Target(spec, _ask(spec), needs_statements=True)
+    if spec.startswith("type:"):
+        return Target(spec, _type(spec.removeprefix("type:").strip("<> ")), needs_statements=True)
+    match = _COUNT.fullmatch(spec.strip())
+    syntaxes = _BY_NAME.get(match["name"]) if match else None
+    if match is None or syntaxes is None:
+        hint = nearest(match["name"] if match else spec, _BY_NAME)
+        known = f"{', '.join(_BY_NAME)} (each also with >=N), type:IRI, or a SPARQL ASK {{ … }}"
+        raise ValueError(f"unknown target {spec!r}{hint}; known: {known}")
+    least = int(match["least"] or 1)
+    if least < 1:
+        raise ValueError(f"target {spec!r}: every page has at least 0 statements; ask for at least 1")
+    if match["name"] == "rdf":
+        return Target(spec, lambda counts, kind, _: _in_document(counts, kind) >= least)
+    return Target(spec, lambda counts, kind, _: sum(n for s, n in counts.items() if s in syntaxes) >= least)
+
+
+_AROUND_RDF = frozenset({ContentKind.HTML, ContentKind.XHTML, ContentKind.SVG, ContentKind.XML})
+"""Kinds of documents that may have RDF inside, and are none."""
+
+
+def _in_document(counts: Counts, kind: ContentKind) -> int:
+    """Statements of a page that is RDF as a whole; JSON-LD counts where the page is a JSON-LD document."""
+    if kind in _AROUND_RDF:
+        return 0
+    syntaxes = DOCUMENT_SYNTAXES | ({Syntax.JSON_LD} if kind is ContentKind.JSON_LD else set())
+    return sum(count for syntax, count in counts.items() if syntax in syntaxes)
+
+
+def _type(name: str) -> Judge:
+    prefix, colon, local = name.partition(":")
+    if colon and not local.startswith("//"):
+        if prefix in PREFIXES:
+            name = PREFIXES[prefix] + local
+        elif prefix.lower() not in _SCHEMES_WITHOUT_SLASHES:
+            hint = nearest(prefix, PREFIXES)
+            raise ValueError(
+                f"target type:{name}: the prefix {prefix!r} is not known{hint}; known: {', '.join(PREFIXES)}. "
+                "A type may also be a whole IRI, as in type:http://schema.org/Recipe"
+            )
+    if iri(name) is None:
+        raise ValueError(f"target type:{name}: give an IRI, as in type:http://schema.org/Recipe or type:schema:Recipe")
+    names = {name}
+    if "://schema.org/" in name:  # both spellings are in use, and a user who names one means the thing
+        local = name.partition("://schema.org/")[2]
+        names = {f"http://schema.org/{local}", f"https://schema.org/{local}"}
+    # with the end of the line, which no literal can hold, so that a text about a statement is not taken for one
+    wanted = [f" {RDF_TYPE} <{spelled}> .\n".encode() for spelled in names]
+
+    def judge(counts: Counts, kind: ContentKind, statements: Callable[[], bytes]) -> bool:
+        text = statements() if counts else b""
+        return any(line in text for line in wanted)
+
+    return judge
+
+
+def _ask(query: str) -> Judge:
+    if any(token.is_word("SERVICE") for token in tokens(query)):
+        raise ValueError(
+            "a target is asked of the page's own facts: SERVICE, which goes to the network, has no place in it"
+        )
+    try:
+        pyoxigraph.Store().query(query, prefixes=PREFIXES)
+    except SyntaxError as error:
+        raise UnreadableQueryError(query, str(error)) from error
+    except (RuntimeError, OSError) as error:  # unknown functions, services out of reach
+        reason = _first_line(str(error))
+        raise ValueError(f"the target is not a SPARQL ASK that can be answered: {reason}") from error
+
+    def judge(counts: Counts, kind: ContentKind, statements: Callable[[], bytes]) -> bool:
+        text = statements() if counts else b""
+        if not text:
+            return False
+        store = pyoxigraph.Store()
+        store.load(text, pyoxigraph.RdfFormat.N_TRIPLES, lenient=True)
+        return bool(query_in_order(partial(store.query, prefixes=PREFIXES), query))
+
+    return judge

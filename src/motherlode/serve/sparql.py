@@ -1,0 +1,255 @@
+"""The endpoint described in RDF (SPARQL 1.1 Service Description)."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import parse_qsl
+
+import pyoxigraph as ox
+from aiohttp import web
+
+from motherlode.index.query.diagnostics import form_of
+from motherlode.index.query.query_worker import Order
+from motherlode.model.terms import PREFIXES, iri
+from motherlode.serve.negotiation import GRAPHS, HTML, RESULTS, Format, choose, named
+from motherlode.serve.query_pool import QueryFailure, QueryPool, QueryResult
+
+_TEXT = """
+@prefix sd: <http://www.w3.org/ns/sparql-service-description#> .
+@prefix formats: <http://www.w3.org/ns/formats/> .
+@prefix ml: <%(ml)s> .
+[] a sd:Service ;
+  sd:endpoint <%(endpoint)s> ;
+  sd:supportedLanguage sd:SPARQL11Query ;
+  sd:feature sd:UnionDefaultGraph ;
+  sd:resultFormat formats:SPARQL_Results_JSON, formats:SPARQL_Results_XML, formats:SPARQL_Results_CSV,
+    formats:SPARQL_Results_TSV, formats:Turtle, formats:N-Triples, formats:RDF_XML, formats:JSON-LD ;
+  sd:extensionFunction ml:matches, ml:score, ml:node, ml:key ;
+  sd:defaultDataset [ a sd:Dataset ; sd:defaultGraph [ a sd:Graph ] ] .
+ml:matches a sd:Function . ml:score a sd:Function . ml:node a sd:Function . ml:key a sd:Function .
+"""
+
+
+def described(endpoint: str, media_type: str) -> bytes:
+    """The description of the service at this address.
+
+    >>> b"sparql-service-description#Service" in described("http://localhost/sparql", "application/n-triples")
+    True
+    """
+    safe = "".join(character for character in endpoint if character not in '<>"{}|^`\\ ')
+    quads = ox.parse((_TEXT % {"endpoint": safe, "ml": PREFIXES["ml"]}).encode(), ox.RdfFormat.TURTLE)
+    kind = ox.RdfFormat.from_media_type(media_type) or ox.RdfFormat.TURTLE
+    return ox.serialize((quad.triple for quad in quads), format=kind) or b""
+
+
+# ── The SPARQL 1.1 Protocol, its query half: the store can only be read.
+
+_FORM, _QUERY, _UPDATE = "application/x-www-form-urlencoded", "application/sparql-query", "application/sparql-update"
+ALLOWED = "GET, HEAD, POST, OPTIONS"
+_RESET = struct.pack("ii", 1, 0)
+"""The value of SO_LINGER (on, zero seconds) by which closing a socket resets its connection."""
+_HELD_BACK = 1 << 20
+"""Bytes of an answer that are kept until it is known to go well: a status cannot be taken back."""
+
+
+def endpoint_url(request: web.Request) -> str:
+    """Return the URL of the endpoint as the client names this server: the base IRI of queries."""
+    return str(request.url.origin().with_path("/sparql"))
+
+
+class RefusalError(Exception):
+    """A request that gets no answer, with the status that says why."""
+
+    def __init__(self, status: int, message: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.headers = headers or {}
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLimits:
+    """What one query may take."""
+
+    seconds: float = 30.0
+    bytes: int = 100_000_000
+    """Of an answer."""
+    query: int = 1_000_000
+    """Bytes of a query."""
+    workers: int = 2
+    waiting: int = 32
+
+
+Pairs = list[tuple[str, str]]
+
+
+class SparqlEndpoint:
+    """The handler of `/sparql`."""
+
+    def __init__(self, pool: QueryPool, limits: QueryLimits) -> None:
+        self._pool = pool
+        self._limits = limits
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        begun: list[web.StreamResponse] = []
+        try:
+            return await self._handle(request, begun)
+        except RefusalError as refusal:
+            return web.Response(status=refusal.status, text=f"{refusal}\n", headers=refusal.headers)
+        except QueryFailure as failed:
+            if begun:
+                return _broken_off(request, begun[0])
+            headers = {"Retry-After": "2"} if failed.status == 503 else {}
+            return web.Response(status=failed.status, text=f"{failed}\n", headers=headers)
+
+    async def _handle(self, request: web.Request, begun: list[web.StreamResponse]) -> web.StreamResponse:
+        if request.method == "OPTIONS":
+            return web.Response(status=204, headers={"Allow": ALLOWED})
+        if request.method not in ("GET", "HEAD", "POST"):
+            raise RefusalError(405, f"{request.method} is not possible here", {"Allow": ALLOWED})
+        pairs = await self._pairs(request)
+        if pairs is None:
+            return _no_query(request)
+        order, form = self._order(pairs, request.headers.get("Accept", ""), base=endpoint_url(request))
+        async with self._pool.ask(order, seconds=self._limits.seconds) as answer:
+            return await _respond(request, answer, form, begun)
+
+    async def _pairs(self, request: web.Request) -> Pairs | None:
+        """The parameters however they were sent; None for a GET without a query."""
+        in_url = _parsed(request.query_string)
+        if request.method != "POST":
+            return in_url if any(name in ("query", "update") for name, _ in in_url) else None
+        kind = request.content_type
+        charset = (request.charset or "utf-8").lower()
+        if charset not in ("utf-8", "utf8"):
+            raise RefusalError(415, f"queries are UTF-8, not {charset}")
+        try:
+            body = (await request.read()).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise RefusalError(400, "the request is not UTF-8") from error
+        except web.HTTPRequestEntityTooLarge as error:
+            raise self._too_large() from error
+        if kind == _FORM:
+            return _parsed(body) + [pair for pair in in_url if pair[0] == "format"]
+        if kind == _QUERY:
+            if any(name == "query" for name, _ in in_url):
+                raise RefusalError(400, "there are two queries: one in the URL and one in the body")
+            return [("query", body), *in_url]
+        if kind == _UPDATE:
+            raise RefusalError(403, "the store can only be read: updates are refused")
+        raise RefusalError(415, f"a query is sent as {_FORM} or {_QUERY}, not as {kind}")
+
+    def _too_large(self) -> RefusalError:
+        return RefusalError(413, f"a query may have {self._limits.query:,} bytes")
+
+    def _order(self, pairs: Pairs, accept: str, *, base: str) -> tuple[Order, Format]:
+        if any(name == "update" for name, _ in pairs):
+            raise RefusalError(403, "the store can only be read: updates are refused")
+        queries = [value for name, value in pairs if name == "query"]
+        if len(queries) != 1:
+            raise RefusalError(400, "there must be one query" + (f", not {len(queries)}" if queries else ": ?query=…"))
+        if len(queries[0].encode()) > self._limits.query:
+            raise self._too_large()
+        wanted = next((value for name, value in pairs if name == "format"), "")
+        is_graph = form_of(queries[0]) in ("CONSTRUCT", "DESCRIBE")
+        offered = GRAPHS if is_graph else RESULTS
+        chosen = _format(accept, offered, wanted, "this query can be answered as")
+        order = Order(
+            sparql=queries[0],
+            default_graphs=_graphs(pairs, "default-graph-uri"),
+            named_graphs=_graphs(pairs, "named-graph-uri"),
+            base=base,
+            results=chosen.media_type,
+            graph=chosen.media_type,
+            most=self._limits.bytes,
+        )
+        return order, chosen
+
+
+def _parsed(text: str) -> Pairs:
+    try:
+        return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=1_000)
+    except ValueError as error:
+        raise RefusalError(400, "the parameters cannot be read: they must be percent-encoded UTF-8") from error
+
+
+def _graphs(pairs: Pairs, name: str) -> tuple[str, ...] | None:
+    """IRIs of graphs; None where none is named."""
+    values = [value for key, value in pairs if key == name]
+    for value in values:
+        if iri(value) is None:
+            raise RefusalError(400, f"{name} is no absolute IRI: {value[:200]}")
+    return tuple(values) or None
+
+
+def _format(accept: str, offered: Sequence[Format], wanted: str, told: str) -> Format:
+    """The format of an answer: that of the URL, or the one that the client likes best."""
+    if wanted:
+        chosen = named(wanted, offered)
+        if chosen is None:
+            names = ", ".join(form.name for form in offered)
+            raise RefusalError(400, f"format={wanted[:100]} is not possible here: {told} {names}")
+        return chosen
+    chosen = choose(accept, offered)
+    if chosen is None:
+        raise RefusalError(406, f"{told} {', '.join(form.media_type for form in offered)}")
+    return chosen
+
+
+def _no_query(request: web.Request) -> web.Response:
+    """The service description (SPARQL 1.1 Service Description, 2), or the page to write queries for a browser."""
+    accept, wanted = request.headers.get("Accept", ""), request.query.get("format", "")
+    form = _format(accept, (*GRAPHS, HTML), wanted, "the service is described as")
+    if form is HTML:
+        raise web.HTTPSeeOther("/query")
+    headers = {"Content-Type": form.header, "Vary": "Accept"}
+    return web.Response(body=described(endpoint_url(request), form.media_type), headers=headers)
+
+
+async def _respond(
+    request: web.Request, answer: QueryResult, form: Format, begun: list[web.StreamResponse]
+) -> web.StreamResponse:
+    """Small answers whole, so that trouble still has its status; large ones as they come, noted as begun."""
+    headers = {"Content-Type": _content_type(answer.kind, form), "Vary": "Accept"}
+    held: list[bytes] = []
+    size = 0
+    async for piece in answer.pieces():
+        if begun:
+            await begun[0].write(piece)
+            continue
+        held.append(piece)
+        size += len(piece)
+        if size > _HELD_BACK:
+            begun.append(await _begin(request, headers, held))
+    if not begun:
+        return web.Response(body=b"".join(held), headers=headers)
+    await begun[0].write_eof()
+    return begun[0]
+
+
+async def _begin(request: web.Request, headers: dict[str, str], held: Sequence[bytes]) -> web.StreamResponse:
+    response = web.StreamResponse(headers=headers)
+    await response.prepare(request)
+    for piece in held:
+        await response.write(piece)
+    return response
+
+
+def _broken_off(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
+    """Reset the connection, so that the client cannot take half of an answer for all of it.
+
+    Without SO_LINGER the system would go on sending what it has buffered, for as long as a slow client likes.
+    """
+    if request.transport is not None:
+        connection = request.transport.get_extra_info("socket")
+        if connection is not None:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+        request.transport.abort()
+    return response
+
+
+def _content_type(kind: str, form: Format) -> str:
+    """The W3C names no CSV for a truth value; the engine writes the bare word."""
+    return "text/plain; charset=utf-8" if kind == "boolean" and form.name in ("csv", "tsv") else form.header

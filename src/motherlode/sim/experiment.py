@@ -1,0 +1,348 @@
+"""What a simulation is worth: the harvest, and how much of the oracle's lead over breadth-first a policy makes good."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from math import isfinite
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from motherlode.crawler import canonical_seeds
+from motherlode.crawler.model_files import may_mislead, read_model
+from motherlode.model import FailureKind
+from motherlode.policies import DEFAULT_REWARD, policy_from, reward_from, target_from
+from motherlode.policies.model_io import Model, check_fits, family
+from motherlode.sim.runner import ORACLE, Trial, TrialProgress, TrialResult, WebSpec, open_web, run_trials
+from motherlode.sim.simulated_web import SimulatedWeb
+from motherlode.sim.simulator import IN_ORDER, SimResult, Timing
+from motherlode.www.urls import host_of
+
+Points = Sequence[tuple[int, int]]
+"""A harvest curve: requests, and relevant pages so far."""
+
+
+def relevant_at(curve: Points, fetched: float) -> float:
+    """Relevant pages after so many requests, between two points of a curve in proportion.
+
+    >>> relevant_at([(100, 50), (200, 60)], 150), relevant_at([(100, 50)], 20), relevant_at([(100, 50)], 500)
+    (55.0, 10.0, 50.0)
+    """
+    before = (0, 0)
+    for point in curve:
+        if point[0] >= fetched:
+            share = (fetched - before[0]) / max(1, point[0] - before[0])
+            return before[1] + share * (point[1] - before[1])
+        before = point
+    return float(before[1])
+
+
+def area(curve: Points, pages: int) -> float:
+    """Area under the harvest curve up to the budget; a crawl that ended early stays where it ended.
+
+    >>> area([(100, 50)], 100), area([(100, 50)], 200)
+    (2500.0, 7500.0)
+    """
+    points = [(0, 0), *curve, (pages, curve[-1][1] if curve else 0)]
+    return sum((after[0] - before[0]) * (after[1] + before[1]) / 2 for before, after in pairwise(points))
+
+
+def focus(policy: float, bfs: float, oracle: float) -> float | None:
+    """The share of the oracle's gain over breadth-first that a policy reaches; None where there is nothing to gain.
+
+    >>> focus(80, 30, 100)
+    0.7142857142857143
+    """
+    return (policy - bfs) / (oracle - bfs) if oracle > bfs else None
+
+
+# ── A study: some policies on one web, with the yardsticks that tell what their finds are worth.
+
+DEFAULT_SHARE = 0.12
+BFS = "bfs"
+_SMALL = 200_000
+"""Webs up to so many pages are looked through for recall and for the oracle without being asked."""
+
+_TELL_EVERY = 500
+"""Pages after which it is told how far a look through the web is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentProgress:
+    """How far a study is, for a person who waits."""
+
+    what: str
+    done: int
+    of: int
+    unit: str
+    under_way: tuple[str, ...] = ()
+    """The trials that run now, each with its requests so far."""
+
+
+Progress = Callable[[ExperimentProgress], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentSetup:
+    """What the user wants to know."""
+
+    web: str
+    """`synthetic:PAGES`, or the folder of a trace."""
+    policies: tuple[str, ...]
+    seeds: tuple[str, ...] = ()
+    """Where to start; nothing means the home page of every host."""
+    target: str = "any"
+    pages: int | None = None
+    share: float | None = None
+    repeat: int = 1
+    seed: int = 0
+    timing: Timing = IN_ORDER
+    keep_missing: bool = False
+    model: str = ""
+    """A file or the folder of a crawl, for the policies that can start from it."""
+    reward: str = DEFAULT_REWARD
+
+    def __post_init__(self) -> None:
+        for name in self.policies:
+            if name != ORACLE:
+                policy_from(name)
+        target_from(self.target)
+        if reward_from(self.reward).needs_hashes:
+            raise ValueError(
+                "new-statements cannot be simulated: a trace keeps counts of statements, not which they are"
+            )
+        if self.model:
+            self._check_model(read_model(Path(self.model)))
+        if self.pages is not None and self.share is not None:
+            raise ValueError("give the budget in pages or as a share, not both")
+        for name, number in (("share", self.share), ("delay", self.timing.delay), ("latency", self.timing.latency)):
+            if number is not None and not isfinite(number):
+                raise ValueError(f"--{name} {number} is no number that a crawl could come to the end of")
+
+    def _check_model(self, model: Model) -> None:
+        if not any(self.starts_from(name, model) for name in self.policies):
+            check_fits(model, policy=self.policies[0], name=self.model)
+        check_fits(model, policy=model.policy, name=self.model)
+
+    @staticmethod
+    def starts_from(policy: str, model: Model) -> bool:
+        """Whether a policy can start from a model; the others start with nothing, for comparison."""
+        return family(policy) == family(model.policy)
+
+    def on(self, web: str) -> ExperimentSetup:
+        """The same question about a web by another name."""
+        return replace(self, web=web)
+
+    @property
+    def spec(self) -> WebSpec:
+        return WebSpec(web=self.web, target=self.target, keep_missing=self.keep_missing)
+
+    def budget(self, page_count: int) -> int:
+        """In requests."""
+        if self.pages is not None:
+            budget = self.pages
+        else:
+            share = DEFAULT_SHARE if self.share is None else self.share
+            budget = max(round(share * page_count), min(1, page_count) if share > 0 else 0)  # of few pages, one
+        if budget < 1:
+            raise ValueError(f"a budget of {budget} requests is none: the web holds {page_count:,} pages")
+        return budget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One policy, once, with its scores."""
+
+    policy: str
+    target: str
+    seed: int
+    result: SimResult
+    recall: float | None
+    """None where the web is too large to be looked through."""
+    focus: float | None
+    """None without yardsticks, and where the oracle gains nothing over breadth-first."""
+    area_focus: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        result = self.result
+        return {
+            "policy": self.policy,
+            "target": self.target,
+            "seed": self.seed,
+            "fetched": result.fetched,
+            "relevant": result.relevant,
+            "harvest_rate": _rounded(result.harvest_rate),
+            "recall": _rounded(self.recall),
+            "focus": _rounded(self.focus),
+            "area_focus": _rounded(self.area_focus),
+            "heads": result.heads,
+            "known_urls": result.known_urls,
+            "failures": result.failures,
+            "virtual_seconds": round(result.seconds, 3),
+            "select_us_mean": round(result.select_us_mean, 2),
+            "wall_seconds": round(result.wall_seconds, 3),
+            "curve": result.curve,
+        }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment:
+    """The answer."""
+
+    question: ExperimentSetup
+    budget: int
+    page_count: int
+    rows: tuple[Row, ...]
+    yardsticks: dict[str, list[SimResult]]
+    """Breadth-first and the oracle, where they were run, asked for or not."""
+    available: dict[str, int] | None
+    """Relevant pages of each host that has some; None where the web is too large to be looked through."""
+    notes: tuple[str, ...] = field(default=())
+    """Sentences that the user should read."""
+
+    def focus_at(self, result: SimResult, fetched: float) -> float | None:
+        """The focus of a crawl if the budget had been smaller."""
+        return _focus(self.yardsticks, lambda one: relevant_at(one.curve, fetched), result)
+
+
+def run_experiment(
+    question: ExperimentSetup, *, processes: int | None = None, progress: Progress = lambda step: None
+) -> Experiment:
+    """Run every policy and repetition, and the yardsticks where the web is small enough."""
+    web = open_web(question.spec)
+    budget = question.budget(web.page_count)
+    starts, notes = _starts(web, question.seeds)
+    small = web.page_count <= _SMALL
+    available = _available(web, progress) if small else None
+    added = [name for name in (BFS, ORACLE) if small and name not in question.policies]
+    model = read_model(Path(question.model)) if question.model else None
+    trials = [
+        Trial(
+            policy=name,
+            seed=question.seed + turn,
+            pages=budget,
+            seeds=starts,
+            timing=question.timing,
+            model=question.model if model is not None and question.starts_from(name, model) else "",
+            reward=DEFAULT_REWARD if name in (BFS, ORACLE) else question.reward,
+        )
+        for name in [*added, *question.policies]
+        for turn in range(1 if name in added and not question.timing.failure_rate else question.repeat)
+    ]
+    done = list(run_trials(question.spec, trials, processes=processes, watch=lambda now: progress(_step(now))))
+    yardsticks = {name: [one.result for one in done if one.trial.policy == name] for name in (BFS, ORACLE)}
+    return Experiment(
+        question=question,
+        budget=budget,
+        page_count=web.page_count,
+        rows=tuple(_row(one, question, yardsticks, available) for one in done if one.trial.policy not in added),
+        yardsticks=yardsticks,
+        available=available,
+        notes=(*notes, *_of_model(question, model), *_notes(question, budget, web.page_count, available, done)),
+    )
+
+
+def _starts(web: SimulatedWeb, seeds: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
+    """The seeds as the web spells them, and what is to be said about them."""
+    if not seeds:
+        return tuple(web.home_pages()), []
+    starts = tuple(dict.fromkeys(web.spelling(url) for url in canonical_seeds(tuple(seeds))))
+    missing = [url for url in starts if web.page(url).failure in (FailureKind.NOT_FOUND, FailureKind.DNS)]
+    if len(missing) == len(starts):
+        raise ValueError(f"none of the {len(starts):,} seeds is in this web, for example {missing[0]}")
+    if missing:
+        return starts, [f"{len(missing):,} of {len(starts):,} seeds are not in this web, for example {missing[0]}"]
+    return starts, []
+
+
+def _available(web: SimulatedWeb, progress: Progress) -> dict[str, int]:
+    return dict(Counter(host_of(url) for url, relevant in _told(web, progress) if relevant))
+
+
+def _told(web: SimulatedWeb, progress: Progress) -> Iterator[tuple[str, bool]]:
+    """The labels of the web, which takes a while where its pages are computed."""
+    for number, label in enumerate(web.labels()):
+        if number % _TELL_EVERY == 0:
+            progress(ExperimentProgress(what="looking through the web", done=number, of=web.page_count, unit="pages"))
+        yield label
+
+
+def _step(standings: Sequence[TrialProgress]) -> ExperimentProgress:
+    """All trials together; one that has ended has no requests left, whether it spent its budget or not."""
+    ended = sum(one.has_ended for one in standings)
+    return ExperimentProgress(
+        what=f"simulating, {ended} of {len(standings)} runs ended",
+        done=sum(one.trial.pages if one.has_ended else one.asked for one in standings),
+        of=sum(one.trial.pages for one in standings),
+        unit="requests",
+        under_way=tuple(_run(one) for one in standings if not one.has_ended and (one.asked or one.seen)),
+    )
+
+
+def _run(one: TrialProgress) -> str:
+    """
+    >>> _run(Standing(Trial(policy="bfs", seed=2, pages=9000, seeds=()), asked=1200))
+    'bfs (seed 2) 1,200 of 9,000'
+    """
+    trial = one.trial
+    how_far = f"{one.asked:,} of {trial.pages:,}" if one.asked else f"looks at the whole web, {one.seen:,} pages so far"
+    return f"{trial.policy} (seed {trial.seed}) {how_far}"
+
+
+def _of_model(question: ExperimentSetup, model: Model | None) -> list[str]:
+    warning = "" if model is None else may_mislead(model, target=question.target, name=question.model)
+    return [warning] if warning else []
+
+
+def _notes(
+    question: ExperimentSetup,
+    budget: int,
+    page_count: int,
+    available: dict[str, int] | None,
+    done: Sequence[TrialResult],
+) -> list[str]:
+    notes = []
+    if budget > page_count:
+        notes.append(
+            f"the budget of {budget:,} requests is larger than the web ({page_count:,} pages): "
+            "a policy ends when it has fetched all that it can reach"
+        )
+    if available is not None and not available:
+        notes.append(f"no page of this web matches the target {question.target!r}: there is nothing to find")
+    elif not any(one.result.relevant for one in done):
+        notes.append(f"no policy found a page that matches the target {question.target!r}")
+    return notes
+
+
+def _row(
+    one: TrialResult,
+    question: ExperimentSetup,
+    yardsticks: dict[str, list[SimResult]],
+    available: dict[str, int] | None,
+) -> Row:
+    total = None if available is None else sum(available.values())
+    return Row(
+        policy=one.trial.policy,
+        target=question.target,
+        seed=one.trial.seed,
+        result=one.result,
+        recall=None if total is None else one.result.relevant / total if total else 0.0,
+        focus=_focus(yardsticks, lambda result: result.relevant, one.result),
+        area_focus=_focus(yardsticks, lambda result: area(result.curve, one.trial.pages), one.result),
+    )
+
+
+def _focus(
+    yardsticks: dict[str, list[SimResult]], measure: Callable[[SimResult], float], result: SimResult
+) -> float | None:
+    if not all(yardsticks.values()):
+        return None
+    bfs, oracle = (mean(measure(one) for one in yardsticks[name]) for name in (BFS, ORACLE))
+    return focus(measure(result), bfs, oracle)

@@ -1,0 +1,320 @@
+"""The curves of a study: harvest, focus, hosts, time to pick; each the mean of a policy's repetitions."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean, pstdev
+
+from motherlode.crawler.report.plot import (
+    CHART_STYLE,
+    COLOURS,
+    HARVEST,
+    Axes,
+    Curve,
+    Markup,
+    element,
+    joined,
+    line_chart,
+    write_svg,
+)
+from motherlode.sim.experiment import Experiment, Row, relevant_at
+from motherlode.sim.simulator import SimResult
+
+_POINTS = 200
+_SIZES = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """Curves with all that is needed to draw them."""
+
+    name: str
+    """Of its file."""
+    title: str
+    explanation: str
+    axes: Axes
+    curves: tuple[Curve, ...]
+
+
+def pictures(study: Experiment) -> list[Picture]:
+    """All pictures of a study that have something to show."""
+    made = [_harvest(study), _focus(study), _host_curve(study), _picking(study)]
+    return [picture for picture in made if any(curve.points for curve in picture.curves)]
+
+
+def results_by_policy(study: Experiment) -> dict[str, list[SimResult]]:
+    """The policies that were asked for, and then the yardsticks that were not."""
+    found: dict[str, list[SimResult]] = {}
+    for row in study.rows:
+        found.setdefault(row.policy, []).append(row.result)
+    return found | {name: results for name, results in study.yardsticks.items() if results and name not in found}
+
+
+def found_by_host(results: Sequence[SimResult], host: str) -> float:
+    """Relevant pages of a host that were found, on average."""
+    return mean(result.hosts.get(host, (0, 0))[1] for result in results)
+
+
+def _harvest(study: Experiment) -> Picture:
+    curves = [
+        _averaged(name, _budgets(results), results, lambda one, x: relevant_at(one.curve, x))
+        for name, results in results_by_policy(study).items()
+    ]
+    return Picture(
+        name="harvest",
+        title="Harvest",
+        explanation="Relevant pages found by requests made; the band holds all repetitions. Steeper is better.",
+        axes=HARVEST,
+        curves=tuple(curves),
+    )
+
+
+def _focus(study: Experiment) -> Picture:
+    curves = []
+    for name, results in results_by_policy(study).items():
+        budgets = [x for x in _budgets(results) if study.focus_at(results[0], x) is not None]
+        curves.append(_averaged(name, budgets, results, lambda one, x: 100 * (study.focus_at(one, x) or 0.0)))
+    return Picture(
+        name="focus",
+        title="Focus by budget",
+        explanation="The share of the oracle's lead over breadth-first that a policy makes good, had the budget been "
+        "smaller. 0 % is no better than breadth-first, 100 % is as good as full knowledge.",
+        axes=Axes(x="budget, in requests", y="focus", unit=" %"),
+        curves=tuple(curves),
+    )
+
+
+def _host_curve(study: Experiment) -> Picture:
+    available = study.available or {}
+    curves = []
+    for name, results in results_by_policy(study).items():
+        shares = sorted((100 * found_by_host(results, host) / count for host, count in available.items()), reverse=True)
+        points = tuple((rank, round(share)) for rank, share in enumerate(shares, 1))
+        curves.append(Curve(name=name, points=points))
+    return Picture(
+        name="hosts",
+        title="Discovery by host",
+        explanation="For each host that has relevant pages, the share of them that was found; for each policy from the "
+        "host that was found best to the one that was found least.",
+        axes=Axes(x="hosts with relevant pages", y="found", unit=" %"),
+        curves=tuple(curves),
+    )
+
+
+def _picking(study: Experiment) -> Picture:
+    curves = [Curve(name=name, points=_by_size(results)) for name, results in results_by_policy(study).items()]
+    return Picture(
+        name="picking",
+        title="Time to pick by frontier size",
+        explanation="Nanoseconds that the choice of one URL took, by the number of URLs that waited.",
+        axes=Axes(x="URLs waiting", y="time to pick", unit=" ns"),
+        curves=tuple(curves),
+    )
+
+
+def _by_size(results: Sequence[SimResult]) -> tuple[tuple[int, int], ...]:
+    samples = [sample for result in results for sample in result.picking]
+    width = max(1, max((waiting for waiting, _ in samples), default=0) // _SIZES)
+    bins: dict[int, list[float]] = {}
+    for waiting, seconds in samples:
+        bins.setdefault(waiting // width, []).append(seconds)
+    return tuple((number * width + width // 2, round(1e9 * mean(bins[number]))) for number in sorted(bins))
+
+
+def _budgets(results: Sequence[SimResult]) -> list[int]:
+    most = max(result.fetched for result in results)
+    return sorted({round(most * number / _POINTS) for number in range(1, _POINTS + 1)} - {0})
+
+
+def _averaged(
+    name: str, budgets: Sequence[int], results: Sequence[SimResult], value: Callable[[SimResult, int], float]
+) -> Curve:
+    points, band = [], []
+    for budget in budgets:
+        values = [value(result, budget) for result in results]
+        points.append((budget, round(mean(values))))
+        band.append((budget, round(min(values)), round(max(values))))
+    return Curve(name=name, points=tuple(points), band=tuple(band) if len(results) > 1 else ())
+
+
+# ── What a study leaves in a folder: a report that loads nothing and runs nothing, pictures as SVG, and tables as CSV.
+
+_MOST_HOSTS = 60
+"""Rows of the table of hosts; all are in the CSV."""
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+_HEADS = ("policy", "runs", "fetched", "relevant", "harvest rate", "recall", "focus", "area focus", "pick µs")
+
+
+def write_outputs(folder: Path, study: Experiment) -> Path:
+    """Write everything; gives the path of the report."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shown = pictures(study)
+    for picture in shown:
+        write_svg(folder / f"{picture.name}.svg", picture.curves, picture.title, axes=picture.axes)
+    _write_csv(folder / "rows.csv", _rows(study))
+    _write_csv(folder / "curves.csv", _curves(study))
+    _write_csv(folder / "hosts.csv", _hosts(study))
+    report = folder / "report.html"
+    report.write_text(_page(study, shown), encoding="utf-8")
+    return report
+
+
+# ── tables as files ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _write_csv(path: Path, lines: Iterable[Sequence[object]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(lines)
+
+
+def _rows(study: Experiment) -> Iterable[Sequence[object]]:
+    rows = [row.as_json() for row in study.rows]
+    names = [name for name in rows[0] if name not in ("curve", "failures")] if rows else []
+    yield [*names, "failures"]
+    for row in rows:
+        failures = " ".join(f"{kind}:{count}" for kind, count in sorted(row["failures"].items()))
+        yield [*(row[name] for name in names), failures]
+
+
+def _curves(study: Experiment) -> Iterable[Sequence[object]]:
+    yield "policy", "seed", "fetched", "relevant"
+    for row in study.rows:
+        for fetched, relevant in row.result.curve:
+            yield row.policy, row.seed, fetched, relevant
+
+
+def _hosts(study: Experiment) -> Iterable[Sequence[object]]:
+    yield "policy", "seed", "host", "fetched", "found", "available"
+    available = study.available or {}
+    for row in study.rows:
+        for host in sorted(row.result.hosts | dict.fromkeys(available)):
+            fetched, found = row.result.hosts.get(host) or (0, 0)
+            yield row.policy, row.seed, host, fetched, found, "" if study.available is None else available.get(host, 0)
+
+
+# ── the report ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _page(study: Experiment, shown: Sequence[Picture]) -> str:
+    title = f"Simulation: {_short(Path(study.question.web).name)}"
+    head = joined(
+        Markup('<meta charset="utf-8">'),
+        Markup(f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'),
+        Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+        Markup('<meta name="referrer" content="no-referrer">'),
+        element("title", title),
+        element("style", Markup(COLOURS + _STYLE + CHART_STYLE)),
+    )
+    body = element(
+        "main",
+        element("h1", title),
+        element("p", _asked(study), class_="muted"),
+        *(element("p", note, class_="note") for note in study.notes),
+        _scores(study),
+        *(_drawn(picture) for picture in shown),
+        _host_table(study),
+        element("footer", "This page loads nothing and runs nothing. The figures are in the CSV files beside it."),
+    )
+    return f"<!DOCTYPE html>\n{element('html', element('head', head), element('body', body), lang='en')}\n"
+
+
+def _asked(study: Experiment) -> str:
+    question = study.question
+    relevant = "" if study.available is None else f", {sum(study.available.values()):,} of them relevant"
+    return (
+        f"Target {_short(question.target)}; {study.page_count:,} pages{relevant}; "
+        f"a budget of {study.budget:,} requests; seeds {question.seed} to {question.seed + question.repeat - 1}."
+    )
+
+
+def _scores(study: Experiment) -> Markup:
+    lines = []
+    for name in dict.fromkeys(row.policy for row in study.rows):
+        own = [row for row in study.rows if row.policy == name]
+        cells = (element("td", text, class_="number") for text in _figures(own))
+        lines.append(element("tr", element("th", _short(name), scope="row"), *cells))
+    return element("section", element("h2", "Policies"), _table(_HEADS, lines))
+
+
+def _figures(own: Sequence[Row]) -> list[str]:
+    return [
+        f"{len(own)}",
+        f"{mean(row.result.fetched for row in own):,.0f}",
+        f"{mean(row.result.relevant for row in own):,.0f}",
+        spread([row.result.harvest_rate for row in own]),
+        spread([row.recall for row in own]),
+        spread([row.focus for row in own]),
+        spread([row.area_focus for row in own]),
+        f"{mean(row.result.select_us_mean for row in own):.1f}",
+    ]
+
+
+def spread(values: Sequence[float | None]) -> str:
+    """Mean and standard deviation of what is known.
+
+    >>> spread([0.5, 0.7]), spread([0.5]), spread([None])
+    ('0.600 ±0.100', '0.500', '—')
+    """
+    known = [value for value in values if value is not None]
+    if not known:
+        return "—"
+    return f"{mean(known):.3f}" + (f" ±{pstdev(known):.3f}" if len(known) > 1 else "")
+
+
+def _drawn(picture: Picture) -> Markup:
+    chart = line_chart(picture.curves, title=picture.title, width=860, height=400, name=picture.name, axes=picture.axes)
+    return element("section", element("h2", picture.title), element("p", picture.explanation, class_="muted"), chart)
+
+
+def _host_table(study: Experiment) -> Markup:
+    """Relevant pages found of those available, for the hosts that have most."""
+    available = study.available or {}
+    if not available:
+        return Markup()
+    results = results_by_policy(study)
+    hosts = sorted(available, key=lambda host: (-available[host], host))[:_MOST_HOSTS]
+    lines = [
+        element(
+            "tr",
+            element("th", element("bdi", _short(host)), scope="row"),
+            element("td", f"{available[host]:,}", class_="number"),
+            *(element("td", f"{found_by_host(own, host):,.0f}", class_="number") for own in results.values()),
+        )
+        for host in hosts
+    ]
+    note = f"Relevant pages found, on average, of those available; {len(hosts):,} of {len(available):,} hosts."
+    heads = ("host", "available", *(_short(name) for name in results))
+    return element(
+        "section", element("h2", "Hosts"), element("p", note, class_="muted"), _table(heads, lines), class_="wide"
+    )
+
+
+def _table(heads: Sequence[str], lines: Sequence[Markup]) -> Markup:
+    head = element(
+        "tr", *(element("th", text, scope="col", class_="number" if n else "") for n, text in enumerate(heads))
+    )
+    return element("div", element("table", element("thead", head), element("tbody", *lines)), class_="scroll")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 200 else text[:199] + "…"
+
+
+_STYLE = """
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--page); color: var(--ink);
+  font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+main { max-width: 62rem; margin: 0 auto; padding: 3rem 1.5rem 4rem; }
+h1 { font-size: 1.85rem; margin: 0; overflow-wrap: anywhere; } h2 { font-size: 1.2rem; margin: 2.5rem 0 .5rem; }
+p { margin: .25rem 0 .75rem; } .muted, footer, thead th { color: var(--muted); }
+.note { border-left: 3px solid var(--s0); padding-left: .75rem; }
+.scroll { overflow-x: auto; }
+table { width: 100%; border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .35rem 0 .35rem 1rem; border-bottom: 1px solid var(--line); text-align: left; font-weight: 400; }
+th:first-child { padding-left: 0; white-space: nowrap; }
+th.number, td.number { text-align: right; white-space: nowrap; }
+footer { margin-top: 3rem; font-size: .85rem; }
+"""

@@ -1,0 +1,263 @@
+"""A simulated crawl: the frontier and the policy of a live one, a known web in the place of the network, virtual time.
+
+There is one loop for both clocks. With one request in flight, no latency and no delay, feedback comes in order and only
+the number of requests matters. With a `Timing`, every request takes its time, hosts are treated politely, and feedback
+comes late, as it does in life. Each host is asked for its robots.txt first, as in life, and has none.
+"""
+
+from __future__ import annotations
+
+import gc
+import heapq
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import xxhash
+
+from motherlode.crawler.engine.scheduler import PageOutcome, Scheduler
+from motherlode.frontier import Frontier, Lease, MemoryStorage, Politeness
+from motherlode.model import Failure, FailureKind, Policy, RequestKind
+from motherlode.model.policy import MAX_UNTRIED_HOSTS
+from motherlode.policies import Given, Reward
+from motherlode.sim.simulated_web import SimPage, SimulatedWeb
+from motherlode.www.urls import Scope
+
+MOMENT = 1e-6
+"""Seconds that every request takes at least: no answer comes before its request, and no two at once to one host."""
+_TIMEOUT = 30.0
+"""Seconds until a request that gets no answer is given up."""
+_STEPS = 1000
+"""Points of a curve, about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """How long things take. The default takes no time at all: requests are counted, not seconds."""
+
+    in_flight: int = 1
+    per_host: int = 4
+    """Requests to one host at the same time, where the delay is 0."""
+    delay: float = 0.0
+    """Seconds between the end of a request to a host and the start of the next."""
+    latency: float = 0.0
+    """Factor on each page's own latency."""
+    bandwidth: float = float("inf")
+    """Bytes a second and request."""
+    failure_rate: float = 0.0
+    """Share of requests that time out or give a server error. Which ones depends on seed, URL and attempt alone."""
+
+    @property
+    def counts_seconds(self) -> bool:
+        return bool(self.delay or self.latency or self.bandwidth != float("inf"))
+
+
+@dataclass(slots=True)
+class SimResult:
+    """What came of a simulated crawl."""
+
+    fetched: int = 0
+    """Requests; failures and redirects count."""
+    relevant: int = 0
+    heads: int = 0
+    seconds: float = 0.0
+    """Virtual time."""
+    wall_seconds: float = 0.0
+    select_seconds: float = 0.0
+    """Real time spent in picking."""
+    known_urls: int = 0
+    failures: dict[str, int] = field(default_factory=dict)
+    """By kind; redirects are among them."""
+    curve: list[tuple[int, int]] = field(default_factory=list)
+    hosts: dict[str, list[int]] = field(default_factory=dict)
+    """Requests to and relevant pages of each host."""
+    picking: list[tuple[int, float]] = field(default_factory=list)
+    """URLs that waited, and seconds for a pick at that time, for each stretch of the curve."""
+    picks: list[str] = field(default_factory=list)
+    """The URLs in order, where the caller wanted them."""
+    starts: list[tuple[float, float]] = field(default_factory=list)
+    """When each of these requests began and ended."""
+
+    @property
+    def harvest_rate(self) -> float:
+        return self.relevant / self.fetched if self.fetched else 0.0
+
+    @property
+    def select_us_mean(self) -> float:
+        return 1e6 * self.select_seconds / self.fetched if self.fetched else 0.0
+
+
+IN_ORDER = Timing()
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """No search for cycles meanwhile: a simulation makes millions of objects that live, and none that are garbage."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _given(ticket: Lease, page: SimPage) -> Given:
+    requests = 1 + ticket.entry.hops + ticket.entry.attempts
+    return Given(relevant=page.relevant, counts=page.counts, size=page.size, requests=requests)
+
+
+class _NoRules:
+    """A host without a robots.txt."""
+
+    delay: float | None = None
+
+    def __init__(self, body: bytes) -> None:
+        pass
+
+    def allows(self, url: str) -> bool:
+        return True
+
+
+class Simulation:
+    """One policy on one web, from seeds to the end of the budget."""
+
+    def __init__(
+        self,
+        web: SimulatedWeb,
+        policy: Policy,
+        *,
+        scope: Scope,
+        timing: Timing = IN_ORDER,
+        seed: int = 0,
+        reward: Reward | None = None,
+        max_untried_hosts: int = MAX_UNTRIED_HOSTS,
+    ) -> None:
+        self._web = web
+        self._reward = reward
+        """What the policy learns from; None for the target's yes or no."""
+        self._timing = timing
+        self._seed = seed
+        self._frontier = Frontier(
+            ledger=MemoryStorage(),
+            policy=policy,
+            scope=scope,
+            read_rules=_NoRules,
+            politeness=Politeness(
+                delay=timing.delay,
+                per_host=timing.per_host,
+                retries=timing.failure_rate > 0,  # otherwise no answer changes, as in a crawl of a recorded web
+            ),
+            max_untried_hosts=max_untried_hosts,
+        )
+        self._settler = Scheduler(self._frontier, policy)
+        self._under_way: list[tuple[float, int, Lease, SimPage | None]] = []
+        """When each request ends; None for a robots.txt."""
+        self._started = 0
+        self._pages_started = 0
+
+    def run(self, seeds: Sequence[str], *, pages: int, keep_picks: bool = False) -> SimResult:
+        """Crawl until the budget is spent or nothing is left."""
+        with _without_collection():
+            return self._run(seeds, pages, keep_picks=keep_picks)
+
+    def _run(self, seeds: Sequence[str], pages: int, *, keep_picks: bool) -> SimResult:
+        result = SimResult()
+        began = time.perf_counter()
+        self._settler.seeds(seeds)
+        step = max(1, pages // _STEPS)
+        now, picked_before = 0.0, 0.0
+        while True:
+            self._begin(now, pages, result, keep_picks=keep_picks)
+            when = self._next_event(pages)
+            if when is None:
+                break
+            now = max(now, when)
+            while self._under_way and self._under_way[0][0] <= now:
+                _, _, ticket, page = heapq.heappop(self._under_way)
+                self._settle(ticket, page, now, result)
+                if page is not None and result.fetched % step == 0:
+                    result.curve.append((result.fetched, result.relevant))
+                    spent = result.select_seconds - picked_before
+                    result.picking.append((self._frontier.waiting, spent / step))
+                    picked_before = result.select_seconds
+        if not result.curve or result.curve[-1][0] != result.fetched:
+            result.curve.append((result.fetched, result.relevant))
+        result.seconds = now if self._timing.counts_seconds else 0.0
+        result.known_urls = self._frontier.known_urls
+        result.wall_seconds = time.perf_counter() - began
+        return result
+
+    # ── requests begin ───────────────────────────────────────────────────────────────────────────────
+
+    def _free(self, pages: int) -> bool:
+        return len(self._under_way) < self._timing.in_flight and self._pages_started < pages
+
+    def _begin(self, now: float, pages: int, result: SimResult, *, keep_picks: bool) -> None:
+        while self._free(pages):
+            began = time.perf_counter()
+            ticket = self._frontier.next(now)
+            result.select_seconds += time.perf_counter() - began
+            if ticket is None:
+                return
+            self._started += 1
+            if ticket.kind is RequestKind.ROBOTS:
+                page, ends = None, now + MOMENT
+            else:
+                self._pages_started += 1
+                page = self._answer(ticket)
+                ends = now + self._duration(page)
+                if keep_picks:
+                    result.picks.append(ticket.url)
+                    result.starts.append((now, ends))
+            heapq.heappush(self._under_way, (ends, self._started, ticket, page))
+
+    def _answer(self, ticket: Lease) -> SimPage:
+        url, timing = ticket.url, self._timing
+        page = self._web.page(url)
+        if timing.failure_rate:
+            bits = xxhash.xxh3_64_intdigest(f"{ticket.entry.attempts} {url}".encode(), self._seed)
+            if (bits >> 1) / 2**63 < timing.failure_rate:
+                kind = FailureKind.TIMEOUT if bits & 1 else FailureKind.SERVER_ERROR
+                return SimPage(url=url, failure=kind, latency=_TIMEOUT if bits & 1 else page.latency)
+        return page
+
+    def _duration(self, page: SimPage) -> float:
+        return max(MOMENT, self._timing.latency * page.latency + page.size / self._timing.bandwidth)
+
+    # ── requests end ─────────────────────────────────────────────────────────────────────────────────
+
+    def _next_event(self, pages: int) -> float | None:
+        """When the next request ends, or before that a host may be asked again; None at the end of the crawl."""
+        ends = self._under_way[0][0] if self._under_way else None
+        ripe = self._frontier.idle_until() if self._free(pages) else None
+        if ends is None or ripe is None:
+            return ripe if ends is None else ends
+        return min(ends, ripe)
+
+    def _settle(self, ticket: Lease, page: SimPage | None, now: float, result: SimResult) -> None:
+        self._frontier.answered(ticket, now)
+        if page is None:
+            self._frontier.introduce(ticket, b"", now)
+            return
+        result.fetched += 1
+        account = result.hosts.get(ticket.host)
+        if account is None:
+            account = result.hosts[ticket.host] = [0, 0]
+        account[0] += 1
+        if page.failure is not None:
+            failure = Failure(url=page.url, kind=page.failure, location=page.location)
+            kind = self._settler.failure(ticket, failure, now).kind.value
+            result.failures[kind] = result.failures.get(kind, 0) + 1
+            return
+        result.relevant += page.relevant
+        account[1] += page.relevant
+        outcome = PageOutcome(
+            relevant=page.relevant,
+            kind=page.kind,
+            counts=page.counts,
+            links=page.links,
+            reward=None if self._reward is None else self._reward(_given(ticket, page)),
+        )
+        self._settler.page(ticket, outcome)

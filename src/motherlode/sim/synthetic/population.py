@@ -1,0 +1,234 @@
+"""Who lives in the synthetic web: the size, habit, fame and neighbours of every host, in a few arrays.
+
+This is all that is made in advance: some forty bytes a host, so that a web of ten million pages starts in a second.
+Pages are never enumerated. The numbers below are explained in `docs/synthetic-web.md`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import accumulate
+
+import numpy as np
+import numpy.typing as npt
+
+from motherlode.sim.synthetic.entity_kinds import KINDS
+from motherlode.sim.synthetic.host_profiles import HABITS, Family, Habit
+from motherlode.sim.synthetic.random_draws import mix, named, normals, uniforms
+from motherlode.sim.synthetic.site import Site, build_site
+
+PAGES_PER_HOST = 130
+"""Pages of a host, on average."""
+LEAST_HOSTS = 48
+"""So many hosts even in a small web, so that every habit has its place."""
+LEAST_PAGES = 4
+SIZE_SIGMA = 1.5
+"""Of the log-normal distribution of host sizes."""
+FAME_SIGMA = 2.0
+"""Of the log-normal distribution of links that hosts receive."""
+LARGEST_SHARE = 0.07
+"""No host is larger than this share of its family's pages, where there are hosts enough."""
+FAMILY_SHARES = {Family.BARREN: 0.50, Family.MIXED: 0.18, Family.RICH: 0.32}
+"""Of the pages."""
+FOUND_AT_HUB = 0.7
+"""Hosts that a hub introduces; the others are introduced by any host."""
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+class Population:
+    """The hosts of one web. The k-th is the same for every number of pages; only its size differs."""
+
+    def __init__(self, *, pages: int, seed: int, hosts: int | None) -> None:
+        count = hosts if hosts is not None else max(LEAST_HOSTS, pages // PAGES_PER_HOST)
+        if count < 1 or pages < LEAST_PAGES * count:
+            raise ValueError(
+                f"a synthetic web of {count} hosts needs {LEAST_PAGES * max(1, count)} pages or more, not {pages}"
+            )
+        self.count = count
+        self.pages = pages
+        self._seed = seed
+        self._names = named(seed, "names")
+        self.habits = _habits(named(seed, "habits"), count)
+        self.sizes = _sizes(named(seed, "sizes"), pages, self.habits)
+        self._parents = _parents(named(seed, "parents"), self.habits)
+        self._by_parent = np.argsort(self._parents, kind="stable")
+        self._first_child = np.searchsorted(self._parents[self._by_parent], np.arange(count + 1))
+        fame = _fame(named(seed, "fame"), self.sizes, self.habits)
+        self._everyone = _Lottery(range(count), fame)
+        self._families = {family: self._lottery(family, fame) for family in Family}
+        self.same_habit = [np.flatnonzero(self.habits == number) for number in range(len(HABITS))]
+
+    def _lottery(self, family: Family, fame: Floats) -> _Lottery | None:
+        members = np.flatnonzero(np.isin(self.habits, [n for n, habit in enumerate(HABITS) if habit.family is family]))
+        return _Lottery(members.tolist(), fame[members]) if len(members) else None
+
+    def habit(self, host: int) -> Habit:
+        return HABITS[int(self.habits[host])]
+
+    def stem(self, host: int) -> str:
+        habit = self.habit(host)
+        stems = habit.stems or KINDS[habit.sections[0].kinds[0]].stems
+        return stems[mix(self._names, host) % len(stems)]
+
+    def name(self, host: int) -> str:
+        domain = self.habit(host).domain
+        return f"{self.stem(host)}-{host}.{domain}.example" if domain else f"{self.stem(host)}-{host}.example"
+
+    def find(self, name: str) -> int | None:
+        """The number of the host with this name."""
+        digits = name.partition(".")[0].rpartition("-")[2]
+        if not (digits.isascii() and digits.isdigit() and len(digits) < 10):
+            return None
+        host = int(digits)
+        return host if host < self.count and self.name(host) == name else None
+
+    def introduces(self, host: int) -> Sequence[int]:
+        """The hosts that this one links to so that they can be found at all: together, a tree over all hosts."""
+        first, last = self._first_child[host], self._first_child[host + 1]
+        return [int(child) for child in self._by_parent[first:last]]
+
+    def famous(self, bits: int, family: Family | None = None) -> int:
+        """A host drawn by its fame, from all or from one family."""
+        lottery = self._families.get(family, self._everyone) if family is not None else self._everyone
+        return (lottery or self._everyone).draw(bits)
+
+    def names(self) -> Iterator[str]:
+        return map(self.name, range(self.count))
+
+
+class _Lottery:
+    """Draws members by their weights."""
+
+    def __init__(self, members: Sequence[int], weights: Floats) -> None:
+        self._members = members
+        self._sums = list(accumulate(weights.tolist()))
+
+    def draw(self, bits: int) -> int:
+        return self._members[bisect(self._sums, (bits >> 11) / float(1 << 53) * self._sums[-1], hi=len(self._sums) - 1)]
+
+
+def _habits(seed: int, count: int) -> npt.NDArray[np.int8]:
+    """Every habit once, in the order of the table, and then by weight."""
+    sums = np.cumsum([habit.weight for habit in HABITS])
+    drawn: npt.NDArray[np.int8] = np.searchsorted(sums, uniforms(seed, count) * sums[-1], side="right").astype(np.int8)
+    first = min(count, len(HABITS))
+    drawn[:first] = np.arange(first)
+    return drawn
+
+
+def _by_habit(values: Sequence[float], habits: npt.NDArray[np.int8]) -> Floats:
+    return np.array(values, dtype=np.float64)[habits]
+
+
+def _sizes(seed: int, pages: int, habits: npt.NDArray[np.int8]) -> Integers:
+    """Log-normal sizes that add up to exactly `pages`, each family with its share of them."""
+    count = len(habits)
+    weights = np.exp(SIZE_SIGMA * normals(seed, count)) * _by_habit([habit.size for habit in HABITS], habits)
+    families = np.array([list(Family).index(habit.family) for habit in HABITS])[habits]
+    for number, family in enumerate(Family):
+        of_family = families == number
+        if of_family.any():
+            weights[of_family] = FAMILY_SHARES[family] * _capped(weights[of_family])
+    weights /= weights.sum()
+    least = np.full(count, LEAST_PAGES)
+    least[: len(HABITS)] = max(LEAST_PAGES, min(16, pages // (4 * count)))  # so that the first of each habit shows it
+    sizes = least + np.floor(weights * (pages - int(least.sum()))).astype(np.int64)
+    sizes[np.argsort(-weights, kind="stable")[: pages - int(sizes.sum())]] += 1
+    return sizes
+
+
+def _capped(weights: Floats) -> Floats:
+    """Shares that add up to one, none much larger than LARGEST_SHARE (or than twice an equal share)."""
+    shares: Floats = weights / weights.sum()
+    cap = max(LARGEST_SHARE, 2 / len(shares))
+    for _ in range(4):
+        shares = np.minimum(shares, cap)
+        shares /= shares.sum()
+    return shares
+
+
+def _parents(seed: int, habits: npt.NDArray[np.int8]) -> Integers:
+    """For each host but the first, an earlier one; the first has none (-1)."""
+    count = len(habits)
+    hosts = np.arange(count)
+    anyone = np.floor(uniforms(seed, count) * hosts).astype(np.int64)
+    hubs = np.flatnonzero(_by_habit([float(habit.hub) for habit in HABITS], habits))
+    earlier_hubs = np.searchsorted(hubs, hosts)
+    hub = hubs[np.floor(uniforms(seed + 1, count) * earlier_hubs).astype(np.int64)]
+    at_hub = (uniforms(seed + 2, count) < FOUND_AT_HUB) & (earlier_hubs > 0)
+    parents = np.where(at_hub, hub, anyone)
+    parents[0] = -1
+    return parents
+
+
+def _fame(seed: int, sizes: Integers, habits: npt.NDArray[np.int8]) -> Floats:
+    drawn = np.exp(FAME_SIGMA * normals(seed, len(sizes)))
+    fame: Floats = drawn * np.sqrt(sizes) * _by_habit([habit.fame for habit in HABITS], habits)
+    return fame
+
+
+# ── All hosts together: sites by number or name, and the ways from one host to another.
+
+_REMEMBERED = 16384
+"""Sites that are kept in memory; any other is computed again when it is asked for."""
+_KIN_TRIES = 3
+
+
+class World:
+    """Gives every site of one web, and remembers the ones asked for last."""
+
+    def __init__(self, *, pages: int, seed: int, hosts: int | None) -> None:
+        self.population = Population(pages=pages, seed=seed, hosts=hosts)
+        self._seed = named(seed, "sites")
+        self.site = lru_cache(maxsize=_REMEMBERED)(self._build)
+        self.find = lru_cache(maxsize=_REMEMBERED)(self.population.find)
+
+    def _build(self, host: int) -> Site:
+        population = self.population
+        return build_site(
+            host=host,
+            name=population.name(host),
+            title=self.title(host),
+            habit=population.habit(host),
+            seed=mix(self._seed, host),
+            size=int(population.sizes[host]),
+            introduced=population.introduces(host),
+        )
+
+    def title(self, host: int) -> str:
+        return f"{self.population.stem(host).title()} {host}"
+
+    def home(self, host: int) -> str:
+        return f"http://{self.population.name(host)}/"
+
+    def elsewhere(self, site: Site, bits: int) -> tuple[str, str]:
+        """Address and title of a page on another host: mostly its home page, half of the time of the same family."""
+        family = site.habit.family if bits % 2 else None
+        host = self.population.famous(mix(bits, 1), family)
+        if host == site.host:
+            host = self.population.famous(mix(bits, 2))
+        depth = (bits >> 1) % 20
+        if depth < 14:
+            return self.home(host), self.title(host)
+        other = self.site(host)
+        if not other.parts:
+            return other.home, other.title
+        part = other.parts[(bits >> 6) % len(other.parts)]
+        if depth < 17:
+            return part.list_url(1), f"{part.name} at {other.title}"
+        item = (bits >> 12) % part.items
+        item_bits = part.bits(item)
+        return part.entry_url(item, item_bits), part.titles.title(item_bits)
+
+    def kin(self, site: Site, bits: int) -> Site:
+        """A site with the same habit: another one where there is one."""
+        alike = self.population.same_habit[int(self.population.habits[site.host])]
+        for turn in range(_KIN_TRIES):
+            host = int(alike[(bits >> (8 * turn)) % len(alike)])
+            if host != site.host:
+                return self.site(host)
+        return site

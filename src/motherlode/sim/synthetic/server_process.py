@@ -1,0 +1,103 @@
+"""Where the hosts of a served web live: spread over several loopback addresses, so that hosts share addresses."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+
+from motherlode.sim.synthetic.synthetic_web import SyntheticWeb
+
+ADDRESSES = tuple(f"127.0.0.{last}" for last in range(2, 22))
+"""Loopback, and never 127.0.0.1, where other things live."""
+
+
+class HostsTable(Mapping[str, tuple[str, int]]):
+    """Address and port of every host, by name, made when they are asked for."""
+
+    def __init__(self, web: SyntheticWeb, port: int) -> None:
+        self._web = web
+        self._port = port
+
+    def __getitem__(self, name: str) -> tuple[str, int]:
+        number = self._web.host_number(name)
+        if number is None:
+            raise KeyError(name)
+        return ADDRESSES[number % len(ADDRESSES)], self._port
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._web.hosts())
+
+    def __len__(self) -> int:
+        return len(self._web.hosts())
+
+
+def hosts_table(web: SyntheticWeb, port: int) -> Mapping[str, tuple[str, int]]:
+    """What a resolver must know to crawl a web that is served at this port.
+
+    >>> table = hosts_table(SyntheticWeb(pages=1000, seed=1), 8080)
+    >>> table["portal-0.example"], "nobody.example" in table
+    (('127.0.0.2', 8080), False)
+    """
+    return HostsTable(web, port)
+
+
+# ── A served synthetic web as a child process: started, found, and ended with its context.
+
+
+class WebServer:
+    """`with WebServer(pages=5000, seed=1) as web:` serves while the block runs."""
+
+    def __init__(self, *, pages: int, seed: int, port: int = 0, log: Path | None = None) -> None:
+        self.web = SyntheticWeb(pages, seed)
+        self._command = [
+            *(sys.executable, "-m", "motherlode.sim.synthetic.server"),
+            *("--pages", str(pages), "--seed", str(seed), "--port", str(port)),
+            *(("--log", str(log)) if log is not None else ()),
+        ]
+        self._process: subprocess.Popen[bytes] | None = None
+        self.port = 0
+
+    def __enter__(self) -> WebServer:
+        self._process = subprocess.Popen(
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        if self._process.stdout is None or self._process.stderr is None:
+            raise OSError("the web server has no output")
+        line = self._process.stdout.readline()
+        if not line:
+            reason = self._process.stderr.read().decode(errors="replace").strip()
+            self._end()
+            raise OSError(
+                f"the synthetic web could not be served: {reason.splitlines()[-1] if reason else 'no reason'}"
+            )
+        self.port = json.loads(line)["port"]
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        if self._process is not None:
+            for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+                if pipe is not None:
+                    pipe.close()
+            self._process.wait(timeout=10)
+
+    @property
+    def seeds(self) -> list[str]:
+        return self.web.seeds()
+
+    @property
+    def hosts(self) -> dict[str, tuple[str, int]]:
+        """Address and port of each host: what the crawler's resolver needs."""
+        return dict(hosts_table(self.web, self.port))
+
+    @property
+    def host_count(self) -> int:
+        return len(self.web.hosts())

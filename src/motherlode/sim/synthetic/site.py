@@ -1,0 +1,245 @@
+"""One host: how its pages are divided among sections, and the arithmetic between page numbers and addresses.
+
+A host of n pages has a home page, some fixed pages, pages that introduce other hosts, and sections of lists and items.
+Addresses carry the item's number; whether an address exists is checked by writing it again and comparing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from motherlode.model import ContentKind
+from motherlode.sim.synthetic.entity_kinds import KINDS, EntityKind
+from motherlode.sim.synthetic.host_profiles import Habit, Section, Shape
+from motherlode.sim.synthetic.random_draws import mix, named
+from motherlode.sim.synthetic.word_lists import Titles
+from motherlode.www.media_types import MEDIA
+
+_FIXED_PAGES = ("about", "contact", "imprint", "privacy", "help", "team", "press", "terms")
+_PATTERNS = (
+    "/%s-%d",
+    "/%s-%d.html",
+    "/%.0s%d",  # the slug is there, but nothing of it is shown
+    "/view?id=%.0s%d",
+    "/%s-%d/",
+)
+_LAST_NUMBER = re.compile(r"(\d{1,9})(?:\.[a-z]+|/)?$")
+_LIST_NUMBER = re.compile(r"(?:page/|\?page=)(\d{1,7})$")
+_DATA_FILE = re.compile(r"(\d{1,9})/(?:data|foaf)\.[a-z]+$")
+_LIST_LENGTHS = (8, 10, 12, 15, 20, 24)
+INTRODUCTIONS = 20
+"""Hosts that one page introduces."""
+_PAGES_PER_ITEM = {Shape.COMPANION: 2, Shape.ENTITY: 2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SitePart:
+    """A section as one host has it."""
+
+    number: int
+    section: Section
+    shape: Shape
+    kind: EntityKind
+    titles: Titles
+    name: str
+    """Its first path segment."""
+    seed: int
+    root: str
+    items: int
+    length: int
+    """Items on one list."""
+    pattern: str
+    """Of an item's address: host and path, with places for slug and number."""
+    list_pattern: str
+    first: int
+    """The number that the first item has in addresses."""
+
+    @property
+    def lists(self) -> int:
+        return -(-self.items // self.length)
+
+    def bits(self, item: int) -> int:
+        return mix(self.seed, item)
+
+    def list_url(self, page: int) -> str:
+        """Lists are counted from 1."""
+        return f"{self.root}/{self.name}/" if page == 1 else self.list_pattern % page
+
+    def item_url(self, item: int, bits: int) -> str:
+        """The address of an item's HTML page, or of its only document."""
+        shape = self.shape
+        if shape is Shape.FILES:
+            return f"{self.root}/{self.name}/{self.titles.slug(bits)}-{item + self.first}.{self.extension(item)}"
+        if shape is Shape.ENTITY:
+            return f"{self.root}/page/{item + self.first}"
+        return self.pattern % (self.titles.slug(bits), item + self.first)
+
+    def entry_url(self, item: int, bits: int) -> str:
+        """The address by which the item is linked."""
+        if self.shape is Shape.ENTITY:
+            return f"{self.root}/id/{item + self.first}"
+        return self.item_url(item, bits)
+
+    def data_url(self, item: int) -> str:
+        """The address of the RDF document beside an item."""
+        number = item + self.first
+        if self.shape is Shape.ENTITY:
+            return f"{self.root}/data/{number}.{self.extension(item)}"
+        stem = "foaf" if self.section.formats == (ContentKind.RDF_XML,) else "data"
+        return f"{self.root}/{self.name}/{number}/{stem}.{self.extension(item)}"
+
+    def format(self, item: int) -> ContentKind:
+        return self.section.formats[item % len(self.section.formats)]
+
+    def extension(self, item: int) -> str:
+        return MEDIA[self.format(item)].extensions[0]
+
+    def _item(self, digits: str) -> int | None:
+        item = int(digits) - self.first
+        return item if 0 <= item < self.items else None
+
+    def find_list(self, rest: str) -> int | None:
+        """The number of the list behind `/name/` + rest."""
+        if not rest:
+            return 1
+        if not rest.startswith(("page/", "?page=")):
+            return None
+        match = _LIST_NUMBER.match(rest)
+        page = int(match[1]) if match else 0
+        return page if 1 < page <= self.lists and self.list_url(page) == f"{self.root}/{self.name}/{rest}" else None
+
+    def find_item(self, url: str) -> int | None:
+        """The item whose HTML page (or only document) has this address."""
+        match = _LAST_NUMBER.search(url, max(0, len(url) - 20))
+        item = self._item(match[1]) if match else None
+        return item if item is not None and self.item_url(item, self.bits(item)) == url else None
+
+    def find_entity(self, url: str) -> int | None:
+        match = _LAST_NUMBER.search(url)
+        item = self._item(match[1]) if match else None
+        return item if item is not None and self.entry_url(item, 0) == url else None
+
+    def find_data(self, url: str) -> int | None:
+        match = (_LAST_NUMBER if self.shape is Shape.ENTITY else _DATA_FILE).search(url)
+        item = self._item(match[1]) if match else None
+        return item if item is not None and self.data_url(item) == url else None
+
+    @property
+    def has_data_files(self) -> bool:
+        return self.shape in (Shape.COMPANION, Shape.ENTITY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """One host with all that follows from its number."""
+
+    host: int
+    name: str
+    title: str
+    habit: Habit
+    seed: int
+    size: int
+    root: str
+    fixed: tuple[str, ...]
+    """Addresses of its fixed pages: about, contact …"""
+    introduced: Sequence[int]
+    introductions: int
+    """Hosts on one page of introductions."""
+    parts: tuple[SitePart, ...]
+    latency: float
+    """Seconds that its answers usually take, for virtual time."""
+
+    @property
+    def home(self) -> str:
+        return f"{self.root}/"
+
+    @property
+    def encoding(self) -> str:
+        return self.habit.encodings[mix(self.seed, 3) % len(self.habit.encodings)]
+
+    @property
+    def introduction_pages(self) -> int:
+        return -(-len(self.introduced) // self.introductions)
+
+    def introduction_url(self, page: int) -> str:
+        return f"{self.root}/links" if page == 1 else f"{self.root}/links?page={page}"
+
+    def urls(self) -> Iterator[str]:
+        """Every document of the host that counts as a page; `size` of them."""
+        yield self.home
+        yield from self.fixed
+        yield from (self.introduction_url(page) for page in range(1, self.introduction_pages + 1))
+        for part in self.parts:
+            yield from (part.list_url(page) for page in range(1, part.lists + 1))
+            yield from (part.item_url(item, part.bits(item)) for item in range(part.items))
+            if part.has_data_files:
+                yield from map(part.data_url, range(part.items))
+
+
+def build_site(
+    *, host: int, name: str, title: str, habit: Habit, seed: int, size: int, introduced: Sequence[int]
+) -> Site:
+    """Divide `size` pages among what the habit asks for; what does not come out even becomes fixed pages."""
+    root = f"http://{name}"
+    introductions = max(INTRODUCTIONS, -(-len(introduced) // max(1, size // 3)))
+    left = size - 1 - -(-len(introduced) // introductions)
+    fixed = 2 if left >= 10 else 0
+    parts = tuple(_parts(root, habit, seed, left - fixed))
+    used = sum(part.lists + part.items * _PAGES_PER_ITEM.get(part.section.shape, 1) for part in parts)
+    names = (*_FIXED_PAGES[: left - used], *(f"info-{number}" for number in range(len(_FIXED_PAGES), left - used)))
+    return Site(
+        host=host,
+        name=name,
+        title=title,
+        habit=habit,
+        seed=seed,
+        size=size,
+        root=root,
+        fixed=tuple(f"{root}/{page}" for page in names),
+        introduced=introduced,
+        introductions=introductions,
+        parts=parts,
+        latency=0.02 + (mix(seed, 4) % 1000) ** 2 / 4e6,
+    )
+
+
+def _parts(root: str, habit: Habit, seed: int, pages: int) -> Iterator[SitePart]:
+    """Sections as far as the pages go: each needs three, for two items and their list."""
+    wanted = habit.sections if pages >= 3 else ()
+    while len(wanted) > 1 and pages * min(section.share for section in wanted) < 3 * _total(wanted):
+        wanted = wanted[:-1]
+    for number, section in enumerate(wanted):
+        bits = named(seed, f"section {number}")
+        length = _LIST_LENGTHS[bits % len(_LIST_LENGTHS)]
+        per_item = _PAGES_PER_ITEM.get(section.shape, 1)
+        items = int(pages * section.share / _total(wanted)) * length // (per_item * length + 1)
+        yield _part(root, section, number=number, bits=bits, items=max(1, items), length=length)
+
+
+def _total(sections: Sequence[Section]) -> float:
+    return sum(section.share for section in sections)
+
+
+def _part(root: str, section: Section, *, number: int, bits: int, items: int, length: int) -> SitePart:
+    kind = section.kinds[(bits >> 8) % len(section.kinds)]
+    facts = KINDS[kind]
+    name = facts.paths[(bits >> 16) % len(facts.paths)]
+    negotiated = section.shape is Shape.NEGOTIATED
+    pattern = _PATTERNS[0 if negotiated else (bits >> 24) % len(_PATTERNS)]
+    return SitePart(
+        number=number,
+        section=section,
+        shape=section.shape,
+        kind=kind,
+        titles=facts.titles,
+        name=name,
+        seed=bits,
+        root=root,
+        items=items,
+        length=length,
+        pattern=f"{root}/{name}{pattern}",
+        list_pattern=f"{root}/{name}/page/%d" if (bits >> 32) % 2 else f"{root}/{name}/?page=%d",
+        first=100 + (bits >> 40) % 900,
+    )

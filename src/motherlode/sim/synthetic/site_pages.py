@@ -1,0 +1,236 @@
+"""The models of a site's HTML pages: home, fixed pages, introductions, lists and items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import structs
+
+from motherlode.model import ContentKind, Link, Syntax
+from motherlode.sim.synthetic.entities import TYPES, Block, Flaw
+from motherlode.sim.synthetic.entity_kinds import EntityKind
+from motherlode.sim.synthetic.host_profiles import Charset, Design, Shape, Trap
+from motherlode.sim.synthetic.page_layout import LinkPosition
+from motherlode.sim.synthetic.page_model import Groups, PageModel, Role
+from motherlode.sim.synthetic.population import World
+from motherlode.sim.synthetic.random_draws import below, lognormal_table, mix
+from motherlode.sim.synthetic.site import Site, SitePart
+from motherlode.sim.synthetic.site_links import SiteLinks
+from motherlode.sim.synthetic.special_urls import with_session
+from motherlode.www.media_types import MEDIA
+
+SIZES = lognormal_table(median=16_000, sigma=0.85, low=2_500, high=60_000)
+"""Bytes of HTML pages, all equally likely."""
+STRAY_PERMILLE = 12
+"""Pages of templates without data that carry some all the same."""
+_RELATED = 3
+_LATEST = 6
+_OUTSIDE_PERMILLE = 350
+"""Items with a link to another host in their text."""
+_GONE_HOST_PERMILLE = 4
+"""Items with a link to a host that is no more."""
+_NOTHING: Mapping[Syntax, int] = {}
+_STALL = 0.3
+
+
+class SitePages:
+    """Makes the models of one site's pages."""
+
+    def __init__(self, site: Site, world: World) -> None:
+        self.site = site
+        self.world = world
+        self.links = SiteLinks(site, world)
+        self._media_type = _media_type(site.habit.charset, self.links.design)
+        self._related_path = self.links.paths[LinkPosition.RELATED]
+        self._kind = ContentKind.XHTML if self.links.design is Design.XHTML else ContentKind.HTML
+
+    def home(self) -> PageModel:
+        site, links = self.site, self.links
+        bits = mix(site.seed, 10)
+        latest = [link for part in site.parts for link in links.listed(part, range(min(_LATEST, part.items)))]
+        friends = dict(self.world.elsewhere(site, mix(bits, n)) for n in range(2 + bits % 5))
+        outside = tuple(links.anchor(LinkPosition.OUTSIDE, url, text) for url, text in friends.items())
+        head: tuple[Link, ...] = ()
+        if site.habit.feed:
+            head = (links.head(f"{site.root}/feed.xml", rel="alternate", type="application/rss+xml"),)
+        groups = (
+            (LinkPosition.HEAD, head),
+            (LinkPosition.NAVIGATION, links.navigation),
+            (LinkPosition.ITEMS, tuple(latest)),
+            (LinkPosition.SIDEBAR, links.sidebar),
+            (LinkPosition.OUTSIDE, links.outside + outside),
+            (LinkPosition.FOOTER, links.footer),
+        )
+        blocks = self._everywhere(bits)
+        if site.habit.featured and site.parts:
+            part = site.parts[0]
+            blocks = self._blocks(part, part.bits(0))
+        return self._page(site.home, Role.HOME, site.title, groups, bits, blocks=blocks)
+
+    def fixed(self, number: int) -> PageModel:
+        url = self.site.fixed[number]
+        bits = mix(self.site.seed, 100 + number)
+        groups = self._framed((LinkPosition.CRUMBS, self.links.navigation[:1]))
+        return self._page(url, Role.FIXED, url.rpartition("/")[2].title(), groups, bits, blocks=self._everywhere(bits))
+
+    def introductions(self, page: int) -> PageModel:
+        """A page that introduces other hosts."""
+        site, links, world = self.site, self.links, self.world
+        first = (page - 1) * site.introductions
+        hosts = site.introduced[first : first + site.introductions]
+        bits = mix(site.seed, 10_000 + page)
+        items = tuple(
+            links.told(LinkPosition.ITEMS, world.home(host), world.title(host), mix(bits, host)) for host in hosts
+        )
+        turns = [number for number in (page - 1, page + 1) if 1 <= number <= site.introduction_pages]
+        pager = tuple(
+            links.anchor(LinkPosition.PAGER, site.introduction_url(number), f"page {number}") for number in turns
+        )
+        groups = self._framed((LinkPosition.ITEMS, items), (LinkPosition.PAGER, pager))
+        url = site.introduction_url(page)
+        return self._page(url, Role.INTRODUCTIONS, "Links", groups, bits, blocks=self._everywhere(bits))
+
+    def list(self, part: SitePart, page: int) -> PageModel:
+        links = self.links
+        first = (page - 1) * part.length
+        items = links.listed(part, range(first, min(first + part.length, part.items)))
+        turns = sorted({page - 1, page + 1, 2 * page, part.lists} - {page})
+        pager = tuple(
+            links.anchor(LinkPosition.PAGER, part.list_url(number), f"page {number}")
+            for number in turns
+            if 1 <= number <= part.lists
+        )
+        groups = self._framed((LinkPosition.ITEMS, items), (LinkPosition.PAGER, pager))
+        bits = mix(part.seed, -1000 - page)
+        url = part.list_url(page)
+        return self._page(url, Role.LIST, part.name.title(), groups, bits, blocks=self._everywhere(bits))
+
+    def item(self, part: SitePart, item: int, *, url: str, attempt: int) -> PageModel:
+        """The HTML page of an item, which has this address."""
+        bits = part.bits(item)
+        failed = self._failed(url, bits, attempt)
+        if failed is not None:
+            return failed
+        links = self.links
+        groups = (
+            (LinkPosition.HEAD, self._alternates(part, item)),
+            (LinkPosition.NAVIGATION, links.navigation),
+            (
+                LinkPosition.CRUMBS,
+                (links.anchor(LinkPosition.CRUMBS, part.list_url(1 + item // part.length), part.name.title()),),
+            ),
+            (LinkPosition.INLINE, self._inline(part, item, bits)),
+            (LinkPosition.RELATED, self._related(part, item, bits)),
+            (LinkPosition.SIDEBAR, links.sidebar),
+            (LinkPosition.OUTSIDE, links.outside),
+            (LinkPosition.FOOTER, links.footer),
+        )
+        blocks = self._blocks(part, bits)
+        return self._page(url, Role.ITEM, part.titles.title(bits), groups, bits, blocks=blocks)
+
+    def _framed(self, *inner: tuple[LinkPosition, tuple[Link, ...]]) -> Groups:
+        """What every page has, around what this one has."""
+        links = self.links
+        return (
+            (LinkPosition.NAVIGATION, links.navigation),
+            *inner,
+            (LinkPosition.SIDEBAR, links.sidebar),
+            (LinkPosition.OUTSIDE, links.outside),
+            (LinkPosition.FOOTER, links.footer),
+        )
+
+    def _page(
+        self, url: str, role: Role, heading: str, groups: Groups, bits: int, *, blocks: tuple[Block, ...]
+    ) -> PageModel:
+        habit = self.site.habit
+        if habit.trap is Trap.SESSION:
+            groups = with_session(groups, bits=bits)
+        stall = _STALL if habit.slow_permille and below(bits >> 49, habit.slow_permille) else 0.0
+        counts = {block.syntax: count for block in blocks if (count := block.count())} if blocks else _NOTHING
+        return PageModel(
+            url=url,
+            role=role,
+            kind=self._kind,
+            media_type="text/plain" if habit.lies and bits % 3 else self._media_type,
+            counts=counts,
+            types=TYPES[blocks[0].kind] if counts else (),
+            size=SIZES[(bits >> 29) % 256],
+            latency=self.site.latency + stall,
+            stall=stall,
+            groups=groups,
+            heading=heading,
+            blocks=blocks,
+            bits=bits,
+        )
+
+    def _failed(self, url: str, bits: int, attempt: int) -> PageModel | None:
+        """503 for some items of a flaky host: for most of them once, for every fourth always."""
+        flaky = self.site.habit.flaky_permille
+        if not (flaky and below(bits >> 45, flaky)) or (attempt and (bits >> 55) % 4):
+            return None
+        return PageModel(
+            url=url, role=Role.ITEM, status=503, kind=ContentKind.TEXT, media_type="text/plain", retry_after=1.0,
+            latency=self.site.latency,
+        )  # fmt: skip
+
+    def _everywhere(self, bits: int) -> tuple[Block, ...]:
+        syntax = self.site.habit.sections[0].syntax
+        if not self.site.habit.every_page or syntax is None:
+            return ()
+        return (Block(syntax=syntax, kind=EntityKind.ARTICLE, bits=bits),)
+
+    def _blocks(self, part: SitePart, bits: int) -> tuple[Block, ...]:
+        section = part.section
+        if section.syntax is None:
+            stray = part.shape is Shape.PAGES and below(bits >> 35, STRAY_PERMILLE)
+            return (Block(syntax=Syntax.JSON_LD, kind=part.kind, bits=bits),) if stray else ()
+        if not below(bits >> 35, section.carries):
+            return ()
+        flaw = Flaw.NONE
+        if section.syntax is Syntax.JSON_LD and below(bits >> 44, self.site.habit.flawed_permille):
+            flaw = Flaw.TEMPLATE if (bits >> 57) % 3 == 0 else Flaw.TRAILING_COMMA
+        return (Block(syntax=section.syntax, kind=part.kind, bits=bits, flaw=flaw),)
+
+    def _alternates(self, part: SitePart, item: int) -> tuple[Link, ...]:
+        """Link elements that announce the RDF document beside an HTML page."""
+        if not part.has_data_files:
+            return ()
+        rel = "meta" if part.section.formats == (ContentKind.RDF_XML,) else "alternate"
+        return (self.links.head(part.data_url(item), rel=rel, type=MEDIA[part.format(item)].media_types[0]),)
+
+    def _inline(self, part: SitePart, item: int, bits: int) -> tuple[Link, ...]:
+        """Links in the text of an item: to other hosts, to pages that are gone, to its own data."""
+        links = self.links
+        found = []
+        if below(bits >> 37, _OUTSIDE_PERMILLE):
+            url, text = self.world.elsewhere(self.site, mix(bits, 7))
+            found.append(links.told(LinkPosition.INLINE, url, text, bits))
+        if below(bits >> 39, self.site.habit.dead_permille):
+            gone = part.pattern % ("old-page", part.first + part.items + 7 + item % 5)
+            found.append(links.told(LinkPosition.INLINE, gone, "as reported before", bits >> 3))
+        if below(bits >> 40, _GONE_HOST_PERMILLE):
+            found.append(
+                links.told(LinkPosition.INLINE, f"http://gone-{bits % 500}.example/", "a site that is no more", bits)
+            )
+        if part.shape is Shape.COMPANION and part.section.syntax is not None:
+            kind = part.format(item)
+            link = links.told(LinkPosition.INLINE, part.data_url(item), f"Download as {kind.value}", bits >> 5)
+            found.append(structs.replace(link, type=MEDIA[kind].media_types[0]))
+        return tuple(found)
+
+    def _related(self, part: SitePart, item: int, bits: int) -> tuple[Link, ...]:
+        """The items before and after, and some others of the same section."""
+        span = part.items
+        if span < 2:
+            return ()
+        numbers = {(item + 1) % span: None, (item - 1) % span: None}
+        for turn in range(_RELATED):
+            numbers[(bits >> (10 * turn)) % span] = None
+        numbers.pop(item, None)
+        return self.links.items(self._related_path, part, numbers)
+
+
+def _media_type(charset: Charset, design: Design) -> str:
+    name = "application/xhtml+xml" if design is Design.XHTML else "text/html"
+    said = {Charset.LATIN1: "; charset=iso-8859-1", Charset.LATIN1_UNSAID: ""}.get(charset, "; charset=utf-8")
+    return name + said

@@ -1,0 +1,282 @@
+"""Content negotiation as servers do it (RFC 9110, 12.5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple, overload
+
+from motherlode.sim.synthetic.host_profiles import HABITS, Habit, Shape, Trap
+from motherlode.sim.synthetic.page_model import PageModel, ServedResponse
+from motherlode.sim.synthetic.population import World
+from motherlode.sim.synthetic.rdf_pages import data_model
+from motherlode.sim.synthetic.renderer import render
+from motherlode.sim.synthetic.site import Site, SitePart
+from motherlode.sim.synthetic.site_pages import SitePages
+from motherlode.sim.synthetic.special_urls import (
+    calendar,
+    filters,
+    in_session,
+    missing,
+    moved,
+    nowhere,
+    robots_text,
+    special,
+    without_session,
+)
+from motherlode.www.media_types import ACCEPT, MEDIA
+
+
+@lru_cache(maxsize=256)
+def _ranges(accept: str) -> tuple[tuple[str, float], ...]:
+    ranges = []
+    for part in accept.split(","):
+        media_range, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        quality = 1.0
+        for parameter in parameters:
+            name, _, value = parameter.partition("=")
+            if name.strip() == "q":
+                quality = _number(value)
+        if media_range:
+            ranges.append((media_range, quality))
+    return tuple(ranges)
+
+
+def _number(text: str) -> float:
+    try:
+        return min(1.0, max(0.0, float(text)))
+    except ValueError:
+        return 0.0
+
+
+def _quality(media_type: str, accept: str) -> float:
+    """The quality of the most specific range that covers the type."""
+    covering = {"*/*": 0, media_type.partition("/")[0] + "/*": 1, media_type: 2}
+    best = (-1, 0.0)
+    for media_range, quality in _ranges(accept):
+        specific = covering.get(media_range, -1)
+        if specific > best[0]:
+            best = (specific, quality)
+    return best[1]
+
+
+@lru_cache(maxsize=4096)
+def choose(offered: tuple[str, ...], accept: str) -> int | None:
+    """The place of the offered media type that the client likes best, the first among equals; None for 406.
+
+    >>> choose(("text/html", "text/turtle"), "text/turtle, text/html;q=0.7")
+    1
+    >>> choose(("text/html", "text/turtle"), "text/*;q=0.5, text/turtle;q=0"), choose(("text/html",), "image/png")
+    (0, None)
+    """
+    qualities = [_quality(media_type, accept or "*/*") for media_type in offered]
+    best = max(qualities)
+    return qualities.index(best) if best > 0 else None
+
+
+# ── From an address on a site to the model of what is there.
+
+_ENTITY_PATHS = frozenset({"id", "page", "data"})
+
+
+class SiteRequest(NamedTuple):
+    """A request, as far as it changes the answer. A named tuple, for one is made for each of a million models."""
+
+    url: str
+    path: str
+    """With the query."""
+    accept: str
+    attempt: int
+    """How often the same was asked before."""
+
+
+def find(pages: SitePages, asked: SiteRequest) -> PageModel:
+    """What the site has at the address; where there is nothing, a 404."""
+    if pages.site.habit.trap is Trap.SESSION:
+        url, session = without_session(asked.url)
+        if session:
+            clean = asked._replace(url=url, path=url[len(pages.site.root) :])
+            model = _find(pages, clean)
+            return in_session(model, asked.url, session) if model.status == 200 else model
+    return _find(pages, asked)
+
+
+def _find(pages: SitePages, asked: SiteRequest) -> PageModel:
+    name, _, rest = asked.path[1:].partition("/")
+    for part in pages.site.parts:
+        if part.name == name or (part.shape is Shape.ENTITY and name in _ENTITY_PATHS):
+            found = _listed(pages, part, name, rest, asked) or _item(pages, part, name, asked)
+            if found is not None:
+                return found
+    return _apart(pages, asked) or _trap(pages, asked.path) or missing(asked.url, pages.site.latency)
+
+
+def _listed(pages: SitePages, part: SitePart, name: str, rest: str, asked: SiteRequest) -> PageModel | None:
+    page = part.find_list(rest) if name == part.name else None
+    if page is None:
+        return None
+    if asked.path == f"/{part.name}":  # the slash at the end is missing
+        return moved(asked.url, status=301, location=part.list_url(1), latency=pages.site.latency)
+    return pages.list(part, page)
+
+
+def _item(pages: SitePages, part: SitePart, name: str, asked: SiteRequest) -> PageModel | None:
+    url = asked.url
+    if name == "id" and (item := part.find_entity(url)) is not None:
+        offered = ("text/html", MEDIA[part.format(item)].media_types[0])
+        target = part.data_url(item) if choose(offered, asked.accept) == 1 else part.item_url(item, 0)
+        return moved(url, status=303, location=target, latency=pages.site.latency)
+    if part.has_data_files and (item := part.find_data(url)) is not None:
+        return data_model(pages.site, pages.world, part, item, url=url, kind=part.format(item))
+    item = part.find_item(url)
+    if item is None:
+        return None
+    if part.shape is Shape.FILES:
+        return data_model(pages.site, pages.world, part, item, url=url, kind=part.format(item))
+    if part.shape is Shape.NEGOTIATED:
+        formats = part.section.formats
+        chosen = choose(("text/html", *(MEDIA[kind].media_types[0] for kind in formats)), asked.accept)
+        if chosen:
+            return data_model(pages.site, pages.world, part, item, url=url, kind=formats[chosen - 1])
+    return pages.item(part, item, url=url, attempt=asked.attempt)
+
+
+def _apart(pages: SitePages, asked: SiteRequest) -> PageModel | None:
+    """What is there outside of the sections."""
+    site = pages.site
+    if asked.path == "/":
+        return pages.home()
+    if asked.url in site.fixed:
+        return pages.fixed(site.fixed.index(asked.url))
+    if asked.path.startswith("/links"):
+        number = asked.path.removeprefix("/links?page=")
+        page = int(number) if number.isascii() and number.isdigit() and len(number) < 8 else 1
+        if page <= site.introduction_pages and site.introduction_url(page) == asked.url:
+            return pages.introductions(page)
+    return special(pages.links, asked.path)
+
+
+def _trap(pages: SitePages, path: str) -> PageModel | None:
+    trap = pages.site.habit.trap
+    if trap is Trap.CALENDAR:
+        return calendar(pages.links, path)
+    return filters(pages.links, path) if trap is Trap.FILTERS else None
+
+
+# ── The synthetic web itself: any address in, its model or its answer out.
+
+_REMEMBERED = 16384
+"""Sites whose shared links are kept in memory."""
+
+
+class HostNames(Sequence[str]):
+    """The names of all hosts, made when they are asked for."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def __len__(self) -> int:
+        return self._world.population.count
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        name = self._world.population.name
+        if isinstance(index, slice):
+            return [name(host) for host in range(*index.indices(len(self)))]
+        return name(range(len(self))[index])
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._world.find(name) is not None
+
+
+class SyntheticWeb:
+    """A web of `pages` pages that is the same for the same seed, and of which only what is visited is ever made.
+
+    >>> web = SyntheticWeb(pages=1000, seed=7)
+    >>> page = web.facts(web.seeds()[0])
+    >>> page.status, page.role.value, len(page.links) > 5
+    (200, 'home', True)
+    >>> web.facts("http://nobody.example/").status
+    0
+    """
+
+    def __init__(self, pages: int, seed: int, hosts: int | None = None) -> None:
+        self.pages = pages
+        self.seed = seed
+        self._world = World(pages=pages, seed=seed, hosts=hosts)
+        self._site_pages = lru_cache(maxsize=_REMEMBERED)(self._make_site_pages)
+
+    def _make_site_pages(self, host: int) -> SitePages:
+        return SitePages(self._world.site(host), self._world)
+
+    def hosts(self) -> Sequence[str]:
+        return HostNames(self._world)
+
+    def host_number(self, host: str) -> int | None:
+        """The place of a host among `hosts()`, or None."""
+        return self._world.find(host)
+
+    def home(self, host: str) -> str:
+        return f"http://{host}/"
+
+    def seeds(self) -> list[str]:
+        """Home pages of a few hosts from which all others can be reached: hubs and others with little data."""
+        count = min(len(HABITS), self._world.population.count)
+        return [self._world.home(host) for host in range(count) if HABITS[host].seed]
+
+    def habit(self, host: str) -> Habit:
+        """Raises ValueError for a host that does not exist."""
+        return self._site(host).habit
+
+    def urls(self, host: str) -> Iterator[str]:
+        """The addresses of a host's pages: as many as count towards the size of the web."""
+        return self._site(host).urls()
+
+    def _site(self, name: str) -> Site:
+        number = self._world.find(name)
+        if number is None:
+            raise ValueError(f"no host {name} in this web")
+        return self._world.site(number)
+
+    def robots(self, host: str) -> str | None:
+        """The text of a host's robots.txt, or None where it has none."""
+        return robots_text(self._site(host)) or None
+
+    def facts(self, url: str, accept: str = ACCEPT, *, attempt: int = 0) -> PageModel:
+        """What is at an address; `attempt` counts how often it was asked for before, because some answers fail once."""
+        pages, path = self._place(url)
+        if pages is None:
+            return nowhere(url)
+        return find(pages, SiteRequest(url, path, accept, attempt))
+
+    def _place(self, url: str) -> tuple[SitePages | None, str]:
+        if not url.startswith("http://"):
+            return None, ""
+        end = url.find("/", 7)
+        host = self._world.find(url[7:end] if end != -1 else url[7:])
+        return (None if host is None else self._site_pages(host)), (url[end:] if end != -1 else "/")
+
+    def answer(self, url: str, accept: str = ACCEPT, *, attempt: int = 0) -> ServedResponse:
+        """The HTTP answer at an address on a host that exists."""
+        pages, path = self._place(url)
+        if pages is None:
+            raise ValueError(f"no host for {url} in this web")
+        model = find(pages, SiteRequest(url, path, accept, attempt))
+        headers = {"Content-Type": model.media_type, "Server": "synthetic"}
+        if model.location:
+            headers["Location"] = model.location
+        if model.retry_after is not None:
+            headers["Retry-After"] = f"{model.retry_after:g}"
+        if model.status == 303 or any(part.shape is Shape.NEGOTIATED for part in pages.site.parts):
+            headers["Vary"] = "Accept"
+        body = render(model, pages.links) if model.status == 200 else _apology(model.status)
+        return ServedResponse(
+            status=model.status, headers=headers, body=body, encoding=pages.site.encoding, stall=model.stall
+        )
+
+
+def _apology(status: int) -> bytes:
+    return f"<!DOCTYPE html><title>{status}</title><p>Sorry: {status}.</p>\n".encode()

@@ -1,0 +1,217 @@
+"""A trace: pages, links and labels of a recorded web as Parquet files in a folder, a set of parts for each source.
+
+`PART.pages.parquet` has a row for each response (url, status, kind, size, redirect, statements by syntax, types),
+`PART.links.parquet` a row for each link with all its properties and the row number of its page, `PART.facts.parquet`
+the page's statements as N-Triples, which only targets by type or query read. `trace.json` names the version and the
+parts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from motherlode.model import Link
+
+VERSION = 2
+_MANIFEST = "trace.json"
+_ROWS = 2000
+"""Pages that are kept in memory before they are written."""
+
+PAGES = pa.schema(
+    [
+        ("url", pa.string()),
+        ("status", pa.int16()),
+        ("failure", pa.string()),
+        ("kind", pa.string()),
+        ("size", pa.int32()),
+        ("location", pa.string()),
+        ("counts", pa.map_(pa.string(), pa.int32())),
+        ("types", pa.list_(pa.string())),
+    ]
+)
+LINKS = pa.schema(
+    [
+        ("page", pa.int32()),
+        ("url", pa.string()),
+        ("source", pa.dictionary(pa.int8(), pa.string())),
+        ("anchor", pa.string()),
+        ("rel", pa.string()),
+        ("type", pa.string()),
+        ("title", pa.string()),
+        ("context", pa.string()),
+        ("tag_path", pa.string()),
+        ("predicate", pa.string()),
+        ("nofollow", pa.bool_()),
+    ]
+)
+FACTS = pa.schema([("page", pa.int32()), ("ntriples", pa.binary())])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracePage:
+    """One row of the pages table."""
+
+    url: str
+    status: int
+    failure: str = ""
+    """The value of a FailureKind; empty for a page."""
+    kind: str = ""
+    size: int = 0
+    location: str = ""
+    counts: dict[str, int]
+    types: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracePart:
+    """What one source has given, as the manifest tells it."""
+
+    name: str
+    source: str
+    fingerprint: str
+    """Changes when the source does, so that a part is made again only if it must be."""
+    pages: int
+    links: int
+    broken: int
+
+
+class TraceError(ValueError):
+    """A trace that cannot be used; the message says what to do."""
+
+
+_SCHEMAS = {"pages": PAGES, "links": LINKS, "facts": FACTS}
+
+
+class PartWriter:
+    """Writes the three tables of a part; they appear under their names only when all is written."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder, self.name = folder, name
+        self._rows: dict[str, dict[str, list[Any]]] = {}
+        self._writers = {
+            table: pq.ParquetWriter(self._path(table, unfinished=True), schema, compression="zstd")
+            for table, schema in _SCHEMAS.items()
+        }
+        self._clear()
+        self.pages = 0
+        self.links = 0
+
+    def _path(self, table: str, *, unfinished: bool = False) -> Path:
+        return self._folder / f"{self.name}.{table}.parquet{f'.{os.getpid()}.part' if unfinished else ''}"
+
+    def _clear(self) -> None:
+        self._rows = {table: {name: [] for name in schema.names} for table, schema in _SCHEMAS.items()}
+
+    def add(self, page: TracePage, links: Sequence[Link], ntriples: bytes) -> None:
+        rows = self._rows["pages"]
+        for name in ("url", "status", "failure", "kind", "size", "location"):
+            rows[name].append(getattr(page, name))
+        rows["counts"].append(list(page.counts.items()))
+        rows["types"].append(list(page.types))
+        table = self._rows["links"]
+        for link in links:
+            table["page"].append(self.pages)
+            table["source"].append(link.source.value)
+            for name in ("url", "anchor", "rel", "type", "title", "context", "tag_path", "predicate", "nofollow"):
+                table[name].append(getattr(link, name))
+        if ntriples:
+            self._rows["facts"]["page"].append(self.pages)
+            self._rows["facts"]["ntriples"].append(ntriples)
+        self.pages += 1
+        self.links += len(links)
+        if self.pages % _ROWS == 0:
+            self._write()
+
+    def _write(self) -> None:
+        for table, schema in _SCHEMAS.items():
+            self._writers[table].write_table(pa.table(self._rows[table], schema=schema))
+        self._clear()
+
+    def finish(self) -> None:
+        self._write()
+        for table, writer in self._writers.items():
+            writer.close()
+            self._path(table, unfinished=True).rename(self._path(table))
+
+    def abandon(self) -> None:
+        for table, writer in self._writers.items():
+            writer.close()
+            self._path(table, unfinished=True).unlink(missing_ok=True)
+
+
+def read_parts(folder: Path) -> list[TracePart]:
+    """The parts of a trace; none where the folder is new."""
+    path = folder / _MANIFEST
+    if not path.exists():
+        return []
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        version = manifest["version"]
+        parts = [TracePart(**part) for part in manifest["parts"]] if version == VERSION else []
+    except (ValueError, KeyError, TypeError) as error:
+        raise TraceError(f"{path} is not the manifest of a trace: {error}") from error
+    if version != VERSION:
+        raise TraceError(
+            f"{folder} is a trace of version {version}, but {VERSION} is needed: make it again with `motherlode record`"
+        )
+    return parts
+
+
+def write_parts(folder: Path, parts: Sequence[TracePart]) -> None:
+    manifest = {
+        "version": VERSION,
+        "parts": [{name: getattr(part, name) for name in part.__slots__} for part in parts],
+    }
+    unfinished = folder / f"{_MANIFEST}.part"
+    unfinished.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    unfinished.rename(folder / _MANIFEST)
+
+
+def tidy(folder: Path, parts: Sequence[TracePart]) -> None:
+    """Remove what no part needs: tables of sources that have changed, and those that a kill left behind."""
+    needed = {f"{part.name}.{table}.parquet" for part in parts for table in _SCHEMAS}
+    for path in folder.glob("*.parquet*"):
+        writer = path.name.removesuffix(".part").rpartition(".")[2]
+        if path.name in needed or (path.suffix == ".part" and writer.isdigit() and _runs(int(writer))):
+            continue
+        path.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    with contextlib.suppress(OSError):
+        os.kill(process, 0)
+        return process != os.getpid()
+    return False
+
+
+def existing_parts(folder: Path) -> list[TracePart]:
+    """The parts of a trace that is there."""
+    parts = read_parts(folder)
+    if not parts:
+        raise TraceError(f"{folder} holds no trace: make one with `motherlode record FILE.warc.gz -o {folder}`")
+    return parts
+
+
+def read_table(folder: Path, part: TracePart, table: str, *, shared: Sequence[str] = ()) -> pa.Table:
+    """One table of a part; columns in `shared` hold each distinct text once."""
+    path = folder / f"{part.name}.{table}.parquet"
+    try:
+        return pq.read_table(path, read_dictionary=list(shared))
+    except (OSError, pa.ArrowInvalid) as error:
+        reason = str(error).partition("\n")[0][:200]
+        raise TraceError(f"{path} cannot be read ({reason}): make the trace again with `motherlode record`") from error
+
+
+def read_facts(folder: Path, part: TracePart) -> Iterator[tuple[int, bytes]]:
+    """Row number of a page in its part, and its statements as N-Triples."""
+    for batch in pq.ParquetFile(folder / f"{part.name}.facts.parquet").iter_batches(batch_size=1000):
+        yield from zip(batch.column("page").to_pylist(), batch.column("ntriples").to_pylist(), strict=True)

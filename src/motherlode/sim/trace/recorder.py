@@ -1,0 +1,187 @@
+"""The responses of a WARC file, one after the other.
+
+Requests, metadata and the like are passed over; so are records that cannot be read or used, which are counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import zlib
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from pathlib import Path
+
+from fastwarc.warc import ArchiveIterator, WarcRecord
+
+from motherlode.crawler.engine.settlement import body_of
+from motherlode.crawler.parsing.messages import ParsedPage, ParseOptions
+from motherlode.crawler.parsing.parser_pool import ParserPool, UnreadableError
+from motherlode.fetch.warc.reader import Bodies, ResponseRecords, answer_in, is_same_payload, target_of
+from motherlode.model import FailureKind, Fetched, Page
+from motherlode.sim.trace.files import PartWriter, TraceError, TracePage, TracePart, read_parts, tidy, write_parts
+
+MAX_BODY = 10 << 20
+"""Bytes of a body that are read, before and after unpacking; as much as a crawl reads."""
+
+
+class Responses:
+    """Iterate once; `broken` and `position` tell how it went."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb")
+        self._again = path.open("rb")
+        """The same file, for what is looked up while the reading goes on."""
+        self._records = ResponseRecords(self._file)
+        self._bodies = Bodies()
+
+    @property
+    def position(self) -> int:
+        """Bytes of the file that have been read."""
+        return self._records.position
+
+    @property
+    def broken(self) -> int:
+        return self._records.broken
+
+    def __iter__(self) -> Iterator[Fetched]:
+        with self._file, self._again:
+            for record in self._records:
+                url = target_of(record)
+                answer = None if url is None else self._answer(record, url)
+                if answer is None:
+                    self._records.count_as_broken(record)
+                else:
+                    yield answer
+
+    def _answer(self, record: WarcRecord, url: str) -> Fetched | None:
+        if is_same_payload(record):
+            return self._bodies.answer(record, url, self._record_at, limit=MAX_BODY)
+        self._bodies.note(record)
+        return answer_in(record, url, limit=MAX_BODY)
+
+    def _record_at(self, place: int) -> WarcRecord | None:
+        """Records that are packed as one are not found."""
+        self._again.seek(place)
+        return next(iter(ArchiveIterator(self._again, parse_http=False)), None)
+
+
+# ── From WARC files to a trace: every response is read by the very readers of a crawl, on all cores.
+
+_AHEAD = 64
+"""Responses under way at the same time."""
+_SECONDS = 60.0
+"""For one page; then it is unreadable."""
+_TYPE = re.compile(rb"#type> <([^>]*)> \.\n")
+
+Progress = Callable[[int, int], None]
+"""Called with the bytes read so far and the bytes that there are, over all sources."""
+
+
+def record(sources: Sequence[Path], folder: Path, *, workers: int | None = None, progress: Progress) -> list[TracePart]:
+    """Make or complete a trace. A source that is in it already, unchanged, is not read again."""
+    wanted = {_fingerprint(source): source for source in sources}
+    total, before = sum(source.stat().st_size for source in wanted.values()), 0
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = read_parts(folder)
+    tidy(folder, parts)
+    for fingerprint, source in wanted.items():
+        if all(part.fingerprint != fingerprint for part in parts):
+            part = asyncio.run(
+                _record_one(
+                    source,
+                    PartWriter(folder, fingerprint),
+                    workers=workers or os.cpu_count() or 1,
+                    tick=lambda done, before=before: progress(before + done, total),  # type: ignore[misc]
+                )
+            )
+            parts = [known for known in parts if known.source != part.source] + [part]
+            write_parts(folder, parts)
+            tidy(folder, parts)
+        before += source.stat().st_size
+        progress(before, total)
+    if not any(part.pages for part in parts):
+        names = ", ".join(str(source) for source in sources)
+        raise TraceError(f"no HTTP response could be read in {names}: a WARC file that is empty, cut short, or none")
+    return parts
+
+
+def _fingerprint(source: Path) -> str:
+    try:
+        stat = source.stat()
+        with source.open("rb"):
+            pass
+    except OSError as error:
+        raise TraceError(f"{source} cannot be read: {error.strerror}") from error
+    return f"{zlib.crc32(str(source.resolve()).encode()):08x}-{stat.st_size:x}-{stat.st_mtime_ns:x}"
+
+
+async def _record_one(source: Path, writer: PartWriter, *, workers: int, tick: Callable[[int], None]) -> TracePart:
+    responses = Responses(source)
+    readers = ParserPool(ParseOptions(target="any", keep_ntriples=True), workers=workers, seconds=_SECONDS)
+    try:
+        async for fetched, reading in _read_all(responses, readers):
+            _add(writer, fetched, reading)
+            tick(responses.position)
+        writer.finish()
+    except BaseException:
+        writer.abandon()
+        raise
+    finally:
+        await readers.close()
+    return TracePart(
+        name=writer.name,
+        source=str(source.resolve()),  # noqa: ASYNC240 - nothing else is running any more
+        fingerprint=writer.name,
+        pages=writer.pages,
+        links=writer.links,
+        broken=responses.broken,
+    )
+
+
+async def _read_all(responses: Responses, readers: ParserPool) -> AsyncIterator[tuple[Fetched, ParsedPage | None]]:
+    """Responses with their readings, in order, a bounded number at a time."""
+    window: deque[tuple[Fetched, asyncio.Task[ParsedPage | None]]] = deque()
+    for fetched in responses:
+        window.append((fetched, asyncio.create_task(_read(fetched, readers))))
+        if len(window) >= _AHEAD:
+            first, task = window.popleft()
+            reading = await task
+            yield first, reading
+    for first, task in window:
+        reading = await task
+        yield first, reading
+
+
+async def _read(fetched: Fetched, readers: ParserPool) -> ParsedPage | None:
+    if not isinstance(fetched, Page):
+        return None
+    try:
+        return await readers.read(body_of(fetched))
+    except UnreadableError:
+        return None
+
+
+def _add(writer: PartWriter, fetched: Fetched, reading: ParsedPage | None) -> None:
+    if isinstance(fetched, Page) and reading is not None:
+        page = TracePage(
+            url=fetched.url,
+            status=fetched.status,
+            kind=reading.kind,
+            size=len(fetched.body),
+            counts=reading.counts,
+            types=tuple(sorted({kind.decode() for kind in _TYPE.findall(reading.ntriples)})),
+        )
+        writer.add(page, reading.links, reading.ntriples)
+        return
+    failure, location = FailureKind.PROCESSING, ""
+    if not isinstance(fetched, Page):
+        failure = fetched.kind
+        location = fetched.location or (fetched.headers.get("location", "") if _is_redirect(failure) else "")
+    page = TracePage(url=fetched.url, status=fetched.status or 0, failure=failure.value, location=location, counts={})
+    writer.add(page, (), b"")
+
+
+def _is_redirect(kind: FailureKind) -> bool:
+    return kind in (FailureKind.REDIRECT, FailureKind.REDIRECT_BROKEN)

@@ -1,0 +1,199 @@
+"""A trace as a web to simulate on, labelled by the target.
+
+Links stay in columns of numbers, each distinct text once, until a page is asked for: a trace of millions of links takes
+some forty bytes a link, and only what is visited becomes objects.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from motherlode.model import ContentKind, FailureKind, Link, LinkSource, Syntax
+from motherlode.policies import Target
+from motherlode.sim.simulated_web import SimPage
+from motherlode.sim.trace.files import LINKS, TracePart, existing_parts, read_facts, read_table
+from motherlode.www.media_types import MEDIA
+from motherlode.www.urls import host_of
+
+_SYNTAXES = {syntax.value: syntax for syntax in Syntax}
+_SOURCES = {source.value: source for source in LinkSource}
+_TEXTS = tuple(field.name for field in LINKS if field.name not in ("page", "nofollow"))
+_PAGE_KINDS = frozenset(kind.value for kind in ContentKind if MEDIA[kind].is_html or MEDIA[kind].is_rdf)
+_FOUND = (None, FailureKind.REDIRECT)
+"""What a host's home page may be."""
+
+Numbers = npt.NDArray[np.int32]
+
+
+class TraceWeb:
+    """The pages of a trace. http and https are the same here, as in a crawl of a recorded web.
+
+    Where a URL was recorded several times, the last record counts, but for redirects that lead to where they stand.
+    """
+
+    def __init__(self, folder: Path, target: Target, *, keep_missing: bool = False) -> None:
+        self._keep_missing = keep_missing
+        self._places: dict[str, tuple[str, int]] = {}
+        """URL without its scheme → the URL as it was recorded, and its row over all parts."""
+        self._pages: list[dict[str, Any]] = []
+        self._relevant: list[bool] = []
+        self._made: dict[str, SimPage] = {}
+        parts = existing_parts(folder)
+        for part in parts:
+            self._read_pages(folder, part, target)
+        self._locate()
+        self._links = [_LinkColumns(folder, part, self._held) for part in parts]
+        self._first_rows = np.cumsum([0, *(len(links) for links in self._links)])
+        self._count = sum(self._pages[row]["kind"] in _PAGE_KINDS for _, row in self._places.values())
+
+    def _read_pages(self, folder: Path, part: TracePart, target: Target) -> None:
+        statements = dict(read_facts(folder, part)) if target.needs_statements else {}
+
+        def about(number: int) -> bytes:
+            return statements.get(number, b"")
+
+        for number, row in enumerate(read_table(folder, part, "pages").drop(["types"]).to_pylist()):
+            counts = row["counts"] = {_SYNTAXES[name]: count for name, count in row["counts"]}
+            relevant = not row["failure"] and target.judge(counts, ContentKind(row["kind"]), partial(about, number))
+            self._pages.append(row)
+            self._relevant.append(bool(relevant))
+
+    def _locate(self) -> None:
+        for number, row in enumerate(self._pages):
+            key = _schemeless(row["url"])
+            if key not in self._places or not _leads_back(row):
+                self._places[key] = (row["url"], number)
+
+    def _held(self, url: str) -> str | None:
+        """The URL as it was recorded, or would have been; None where a link to what is missing is to be left out."""
+        key = _schemeless(url)
+        place = self._places.get(key)
+        return place[0] if place is not None else f"https://{key}" if self._keep_missing else None
+
+    @property
+    def page_count(self) -> int:
+        return self._count
+
+    def spelling(self, url: str) -> str:
+        key = _schemeless(url)
+        place = self._places.get(key)
+        return place[0] if place is not None else f"https://{key}"
+
+    def page(self, url: str) -> SimPage:
+        made = self._made.get(url)
+        if made is None:
+            place = self._places.get(_schemeless(url))
+            if place is None:
+                return SimPage(url=url, failure=FailureKind.NOT_FOUND, latency=latency_of(host_of(url)))
+            made = self._made[url] = self._make(*place)
+        return made
+
+    def _make(self, url: str, number: int) -> SimPage:
+        row = self._pages[number]
+        latency = latency_of(host_of(url))
+        if row["failure"]:
+            kind = FailureKind(row["failure"])
+            location = self.spelling(row["location"]) if kind is FailureKind.REDIRECT else ""
+            return SimPage(url=url, failure=kind, location=location, size=row["size"], latency=latency)
+        part = int(np.searchsorted(self._first_rows, number, side="right")) - 1
+        return SimPage(
+            url=url,
+            relevant=self._relevant[number],
+            kind=row["kind"],
+            counts=row["counts"],
+            links=self._links[part].of(number - int(self._first_rows[part])),
+            size=row["size"],
+            latency=latency,
+        )
+
+    def home_pages(self) -> list[str]:
+        """`/` of each host where it was recorded, otherwise its shortest page."""
+        homes: dict[str, str] = {}
+        for url, number in self._places.values():
+            row = self._pages[number]
+            if row["failure"] != FailureKind.REDIRECT.value and row["kind"] not in _PAGE_KINDS:
+                continue
+            host = host_of(url)
+            known = homes.get(host)
+            if known is None or _shortness(url) < _shortness(known):
+                homes[host] = url
+        return list(homes.values())
+
+    def everything(self) -> Iterator[SimPage]:
+        return (self.page(url) for url, _ in self._places.values())
+
+    def labels(self) -> Iterator[tuple[str, bool]]:
+        return ((url, self._relevant[row]) for url, row in self._places.values() if not self._pages[row]["failure"])
+
+
+def latency_of(host: str) -> float:
+    """Seconds that a host takes to answer. A recording does not tell, so each host gets its own from its name.
+
+    >>> 0.03 <= latency_of("example.org") <= 0.6
+    True
+    """
+    return 0.03 * 20 ** (zlib.crc32(host.encode()) / 2**32)
+
+
+def _schemeless(url: str) -> str:
+    return url.partition("://")[2]
+
+
+def _shortness(url: str) -> tuple[int, str]:
+    """Without the scheme: `https://h/` is shorter than `http://h/a`."""
+    rest = _schemeless(url)
+    return len(rest), rest
+
+
+def _leads_back(row: dict[str, Any]) -> bool:
+    """A redirect to the place where it was found: from http to https, or to another spelling."""
+    if row["failure"] == FailureKind.REDIRECT_BROKEN.value:
+        return bool(row["location"])
+    redirect: bool = row["failure"] == FailureKind.REDIRECT.value
+    return redirect and _schemeless(row["location"]) == _schemeless(row["url"])
+
+
+class _LinkColumns:
+    """The links of a part that lead somewhere, as numbers of texts."""
+
+    def __init__(self, folder: Path, part: TracePart, held: Callable[[str], str | None]) -> None:
+        table = read_table(folder, part, "links", shared=_TEXTS).unify_dictionaries().combine_chunks()
+        columns = {name: _encoded(table, name) for name in _TEXTS}
+        spelled = [held(url) for url in columns["url"][1]]
+        kept = np.array([url is not None for url in spelled], dtype=np.bool_)[columns["url"][0]]
+        pages = table.column("page").to_numpy()[kept]
+        self._ends = np.cumsum(np.bincount(pages, minlength=part.pages))
+        self._nofollow = table.column("nofollow").to_numpy()[kept]
+        self._numbers = {name: numbers[kept] for name, (numbers, _) in columns.items()}
+        self._texts: dict[str, Sequence[Any]] = {name: texts for name, (_, texts) in columns.items()}
+        self._texts["url"] = spelled
+        self._texts["source"] = [_SOURCES[text] for text in self._texts["source"]]
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def of(self, page: int) -> list[Link]:
+        first, end = int(self._ends[page - 1]) if page else 0, int(self._ends[page])
+        rows = [
+            [texts[number] for number in self._numbers[name][first:end].tolist()] for name, texts in self._texts.items()
+        ]
+        return [
+            Link(**dict(zip(self._texts, row, strict=True)), nofollow=nofollow)
+            for row, nofollow in zip(zip(*rows, strict=True), self._nofollow[first:end].tolist(), strict=True)
+        ]
+
+
+def _encoded(table: pa.Table, name: str) -> tuple[Numbers, list[str]]:
+    column = table.column(name)
+    if not column.num_chunks:
+        return np.zeros(0, dtype=np.int32), []
+    (chunk,) = column.chunks
+    return chunk.indices.to_numpy(zero_copy_only=False).astype(np.int32), chunk.dictionary.to_pylist()

@@ -1,0 +1,229 @@
+"""The members of a tar file (POSIX.1-2001 interchange format, with GNU long names), read straight from its bytes.
+
+The standard library's reader can be led in circles by a negative size; this one only ever moves forward.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import cast
+from urllib.parse import quote
+
+from motherlode.model import ContentKind, Problem
+from motherlode.www.document import Document
+from motherlode.www.media_types import by_magic
+
+_BLOCK = 512
+_PAX_PATH = re.compile(rb"\d+ path=([^\n]*)\n")
+
+
+def tar_members(body: bytes) -> Iterator[tuple[str, bytes]]:
+    """Name and content of each regular file, up to the end or to the first header that is none."""
+    position = 0
+    long_name = b""
+    while position + _BLOCK <= len(body):
+        header = body[position : position + _BLOCK]
+        size = _number(header[124:136])
+        if size is None or not _is_sound(header):
+            return
+        start = position + _BLOCK
+        position = start + -(-size // _BLOCK) * _BLOCK
+        kind = header[156:157]
+        if kind == b"L":  # GNU: the content is the name of the next member
+            long_name = body[start : start + size].rstrip(b"\0")
+        elif kind == b"x":  # pax: the content is attributes of the next member
+            path = _PAX_PATH.search(body, start, min(start + size, len(body)))
+            long_name = path[1] if path else long_name
+        elif kind in (b"0", b"\0", b"7"):
+            name = long_name or _name(header)
+            long_name = b""
+            yield name.decode(errors="replace"), body[start : start + size]
+
+
+def _name(header: bytes) -> bytes:
+    name, prefix = header[:100].partition(b"\0")[0], header[345:500].partition(b"\0")[0]
+    return prefix + b"/" + name if prefix and header[257:263] == b"ustar\0" else name
+
+
+def _number(field: bytes) -> int | None:
+    """An octal number, or a binary one with its first bit set; never negative."""
+    if field[0] == 0x80:
+        return int.from_bytes(field[1:], "big")
+    digits = field.strip(b" \0")
+    return int(digits, 8) if digits and not digits.strip(b"01234567") else None if digits else 0
+
+
+def _is_sound(header: bytes) -> bool:
+    checksum = _number(header[148:156])
+    return checksum == sum(header[:148]) + sum(header[156:]) + 8 * ord(" ")
+
+
+# ── Archives and compressed files: their members, one by one, within limits that no bomb gets past.
+
+_PIECE = 1 << 16
+_ZIP_ENTRY = b"PK\x01\x02"
+_MOST_ZIP_ENTRIES = 65_535
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnpackLimits:
+    """What an archive may hold."""
+
+    size: int = 256 << 20
+    """Bytes of all members together, unpacked."""
+    members: int = 10_000
+    ratio: int = 250
+    """Unpacked bytes to packed ones; the best that text reaches is far below, zeros are far above."""
+    free: int = 1 << 20
+    """Bytes for which no ratio is asked."""
+    depth: int = 2
+    """Archives within archives. A compressed tar file counts once for each of the two."""
+
+
+Found = tuple[str, bytes] | Problem
+Unpacking = gzip.GzipFile | bz2.BZ2File | zipfile.ZipExtFile | io.BytesIO
+
+
+def members(document: Document, limits: UnpackLimits = UnpackLimits()) -> Iterator[Found]:  # noqa: B008 - it is frozen
+    """Name and content of each member that is no archive itself, and problems where some could not be had."""
+    name = document.url.partition("?")[0].rpartition("/")[2]
+    budget = _Budget(limits, packed=len(document.body))
+    yield from _members(name, document.body, document.kind, budget, limits.depth)
+
+
+def member_url(url: str, name: str) -> str:
+    """The address under which a member is read: the archive's own, as far as relative references can tell.
+
+    >>> member_url("http://example.org/all.zip", "a b/data.ttl")
+    'http://example.org/all.zip#a%20b/data.ttl'
+    """
+    return f"{url.partition('#')[0]}#{quote(name)}"
+
+
+class _Budget:
+    """What may still be unpacked. It says what is too much, and then nothing more can be had from it."""
+
+    def __init__(self, limits: UnpackLimits, *, packed: int) -> None:
+        self.exceeded = ""
+        self._limits = limits
+        self._packed = packed
+        self._bytes = 0
+        self._members = 0
+
+    def allows(self, size: int) -> bool:
+        self._bytes += size
+        if self._bytes > self._limits.size:
+            self.exceeded = f"more than {self._limits.size} bytes unpacked"
+        elif self._bytes > self._limits.free and self._bytes > self._limits.ratio * self._packed:
+            self.exceeded = f"unpacks to more than {self._limits.ratio} times its size"
+        return not self.exceeded
+
+    def allows_member(self) -> bool:
+        self._members += 1
+        if self._members > self._limits.members:
+            self.exceeded = f"more than {self._limits.members} members"
+        return not self.exceeded
+
+
+def _members(name: str, body: bytes, kind: ContentKind, budget: _Budget, depth: int) -> Iterator[Found]:
+    for found in _UNPACKERS[kind](name, body, budget):
+        if isinstance(found, Problem):
+            yield found
+            continue
+        inner_name, content = found
+        inner = by_magic(content)
+        if inner is None or inner not in _UNPACKERS:
+            yield found
+        elif depth > 1:
+            yield from _members(inner_name, content, inner, budget, depth - 1)
+        else:
+            yield Problem(syntax=None, message=f"{inner_name}: archives are nested too deep")
+
+
+def _gunzip(name: str, body: bytes, budget: _Budget) -> Iterator[Found]:
+    return _slurp(_stem(name), partial(gzip.GzipFile, fileobj=io.BytesIO(body)), budget)
+
+
+def _bunzip2(name: str, body: bytes, budget: _Budget) -> Iterator[Found]:
+    return _slurp(_stem(name), partial(bz2.BZ2File, io.BytesIO(body)), budget)
+
+
+def _untar(name: str, body: bytes, budget: _Budget) -> Iterator[Found]:
+    for member, content in tar_members(body):
+        if not budget.allows_member():
+            yield Problem(syntax=None, message=f"{name}: {budget.exceeded}; the rest was left out")
+            return
+        yield from _slurp(member, partial(io.BytesIO, content), budget)
+        if budget.exceeded:
+            return
+
+
+def _unzip(name: str, body: bytes, budget: _Budget) -> Iterator[Found]:
+    if body.count(_ZIP_ENTRY) > 2 * _MOST_ZIP_ENTRIES:  # the directory alone would fill the memory
+        yield Problem(syntax=None, message=f"{name}: more than {_MOST_ZIP_ENTRIES} members")
+        return
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(body))
+    except Exception as error:  # noqa: BLE001 - zipfile has no closed set of errors for bytes that are no zip file
+        yield Problem(syntax=None, message=f"{name}: cannot be unpacked: {error}")
+        return
+    for info in archive.infolist():
+        if info.is_dir():
+            continue
+        if not budget.allows_member():
+            yield Problem(syntax=None, message=f"{name}: {budget.exceeded}; the rest was left out")
+            return
+        yield from _slurp(info.filename, partial(_entry, archive, info), budget)
+        if budget.exceeded:
+            return
+
+
+def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> zipfile.ZipExtFile:
+    return cast("zipfile.ZipExtFile", archive.open(info))  # that is what it gives for reading
+
+
+def _slurp(name: str, open_file: Callable[[], Unpacking], budget: _Budget) -> Iterator[Found]:
+    """The content of a member as far as it can be had, and a problem if that is not all.
+
+    `read1` gives what one step of unpacking gave: `read` would lose that when the next step fails.
+    """
+    pieces: list[bytes] = []
+    trouble = ""
+    try:
+        with open_file() as file:
+            while piece := file.read1(_PIECE):
+                if not budget.allows(len(piece)):
+                    trouble = budget.exceeded
+                    break
+                pieces.append(piece)
+    except Exception as error:  # noqa: BLE001 - four libraries, each with errors of its own for broken or locked members
+        trouble = f"{type(error).__name__}: {error}"
+    if pieces or not trouble:
+        yield name, b"".join(pieces)
+    if trouble:
+        yield Problem(syntax=None, message=f"{name}: {trouble}; the rest was left out")
+
+
+def _stem(name: str) -> str:
+    """The name of what a compressed file holds."""
+    stem, _, extension = name.rpartition(".")
+    if extension.lower() in ("tgz", "tbz", "tbz2"):
+        return f"{stem}.tar"
+    if extension.lower() == "svgz":
+        return f"{stem}.svg"
+    return stem if extension.lower() in ("gz", "bz2") else name
+
+
+_UNPACKERS: dict[ContentKind, Callable[[str, bytes, _Budget], Iterator[Found]]] = {
+    ContentKind.GZIP: _gunzip,
+    ContentKind.BZIP2: _bunzip2,
+    ContentKind.ZIP: _unzip,
+    ContentKind.TAR: _untar,
+}

@@ -1,0 +1,192 @@
+"""RDF documents inside other documents: data blocks of HTML, and RDF/XML in the metadata of SVG and other XML.
+
+A `script` element whose type is that of an RDF syntax holds a document of it (RDF 1.1 Turtle, appendix A). An `rdf:RDF`
+element in other XML is one, too (RDF/XML, section 7.2.1). Each is read as if it came alone: its prefixes and the labels
+of its blank nodes reach no further than itself. Only its base, its language and its namespaces may come from around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
+from functools import cached_property
+
+from lxml import etree
+from msgspec.structs import replace
+
+from motherlode.model import ContentKind, Detected, DetectionEvidence, Extraction, Problem, Statement, Syntax
+from motherlode.transform import rdf_documents as documents
+from motherlode.transform.bnodes import BlankNames
+from motherlode.transform.options import TransformOptions
+from motherlode.transform.timeouts import Deadline, OutOfTime, time_is_up
+from motherlode.www.document import Document
+from motherlode.www.html_scripts import find_scripts
+from motherlode.www.iri import resolve_and_check
+from motherlode.www.media_types import MEDIA, RDF_NAMESPACE, by_media_type
+from motherlode.www.xml import Element
+
+SCRIPT_SYNTAXES = (Syntax.TURTLE, Syntax.N_TRIPLES, Syntax.N_QUADS, Syntax.TRIG, Syntax.N3, Syntax.RDF_XML)
+"""What scripts hold beside JSON-LD, which has rules of its own."""
+_MOST_BLOCKS = 1_000
+_RDF = f"{{{RDF_NAMESPACE}}}RDF"
+_NAMESPACE = RDF_NAMESPACE.encode()
+_XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
+_XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+_CDATA, _CDATA_END = "<![CDATA[", "]]>"
+
+Locate = Callable[[tuple[Problem, ...]], Iterable[Problem]]
+"""Problems of a block as those of the page around it."""
+Blocks = Iterator[tuple[Document, Locate]]
+
+
+def scripts_of(syntax: Syntax) -> Callable[[Document, BlankNames, TransformOptions], Extraction]:
+    """The extractor of a page's script elements of one syntax."""
+    return lambda document, names, options: _read(_scripts(document, syntax), syntax, names, options)
+
+
+def extract_rdfxml(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
+    """What the `rdf:RDF` elements of an XML document say."""
+    found = _read(_elements(document), Syntax.RDF_XML, names, options)
+    source = document.xml
+    if not source.error or not (found.statements or found.problems):
+        return found
+    message = f"not well-formed: {source.error}"
+    problem = Problem(syntax=Syntax.RDF_XML, message=message, line=source.line, column=source.column, mended=True)
+    return Extraction(syntax=found.syntax, statements=found.statements, problems=(problem, *found.problems))
+
+
+def may_have_rdfxml(document: Document, _options: TransformOptions) -> bool:
+    """False where an XML document does not even name the namespace."""
+    if document.charset.startswith(("utf-16", "utf-32")):
+        return RDF_NAMESPACE in document.text
+    return _NAMESPACE in document.body
+
+
+def _read(blocks: Blocks, syntax: Syntax, names: BlankNames, options: TransformOptions) -> Extraction:
+    """All blocks of a page, within the limits of one document."""
+    statements: list[Statement] = []
+    problems: list[Problem] = []
+    deadline = Deadline(options.seconds)
+    try:
+        for number, (block, locate) in enumerate(blocks):
+            if number >= _MOST_BLOCKS:
+                message = f"more than {_MOST_BLOCKS} blocks; the rest was left out"
+                problems.append(Problem(syntax=syntax, message=message))
+                break
+            found = documents.extract(block, names, options)
+            statements.extend(found.statements)
+            problems.extend(locate(found.problems))
+            if len(statements) > options.statements:
+                break
+            deadline.check()
+    except OutOfTime:
+        time_is_up()
+        message = f"took longer than {options.seconds:g} seconds; the rest was left out"
+        problems.append(Problem(syntax=syntax, message=message))
+    return Extraction(syntax=syntax, statements=tuple(statements), problems=tuple(dict.fromkeys(problems)))
+
+
+def _block(text: bytes, kind: ContentKind, base: str) -> Document:
+    return Document(url=base, body=text, detected=Detected(kind=kind, evidence=DetectionEvidence.CONTENT))
+
+
+# Script elements -----------------------------------------------------------------------------------------------------
+
+
+def _scripts(document: Document, syntax: Syntax) -> Blocks:
+    places = _Places(document)
+    for script in find_scripts(document, lambda written: _kind_of(written, syntax) is not None):
+        kind = _kind_of(script.media_type, syntax)
+        content = script.content.strip()
+        if content.startswith(_CDATA):
+            content = content.removeprefix(_CDATA).removesuffix(_CDATA_END)
+        if content and kind is not None:
+            yield _block(content.encode(errors="replace"), kind, document.iri_base), places.of(content)
+
+
+def _kind_of(media_type: str, syntax: Syntax) -> ContentKind | None:
+    """Return the kind that a media type names if it is one of the syntax, else None."""
+    kind = by_media_type(media_type)
+    return kind if kind is not None and MEDIA[kind].syntax is syntax else None
+
+
+class _Places:
+    """Where the scripts of a page stand. They are looked for only when there is a trouble to tell."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+
+    def of(self, content: str) -> Locate:
+        return lambda problems: self._located(problems, content) if problems else ()
+
+    def _located(self, problems: tuple[Problem, ...], content: str) -> Iterator[Problem]:
+        start = self._source.find(content)
+        line = self._source.count("\n", 0, start)
+        column = start - (self._source.rfind("\n", 0, start) + 1)
+        for problem in problems:
+            if start < 0 or problem.line is None or problem.column is None:  # the parser may have had to mend a script
+                yield replace(problem, line=None, column=None)
+            else:
+                shift = column if problem.line == 1 else 0
+                yield replace(problem, line=problem.line + line, column=problem.column + shift)
+
+    @cached_property
+    def _source(self) -> str:
+        """The page with line ends as the parser leaves them."""
+        return self._document.text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+# Elements of XML -----------------------------------------------------------------------------------------------------
+
+
+def _elements(document: Document) -> Blocks:
+    """The outermost `rdf:RDF` elements. One inside another is part of a literal."""
+    root = document.xml.root
+    if root is None:
+        return
+    for element in root.iter(_RDF):
+        around = list(element.iterancestors())
+        if not any(ancestor.tag == _RDF for ancestor in around):
+            copy = _with_language(element, around)
+            if _breaks_off(document) and all(it.getnext() is None for it in (element, *around)):
+                _cut_stump(copy)
+            text = etree.tostring(copy, encoding="utf-8", with_tail=False)
+            yield _block(text, ContentKind.RDF_XML, _base(around, document.iri)), _at_line_of(element)
+
+
+def _with_language(element: Element, around: list[Element]) -> Element:
+    """A copy that says its language itself; others read the tree, too."""
+    copy = deepcopy(element)
+    language = next((it.get(_XML_LANG) for it in (element, *around) if it.get(_XML_LANG) is not None), None)
+    if language:
+        copy.set(_XML_LANG, language)
+    return copy
+
+
+def _breaks_off(document: Document) -> bool:
+    """Whether a document ends in the middle of a tag or of a text."""
+    return bool(document.xml.error) and not document.body.rstrip(b"\0 \t\r\n").endswith(b">")
+
+
+def _cut_stump(block: Element) -> None:
+    """Takes away the element in which a document breaks off: its name or its text may be half of what was meant."""
+    last = block
+    while len(last):
+        last = last[-1]
+    if last is not block:
+        last.getparent().remove(last)
+
+
+def _base(around: list[Element], url: str) -> str:
+    """What the xml:base attributes around a block make of the document's own address (XML Base, section 4)."""
+    base = url
+    for element in reversed(around):
+        reference = element.get(_XML_BASE)
+        base = resolve_and_check(base, reference).value if reference else base
+    return base
+
+
+def _at_line_of(element: Element) -> Locate:
+    """The parser of the block sees its tags on other lines than their author wrote them on; its beginning is known."""
+    line = element.sourceline
+    return lambda problems: [replace(problem, line=line, column=None) for problem in problems]

@@ -1,0 +1,152 @@
+"""Page facts: what plain HTML says about a page in its head. Never enough to make a page relevant.
+
+| in the head of a page | statement about the page |
+|---|---|
+| `title` | dcterms:title |
+| `meta` description, keywords (one each), author | dcterms:description, dcterms:subject, dcterms:creator |
+| `html lang` | dcterms:language |
+| `link` canonical, alternate, license, next, prev, author | the relation as IANA registers it: <…/relation/canonical> |
+| `meta` DC.title, dcterms.issued, DC.date.issued … | dc11:title, dcterms:issued, dcterms:issued … |
+| `link` DC.relation, dcterms.license … | the same, with the address as object |
+| `link` schema.X | X.name stands for a name in that namespace, from there on |
+
+Dublin Core follows DC-HTML (DCMI, 2008), but for letter case, about which pages are not strict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from motherlode.model import ContentKind, Extraction, Statement, Syntax
+from motherlode.model.terms import iri, literal
+from motherlode.transform.bnodes import BlankNames
+from motherlode.transform.source_locations import located
+from motherlode.www.document import Document
+from motherlode.www.html_ancestors import own_language
+from motherlode.www.iri import check, repair_message, resolve_and_check
+
+_TERMS = "http://purl.org/dc/terms/"
+_ELEMENTS = "http://purl.org/dc/elements/1.1/"
+_SCHEMAS = {"dc": _ELEMENTS, "dcterms": _TERMS}
+_TITLE, _LANGUAGE, _SUBJECT = f"<{_TERMS}title>", f"<{_TERMS}language>", f"<{_TERMS}subject>"
+_META = {"description": f"<{_TERMS}description>", "author": f"<{_TERMS}creator>", "keywords": _SUBJECT}
+_RELATIONS = {
+    name: f"<http://www.iana.org/assignments/relation/{name}>"
+    for name in ("canonical", "alternate", "license", "next", "prev", "author")
+}
+_SELECTOR = "title, meta[name], link[rel]:not([rel=stylesheet], [rel=icon], [rel=preload], [rel=prefetch])"
+_MOST_KEYWORDS = 100
+_MOST_ELEMENTS = 1_000
+
+
+def extract(document: Document, _names: BlankNames) -> Extraction:
+    """The page facts of an HTML document."""
+    page = iri(document.iri)
+    head = document.html.head
+    if page is None or head is None:
+        return Extraction(syntax=Syntax.PAGE)
+    facts = _Facts(page, document)
+    for element in head.css(_SELECTOR)[:_MOST_ELEMENTS]:
+        attributes = element.attributes
+        rel = attributes.get("rel")
+        if rel is not None:
+            facts.read_link(attributes, rel)
+        elif "name" in attributes:
+            facts.read_meta(attributes)
+        else:
+            facts.read_title(element.text())
+    return Extraction(
+        syntax=Syntax.PAGE,
+        statements=tuple(dict.fromkeys(facts.statements)),
+        problems=(
+            *located(document, Syntax.PAGE, facts.refused.items()),
+            *located(document, Syntax.PAGE, facts.repaired.items(), mended=True),
+        ),
+    )
+
+
+class _Facts:
+    """Reads the elements of one head."""
+
+    def __init__(self, page: str, document: Document) -> None:
+        self.statements: list[Statement] = []
+        self.refused: dict[str, str] = {}
+        """Messages about references that are none, and how these are written."""
+        self.repaired: dict[str, str] = {}
+        """The same of references with characters that an IRI may not have."""
+        self._page = page
+        self._document = document
+        self._schemas = _SCHEMAS.copy()
+        self._has_title = False
+        root = document.html.root
+        self._is_xml = document.kind is ContentKind.XHTML
+        self.language = _language(root.attributes, is_xml=self._is_xml) if root is not None else ""
+        self.say(_LANGUAGE, self.language, "")
+
+    def say(self, predicate: str, text: str, language: str) -> None:
+        if text:
+            self.statements.append((self._page, predicate, literal(text, language=language), ""))
+
+    def read_title(self, text: str) -> None:
+        """The first title is the page's; others may stand in images."""
+        if not self._has_title:
+            self._has_title = True
+            self.say(_TITLE, " ".join(text.split()), self.language)
+
+    def read_meta(self, attributes: Mapping[str, str | None]) -> None:
+        name = (attributes["name"] or "").strip()
+        predicate = _META.get(name.lower()) if "." not in name else self._dublin_core(name)
+        if predicate is None:
+            return
+        content = " ".join((attributes.get("content") or "").split())
+        language = _language(attributes, is_xml=self._is_xml) or self.language
+        texts = content.split(",")[:_MOST_KEYWORDS] if name.lower() == "keywords" else [content]
+        for text in texts:
+            self.say(predicate, text.strip(), language)
+
+    def read_link(self, attributes: Mapping[str, str | None], rel: str) -> None:
+        href = (attributes.get("href") or "").strip()
+        if not href:
+            return
+        words = rel.split()
+        if "stylesheet" in rel.lower():  # then `alternate` speaks of the sheet (HTML, section 4.6.7.1)
+            words = [word for word in words if word.lower() != "alternate"]
+        for word in words:
+            predicate = _RELATIONS.get(word.lower()) if "." not in word else self._dotted_relation(word, href)
+            if predicate is None:
+                continue
+            address = resolve_and_check(self._document.iri_base, href)
+            if not address.is_valid:
+                self.refused[f"not a valid IRI: {address.term[:200]}"] = href
+                continue
+            if address.is_repaired:
+                self.repaired[repair_message(address)] = href
+            self.statements.append((self._page, predicate, address.term, ""))
+
+    def _dotted_relation(self, word: str, href: str) -> str | None:
+        prefix, _, name = word.partition(".")
+        if prefix.lower() == "schema":
+            self._schemas[name.lower()] = href
+            return None
+        return self._dublin_core(word)
+
+    def _dublin_core(self, name: str) -> str | None:
+        """The property that a dotted name stands for; the last part of a longer one refines it.
+
+        The refinements of Dublin Core's elements are properties of its terms.
+        """
+        prefix, dot, rest = name.partition(".")
+        namespace = self._schemas.get(prefix.lower()) if dot and rest else None
+        if namespace is None:
+            return None
+        *_, last = rest.split(".")
+        if "." in rest and namespace == _ELEMENTS:
+            namespace = _TERMS
+        found = check(namespace + last[:1].lower() + last[1:])
+        return found.term if last and found.is_valid else None
+
+
+def _language(attributes: Mapping[str, str | None], *, is_xml: bool) -> str:
+    """Return the language that an element names; HTML that names it as XML does is understood, too."""
+    own = own_language(attributes, is_xml=is_xml)
+    return own or (attributes.get("xml:lang") or "").strip()

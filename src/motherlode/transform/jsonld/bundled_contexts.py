@@ -1,0 +1,222 @@
+"""Contexts that are known without the network: compact tables made from published definitions.
+
+`tools/make_contexts.py` writes the tables. A table holds some entries as published, and groups of terms that are all
+defined in one way: a star in the definition stands for the term. Tables marked lazy are not defined as a whole: a
+term is defined when a document first uses it, which for schema.org means some twenty terms of three thousand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib import resources
+from typing import Any
+
+import msgspec
+
+from motherlode.transform.jsonld import bundled_contexts as bundle
+from motherlode.transform.jsonld.active_context import ActiveContext, TermDefinition
+from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError
+from motherlode.transform.jsonld.processor_options import CONTEXT_ENTRIES, Json
+from motherlode.transform.jsonld.term_definitions import TermDefiner
+
+_HEAD_OF_LAZY = frozenset({"@vocab", "@language", "@version"})
+"""Entries beside terms that a lazy table may have."""
+
+
+class ContextGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Terms that share the shape of their definition."""
+
+    definition: Json
+    terms: str
+    """Separated by spaces."""
+
+
+class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file of `contexts/`."""
+
+    title: str
+    urls: tuple[str, ...]
+    """Where the context is published; http and https count as one, and so does a last slash."""
+    lazy: bool
+    entries: dict[str, Json]
+    groups: tuple[ContextGroup, ...] = ()
+
+
+class Entries(Mapping[str, Json]):
+    """The entries of a published context, put together again when they are asked for.
+
+    >>> Entries(Table("", (), False, {"a": "b"}, (Group({"@id": "x:*"}, "c d"),)))["d"]
+    {'@id': 'x:d'}
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._plain = table.entries
+        self._grouped = {term: group.definition for group in table.groups for term in group.terms.split()}
+
+    def __getitem__(self, name: str) -> Json:
+        return self._plain[name] if name in self._plain else filled(self._grouped[name], name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._grouped or name in self._plain
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._plain
+        yield from self._grouped
+
+    def __len__(self) -> int:
+        return len(self._plain) + len(self._grouped)
+
+
+def filled(definition: Json, term: str) -> Json:
+    """A group's definition with the term in the place of the star."""
+    if isinstance(definition, str):
+        return definition.replace("*", term)
+    return {**definition, "@id": definition["@id"].replace("*", term)}
+
+
+class Bundle:
+    """One bundled context."""
+
+    def __init__(self, table: Table) -> None:
+        self.title = table.title
+        self.lazy = table.lazy
+        self._entries = Entries(table)
+        self._defined: dict[str, TermDefinition] = {}
+        self._head = {name: value for name, value in table.entries.items() if name in CONTEXT_ENTRIES}
+        if self.lazy and not self._head.keys() <= _HEAD_OF_LAZY:
+            raise ValueError(f"{table.title}: a lazy table cannot have {sorted(self._head.keys() - _HEAD_OF_LAZY)}")
+
+    @cached_property
+    def context(self) -> dict[str, Json]:
+        """The context as it was published."""
+        return dict(self._entries)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries and name not in self._head
+
+    def define(self, name: str) -> TermDefinition | None:
+        """The definition of a term of a lazy table. Such tables lean on nothing but themselves.
+
+        Each is made in a context of its own, so that neither another thread nor a time limit leaves half of one behind.
+        """
+        found = self._defined.get(name)
+        if found is None:
+            home = ActiveContext()
+            home.vocab = self._head.get("@vocab")
+            TermDefiner(active=home, local=self._entries, base=None, modern=True, check_scope=_no_scope).define(name)
+            found = home.terms.get(name)
+            if found is not None:
+                self._defined[name] = found
+        return found
+
+    def applied_to(self, active: ActiveContext) -> ActiveContext | None:
+        """What `active` becomes by this context; None where only the whole algorithm can tell."""
+        if not self.lazy or active.has_protected_terms():
+            return None
+        result = active.clone()
+        result.terms = {name: definition for name, definition in active.terms.items() if name not in self}
+        result.lazy = (self, *(source for source in active.lazy if source is not self))
+        result.vocab = self._head.get("@vocab", active.vocab)
+        result.language = self._head.get("@language", active.language)
+        return result
+
+
+def _no_scope(*_: Any, **__: Any) -> None:
+    raise ValueError("a lazy table cannot have scoped contexts")
+
+
+def find(url: str) -> Bundle | None:
+    """The bundled context that is published at an address."""
+    name = _index().get(normalised(url))
+    return None if name is None else _open(name)
+
+
+def is_known(url: str) -> bool:
+    return normalised(url) in _index()
+
+
+def normalised(url: str) -> str:
+    """The form under which the index knows an address.
+
+    >>> normalised("HTTP://Schema.org/#") == normalised("https://schema.org")
+    True
+    """
+    scheme, _, rest = url.partition("#")[0].strip().partition("://")
+    if scheme.lower() not in ("http", "https"):
+        return ""
+    host, slash, path = rest.partition("/")
+    return (host.lower() + slash + path).rstrip("/")
+
+
+@lru_cache(maxsize=1)
+def _index() -> dict[str, str]:
+    """Addresses to file names."""
+    content = (_folder() / "index.json").read_bytes()
+    return msgspec.json.decode(content, type=dict[str, str])
+
+
+@lru_cache(maxsize=64)
+def _open(name: str) -> Bundle:
+    return Bundle(msgspec.json.decode((_folder() / name).read_bytes(), type=Table))
+
+
+def _folder() -> Any:
+    return resources.files(__package__) / "contexts"
+
+
+# ── Where remote contexts come from: the caller's own, then the bundled ones. Never the network.
+
+_LONGEST = 2 * 1024 * 1024
+"""Bytes of a remote context; the largest in common use has 0.2 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextDocument:
+    """A remote context that the caller had fetched."""
+
+    context: Json
+
+
+class ContextLoader:
+    """Finds remote contexts for one document."""
+
+    def __init__(self, contexts: Mapping[str, bytes]) -> None:
+        self._contexts = contexts
+
+    def given(self, url: str) -> bytes | None:
+        """What the caller gave for an address."""
+        if not self._contexts:
+            return None
+        found = self._contexts.get(url)
+        return found if found is not None else self._contexts.get(url.partition("#")[0])
+
+    def load(self, url: str) -> Bundle | ContextDocument | None:
+        """The context at an address, or None where it is not to be had."""
+        content = self.given(url)
+        if content is None:
+            return bundle.find(url)
+        try:
+            return _parsed(content)
+        except ValueError as error:
+            code = error.code if isinstance(error, JsonLdError) else ErrorCode.LOADING_REMOTE_CONTEXT_FAILED
+            raise JsonLdError(code, url) from error
+
+    def address_without_scheme(self, reference: str) -> str | None:
+        """The address of a bundled context, where a reference is one but for the scheme: `schema.org`."""
+        address = "https://" + reference.lstrip("/")
+        return address if bundle.is_known(address) else None
+
+
+@lru_cache(maxsize=4)
+def _parsed(content: bytes) -> ContextDocument:
+    if len(content) > _LONGEST:
+        raise JsonLdError(ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, "the context is too large")
+    try:
+        document = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"))
+    except RecursionError as error:
+        raise JsonLdError(ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, "the context is nested too deep") from error
+    if not isinstance(document, dict) or "@context" not in document:
+        raise JsonLdError(ErrorCode.INVALID_REMOTE_CONTEXT)
+    return ContextDocument(document["@context"])

@@ -1,0 +1,327 @@
+"""What an expanded term definition may say in its entries (JSON-LD 1.1 API, section 4.2.2)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from motherlode.transform.jsonld import term_definitions as mappings
+from motherlode.transform.jsonld.active_context import ABSENT, NO_CONTAINER, ActiveContext, Base, TermDefinition
+from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, shown
+from motherlode.transform.jsonld.iris import is_blank
+from motherlode.transform.jsonld.processor_options import (
+    CONTAINERS,
+    DEFINITION_ENTRIES,
+    KEYWORDS,
+    Json,
+    has_keyword_form,
+)
+from motherlode.www.iri import is_absolute
+
+_GRAPH_MAPS = ({"@graph", "@id"}, {"@graph", "@index"})
+
+
+def check_type_keyword(value: Json, *, modern: bool) -> None:
+    """Step 4: of `@type` only the container and the protection may be said."""
+    allowed = (
+        modern
+        and isinstance(value, dict)
+        and bool(value)
+        and value.keys() <= {"@container", "@protected"}
+        and value.get("@container", "@set") == "@set"
+    )
+    if not allowed:
+        raise JsonLdError(ErrorCode.KEYWORD_REDEFINITION, "@type")
+
+
+def protected(definition: dict[str, Json], otherwise: Json, *, modern: bool) -> bool:
+    """Step 11. `otherwise` is what the context says of all its terms."""
+    value = definition.get("@protected", otherwise)
+    if "@protected" in definition and not modern:
+        raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "@protected")
+    if not isinstance(value, bool):
+        raise JsonLdError(ErrorCode.INVALID_PROTECTED_VALUE, shown(value))
+    return value
+
+
+def container(value: Json, *, modern: bool) -> frozenset[str]:
+    """Step 19."""
+    if not modern and (not isinstance(value, str) or value in ("@graph", "@id", "@type")):
+        raise JsonLdError(ErrorCode.INVALID_CONTAINER_MAPPING, shown(value))
+    entries = value if isinstance(value, list) else [value]
+    if not entries or not all(isinstance(entry, str) and entry in CONTAINERS for entry in entries):
+        raise JsonLdError(ErrorCode.INVALID_CONTAINER_MAPPING, shown(value))
+    found = frozenset(entries)
+    rest = found - {"@set"}
+    combined = len(rest) > 1 and rest not in _GRAPH_MAPS
+    if combined or len(found) != len(entries) or ("@list" in found and len(found) > 1):
+        raise JsonLdError(ErrorCode.INVALID_CONTAINER_MAPPING, shown(value))
+    return found
+
+
+def language(value: Json) -> str | None:
+    """Step 22."""
+    if value is not None and not isinstance(value, str):
+        raise JsonLdError(ErrorCode.INVALID_LANGUAGE_MAPPING, shown(value))
+    return value
+
+
+def direction(value: Json) -> str | None:
+    """Step 23."""
+    if value is not None and value != "ltr" and value != "rtl":
+        raise JsonLdError(ErrorCode.INVALID_BASE_DIRECTION, shown(value))
+    return None if value is None else str(value)
+
+
+def nest(value: Json, *, modern: bool) -> str:
+    """Step 24."""
+    if not modern:
+        raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "@nest")
+    if not isinstance(value, str) or (value in KEYWORDS and value != "@nest"):
+        raise JsonLdError(ErrorCode.INVALID_NEST_VALUE, shown(value))
+    return value
+
+
+def prefix(term: str, value: Json, iri: str | None, *, modern: bool) -> bool:
+    """Step 25."""
+    if not modern or ":" in term or "/" in term:
+        raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, term)
+    if not isinstance(value, bool):
+        raise JsonLdError(ErrorCode.INVALID_PREFIX_VALUE, shown(value))
+    if value and iri in KEYWORDS:
+        raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, term)
+    return value
+
+
+# ── Creating term definitions (JSON-LD 1.1 API, section 4.2). Step numbers in comments are those of section 4.2.2.
+
+_GEN_DELIMS = (":", "/", "?", "#", "[", "]", "@")
+_context_keys = itertools.count()
+
+
+class ScopeCheck(Protocol):
+    """Processes a scoped context for its errors alone."""
+
+    def __call__(self, active: ActiveContext, local: Json, *, base: Base, remote: tuple[str, ...]) -> None: ...
+
+
+@dataclass(slots=True, kw_only=True)
+class TermDefiner:
+    """Defines the terms of one context definition in the context that is being made of it."""
+
+    active: ActiveContext
+    local: Mapping[str, Json]
+    base: Base
+    modern: bool
+    """Processing mode 1.1."""
+    check_scope: ScopeCheck
+    protected: bool = False
+    override_protected: bool = False
+    remote: tuple[str, ...] = ()
+    term_depth: int = 64
+    defined: dict[str, bool] = field(default_factory=dict)
+    _depth: int = 0
+
+    def define(self, term: str) -> None:
+        done = self.defined.get(term)
+        if done:
+            return
+        if done is False:
+            raise JsonLdError(ErrorCode.CYCLIC_IRI_MAPPING, term)
+        if not term:
+            raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "the empty term")
+        if self._depth >= self.term_depth:
+            raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, f"terms that lean on one another, down to {term}")
+        self.defined[term] = False
+        self._depth += 1
+        try:
+            self._define(term, self.local[term])
+        finally:
+            self._depth -= 1
+
+    def _define(self, term: str, value: Json) -> None:
+        if term == "@type":
+            mappings.check_type_keyword(value, modern=self.modern)
+        elif term in KEYWORDS:
+            raise JsonLdError(ErrorCode.KEYWORD_REDEFINITION, term)
+        elif has_keyword_form(term):
+            return
+        previous = self.active.term(term)
+        self.active.terms[term] = None
+        simple = isinstance(value, str)
+        if value is None or simple:
+            value = {"@id": value}
+        elif not isinstance(value, dict):
+            raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, term)
+        definition = self._definition(term, value, simple=simple)
+        if definition is None:
+            return
+        if previous is not None and previous.protected and not self.override_protected:
+            if not definition.same_as(previous):
+                self.active.terms[term] = previous
+                raise JsonLdError(ErrorCode.PROTECTED_TERM_REDEFINITION, term)
+            definition = previous
+        self.active.terms[term] = definition
+        self.defined[term] = True
+        if "@context" in value and not definition.reverse:
+            self._check_scoped_context(term, value["@context"])
+
+    def _definition(self, term: str, value: dict[str, Json], *, simple: bool) -> TermDefinition | None:
+        """Steps 10 to 26. None where the specification says to ignore the term."""
+        protected = mappings.protected(value, self.protected, modern=self.modern)
+        type_mapping = self._type(value) if "@type" in value else None
+        if "@reverse" in value:
+            return self._reverse(value, protected=protected, type_mapping=type_mapping)
+        if "@id" in value and value["@id"] != term:
+            if value["@id"] is None:
+                iri, prefix = None, False
+            else:
+                found = self._explicit_iri(term, value["@id"], simple=simple)
+                if found is None:
+                    return None
+                iri, prefix = found
+        else:
+            iri, prefix = self._implicit_iri(term), False
+        container = (
+            mappings.container(value["@container"], modern=self.modern) if "@container" in value else NO_CONTAINER
+        )
+        if "@type" in container:
+            type_mapping = type_mapping or "@id"
+            if type_mapping not in ("@id", "@vocab"):
+                raise JsonLdError(ErrorCode.INVALID_TYPE_MAPPING, term)
+        scoped = "@context" in value
+        if scoped and not self.modern:
+            raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "@context")
+        definition = TermDefinition(
+            iri=iri,
+            prefix=mappings.prefix(term, value["@prefix"], iri, modern=self.modern) if "@prefix" in value else prefix,
+            protected=protected,
+            type=type_mapping,
+            container=container,
+            index=self._index(value, container) if "@index" in value else None,
+            context=value["@context"] if scoped else ABSENT,
+            context_base=self.base if scoped else None,
+            context_key=next(_context_keys) if scoped else -1,
+            language=mappings.language(value["@language"]) if "@language" in value and "@type" not in value else ABSENT,
+            direction=mappings.direction(value["@direction"])
+            if "@direction" in value and "@type" not in value
+            else ABSENT,
+            nest=mappings.nest(value["@nest"], modern=self.modern) if "@nest" in value else None,
+        )
+        if not value.keys() <= DEFINITION_ENTRIES:
+            raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, term)
+        return definition
+
+    def _type(self, value: dict[str, Json]) -> str:
+        type_ = value["@type"]
+        if not isinstance(type_, str):
+            raise JsonLdError(ErrorCode.INVALID_TYPE_MAPPING, "@type of a term is not a string")
+        expanded = self.expand(type_)
+        allowed = ("@id", "@vocab", "@json", "@none") if self.modern else ("@id", "@vocab")
+        if expanded is None or not (expanded in allowed or is_absolute(expanded)):
+            raise JsonLdError(ErrorCode.INVALID_TYPE_MAPPING, type_)
+        return expanded
+
+    def _reverse(self, value: dict[str, Json], *, protected: bool, type_mapping: str | None) -> TermDefinition | None:
+        """Step 13."""
+        if "@id" in value or "@nest" in value:
+            raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY, "@id or @nest beside @reverse")
+        reverse = value["@reverse"]
+        if not isinstance(reverse, str):
+            raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, "@reverse is not a string")
+        if has_keyword_form(reverse):
+            return None
+        iri = self.expand(reverse)
+        if iri is None or not (is_absolute(iri) or is_blank(iri)):
+            raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, reverse)
+        container = value.get("@container")
+        if container not in (None, "@set", "@index"):
+            raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY, shown(container))
+        return TermDefinition(
+            iri=iri,
+            protected=protected,
+            reverse=True,
+            type=type_mapping,
+            container=frozenset((container,)) if container else NO_CONTAINER,
+        )
+
+    def _explicit_iri(self, term: str, given: Json, *, simple: bool) -> tuple[str, bool] | None:
+        """Step 14.2: the IRI mapping, and whether the term may be a prefix."""
+        if not isinstance(given, str):
+            raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, term)
+        if given not in KEYWORDS and has_keyword_form(given):
+            return None
+        iri = self.expand(given)
+        if iri is None or not (iri in KEYWORDS or is_absolute(iri) or is_blank(iri)):
+            raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, given)
+        if iri == "@context":
+            raise JsonLdError(ErrorCode.INVALID_KEYWORD_ALIAS, term)
+        if ":" in term[1:-1] or "/" in term:
+            self.defined[term] = True
+            if self.expand(term) != iri:
+                raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, term)
+        plain = ":" not in term and "/" not in term
+        return iri, plain and simple and (iri.endswith(_GEN_DELIMS) or is_blank(iri))
+
+    def _implicit_iri(self, term: str) -> str:
+        """Steps 15 to 18: the term says itself what it stands for."""
+        colon = term.find(":", 1)
+        if colon != -1:
+            prefix = term[:colon]
+            if prefix in self.local:
+                self.define(prefix)
+            definition = self.active.term(prefix)
+            if definition is not None and definition.iri is not None:
+                return definition.iri + term[colon + 1 :]
+            return term
+        if "/" in term:
+            iri = self.active.expand_term(term)
+            if iri is None or not is_absolute(iri):
+                raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, term)
+            return iri
+        if term == "@type":
+            return term
+        if self.active.vocab is None:
+            raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, term)
+        return self.active.vocab + term
+
+    def _index(self, value: dict[str, Json], container: frozenset[str]) -> str:
+        index = value["@index"]
+        if not self.modern or "@index" not in container or not isinstance(index, str):
+            raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "@index")
+        # A term may be the index of its own values: what is being defined just now makes no cycle here.
+        under_way = False in (self.defined.get(index), self.defined.get(index.partition(":")[0]))
+        expanded = self.active.expand_term(index) if under_way else self.expand(index)
+        if expanded is None or not is_absolute(expanded):
+            raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, index)
+        return index
+
+    def _check_scoped_context(self, term: str, context: Json) -> None:
+        """Step 21: processed once to find its errors; applied where the term is used. It may refer to its own term."""
+        try:
+            self.check_scope(self.active, context, base=self.base, remote=self.remote)
+        except LimitExceeded:
+            raise
+        except JsonLdError as error:
+            self.active.terms[term] = None
+            raise JsonLdError(ErrorCode.INVALID_SCOPED_CONTEXT, f"{term}: {error}") from error
+
+    def expand(self, value: str) -> str | None:
+        """IRI Expansion (section 5.2.2) with vocab, while terms it leans on may still have to be defined."""
+        if value in KEYWORDS:
+            return value
+        if has_keyword_form(value):
+            return None
+        if value in self.local and not self.defined.get(value):
+            self.define(value)
+        definition = self.active.term(value)
+        if definition is not None:
+            return definition.iri
+        colon = value.find(":", 1)
+        if colon != -1 and not value.startswith("//", colon + 1):
+            prefix = value[:colon]
+            if prefix != "_" and prefix in self.local and not self.defined.get(prefix):
+                self.define(prefix)
+        return self.active.expand_term(value)

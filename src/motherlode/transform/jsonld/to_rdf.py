@@ -1,0 +1,421 @@
+"""Numbers and JSON in their canonical spelling: XSD doubles, and the JSON Canonicalization Scheme (RFC 8785)."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+
+from motherlode.model import Statement
+from motherlode.model.terms import RDF, RDF_TYPE, XSD, literal
+from motherlode.transform.bnodes import BlankNames
+from motherlode.transform.jsonld.active_context import ActiveContext
+from motherlode.transform.jsonld.context_processor import ContextProcessor
+from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, Note, Notes, shorten
+from motherlode.transform.jsonld.expansion import Expander
+from motherlode.transform.jsonld.iris import iri_of, is_language_tag
+from motherlode.transform.jsonld.processor_options import Json, ProcessorOptions, RdfDirection
+from motherlode.www.iri import repair_message
+
+_SAFE_INTEGER = 2**53
+
+
+def canonical_double(value: float) -> str:
+    """The canonical spelling of xsd:double, with at most 15 digits after the point (JSON-LD 1.1 API, section 8.6).
+
+    >>> [canonical_double(n) for n in (5.3, 1e21, -0.001, 100, float("inf"))]
+    ['5.3E0', '1.0E21', '-1.0E-3', '1.0E2', 'INF']
+    """
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "INF" if value > 0 else "-INF"
+    mantissa, _, exponent = f"{value:.15E}".partition("E")
+    mantissa = mantissa.rstrip("0")
+    if mantissa.endswith("."):
+        mantissa += "0"
+    return f"{mantissa}E{int(exponent)}"
+
+
+class LongInteger(float):
+    """An integer with more digits than Python converts (4,300 by default): infinite as a number, exact as text."""
+
+    __slots__ = ("digits",)
+
+    def __new__(cls, digits: str) -> LongInteger:
+        found = super().__new__(cls, "-inf" if digits.startswith("-") else "inf")
+        found.digits = digits
+        return found
+
+    digits: str
+
+
+def long_integer(value: int | float) -> str:
+    """The digits of an integer that is too large for a double; "" for all other numbers.
+
+    >>> len(long_integer(10**400)), long_integer(10**300), long_integer(LongInteger("-" + "9" * 5000))[:3]
+    (401, '', '-99')
+    """
+    if isinstance(value, LongInteger):
+        return value.digits
+    if not isinstance(value, int) or math.isfinite(as_double(value)):
+        return ""
+    try:
+        return str(value)
+    except ValueError:  # more digits than Python converts; our own decoder makes no such integers
+        return ""
+
+
+def as_double(value: int | float) -> float:
+    """The double of a number, which for integers without measure is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def canonical_json(value: Json) -> str:
+    r"""The canonical spelling of a JSON value.
+
+    >>> canonical_json({"b": [1.0, 1e21, 1e-7, None, True], "a": "\u20ac\n"})
+    '{"a":"€\\n","b":[1,1e+21,1e-7,null,true]}'
+    """
+    if isinstance(value, dict):
+        members = (f"{_string(key)}:{canonical_json(value[key])}" for key in sorted(value, key=_utf16))
+        return "{" + ",".join(members) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(canonical_json, value)) + "]"
+    if isinstance(value, str):
+        return _string(value)
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    return _number(value)
+
+
+def _utf16(key: str) -> bytes:
+    """Keys are ordered by their UTF-16 code units."""
+    return key.encode("utf-16-be", "surrogatepass")
+
+
+def _string(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _number(value: int | float) -> str:
+    """As ECMAScript spells numbers, which are all doubles."""
+    if isinstance(value, int) and abs(value) < _SAFE_INTEGER:
+        return str(value)
+    double = as_double(value)
+    if not math.isfinite(double):
+        return long_integer(value) or "null"
+    if double == int(double) and abs(double) < 1e21:
+        return str(int(double)) if abs(double) < _SAFE_INTEGER else _shortest_integer(double)
+    spelled = repr(double)
+    if "e" not in spelled:
+        return spelled
+    mantissa, _, exponent = spelled.partition("e")
+    power = int(exponent)
+    if -6 <= power < 0:  # Python changes over to exponents below 1e-4, ECMAScript below 1e-6
+        return _small(mantissa, power)
+    return f"{mantissa}e{'+' if power > 0 else '-'}{abs(power)}"
+
+
+def _shortest_integer(double: float) -> str:
+    """The shortest digits that tell the double apart, filled up with zeros."""
+    digits, _, exponent = f"{double!r}".partition("e")
+    sign = "-" if digits.startswith("-") else ""
+    whole, _, fraction = digits.lstrip("-").partition(".")
+    fraction = "" if fraction == "0" else fraction
+    missing = int(exponent or 0) - len(fraction)
+    return sign + whole + fraction + "0" * max(missing, 0)
+
+
+def _small(mantissa: str, power: int) -> str:
+    sign = "-" if mantissa.startswith("-") else ""
+    digits = mantissa.lstrip("-").replace(".", "")
+    return f"{sign}0.{'0' * (-power - 1)}{digits}"
+
+
+# ── From expanded JSON-LD to statements (JSON-LD 1.1 API, sections 7 and 8).
+
+Node = dict[str, Json]
+_FIRST, _REST, _NIL = f"<{RDF}first>", f"<{RDF}rest>", f"<{RDF}nil>"
+_VALUE, _LANGUAGE, _DIRECTION = f"<{RDF}value>", f"<{RDF}language>", f"<{RDF}direction>"
+_BOOLEAN, _DOUBLE, _INTEGER, _JSON = XSD + "boolean", XSD + "double", XSD + "integer", RDF + "JSON"
+_IN_A_LANGUAGE = frozenset({RDF + "langString", RDF + "dirLangString"})
+"""Datatypes that a literal has by its language alone (RDF 1.1 Concepts, section 3.3): no typed value can have them."""
+_I18N = "https://www.w3.org/ns/i18n#"
+_NOWHERE = "<>"
+"""Marks the statements of a graph whose name is not usable; no graph is called so."""
+_LARGE = 10**21
+"""From here on numbers are doubles even without a fraction."""
+
+
+class Emitter:
+    """Writes the statements of one document."""
+
+    def __init__(self, options: ProcessorOptions, notes: Notes, names: BlankNames) -> None:
+        self._notes = notes
+        self._names = names
+        self._strict = options.strict
+        self._repairs_iris = not (options.strict or options.strict_iris)
+        self._direction = options.rdf_direction
+        self._generalized = options.produce_generalized
+        self._limit = options.limits.statements
+        self._indexes: dict[tuple[str, str], str] = {}
+        self.statements: list[Statement] = []
+
+    def emit(self, nodes: list[Json], graph: str = "") -> None:
+        """Everything that a list of expanded nodes says."""
+        for node in nodes:
+            self._node(node, graph)
+            if len(self.statements) > self._limit:
+                del self.statements[self._limit :]
+                raise LimitExceeded(ErrorCode.LOADING_DOCUMENT_FAILED, f"more than {self._limit} statements")
+
+    # Nodes ------------------------------------------------------------------------------------------------------------
+
+    def _node(self, node: Node, graph: str) -> str | None:
+        """The term of a node, after everything that it says. None where the node has no usable identifier."""
+        subject = self._subject(node)
+        for name, values in node.items():
+            if name[0] != "@":
+                self._property(subject, name, values, graph)
+            elif name == "@type":
+                self._types(subject, values, graph)
+            elif name == "@graph":
+                self._graph(subject, values)
+            elif name == "@included":
+                for value in values:
+                    self._node(value, graph)
+            elif name == "@reverse":
+                self._reverse(subject, values, graph)
+            elif name == "@list":  # in a graph container: the list is dropped, but not the nodes in it
+                self._nested(values, graph)
+            elif name == "@index" and subject is not None:
+                self._check_index(subject, values, graph)
+        return subject
+
+    def _subject(self, node: Node) -> str | None:
+        identifier = node.get("@id")
+        return self._names.fresh() if identifier is None else self._resource(identifier)
+
+    def _resource(self, identifier: str) -> str | None:
+        term = self._iri(identifier)
+        if term is None:
+            if identifier.startswith("_:"):
+                return self._names.named(identifier)
+            self._lose("IRI", identifier)
+        return term
+
+    def _iri(self, value: str) -> str | None:
+        """The term of an IRI; None if it is none, or must be repaired and may not be."""
+        found = iri_of(value)
+        if found is None or not found.is_repaired:
+            return None if found is None else found.term
+        if not self._repairs_iris:
+            return None
+        self._notes.add(repair_message(found), value, mended=True)
+        return found.term
+
+    def _lose(self, what: str, value: str) -> None:
+        self._notes.add(f"bad {what}, its statements are lost: {shorten(value)}", value)
+
+    def _graph(self, name: str | None, nodes: list[Json]) -> None:
+        if name is not None:
+            self.emit(nodes, name)
+            return
+        start = len(self.statements)
+        self.emit(nodes, _NOWHERE)
+        self.statements[start:] = [statement for statement in self.statements[start:] if statement[3] != _NOWHERE]
+
+    def _property(self, subject: str | None, name: str, values: list[Json], graph: str) -> None:
+        predicate = self._predicate(name)
+        if subject is None or predicate is None:
+            self._nested(values, graph)
+            return
+        for value in values:
+            if len(value) == 1 and type(text := value.get("@value")) is str:
+                found: str | None = literal(text)  # most values of most documents
+            else:
+                found = self._object(value, graph)
+            if found is not None:
+                self.statements.append((subject, predicate, found, graph))
+
+    def _nested(self, values: list[Json], graph: str) -> None:
+        """What nodes say that hang on a lost statement: it stays."""
+        for value in values:
+            if "@list" in value:
+                self._nested(value["@list"], graph)
+            elif "@value" not in value:
+                self._node(value, graph)
+
+    def _predicate(self, name: str) -> str | None:
+        term = self._iri(name)
+        if term is None:
+            if name.startswith("_:"):
+                return self._names.named(name) if self._generalized else None
+            self._lose("IRI", name)
+        return term
+
+    def _types(self, subject: str | None, types: list[str | None], graph: str) -> None:
+        if subject is None:
+            return
+        for type_ in types:
+            found = None if type_ is None else self._resource(type_)
+            if found is not None:
+                self.statements.append((subject, RDF_TYPE, found, graph))
+
+    def _reverse(self, subject: str | None, properties: Node, graph: str) -> None:
+        for name, values in properties.items():
+            predicate = self._predicate(name)
+            for value in values:
+                found = self._node(value, graph)
+                if found is not None and subject is not None and predicate is not None:
+                    self.statements.append((found, predicate, subject, graph))
+
+    def _check_index(self, subject: str, index: str, graph: str) -> None:
+        """Node map generation, step 6.10."""
+        if self._indexes.setdefault((graph, subject), index) != index:
+            if self._strict:
+                raise JsonLdError(ErrorCode.CONFLICTING_INDEXES, index)
+            self._notes.add(f"{ErrorCode.CONFLICTING_INDEXES.value}: {shorten(index)}", index)
+
+    # Values -----------------------------------------------------------------------------------------------------------
+
+    def _object(self, value: Node, graph: str) -> str | None:
+        """Object to RDF Conversion (section 8.3)."""
+        if "@value" in value:
+            return self._literal(value, graph)
+        if "@list" in value:
+            return self._list(value["@list"], graph)
+        if len(value) == 1 and value.get("@id", "") is None:  # a reference to something that looks like a keyword
+            return None
+        return self._node(value, graph)
+
+    def _list(self, items: list[Json], graph: str) -> str:
+        """List Conversion (section 8.4). An item that is lost leaves its place in the list empty."""
+        if not items:
+            return _NIL
+        nodes = [self._names.fresh() for _ in items]
+        for node, item, rest in zip(nodes, items, [*nodes[1:], _NIL], strict=True):
+            found = self._object(item, graph)
+            if found is not None:
+                self.statements.append((node, _FIRST, found, graph))
+            self.statements.append((node, _REST, rest, graph))
+        return nodes[0]
+
+    def _literal(self, item: Node, graph: str) -> str | None:
+        value = item["@value"]
+        datatype = item.get("@type")
+        if datatype == "@json":
+            return literal(canonical_json(value), datatype=_JSON)
+        if datatype is not None:
+            term = self._iri(datatype)
+            if term is None:
+                self._lose("datatype", datatype)
+                return None
+            datatype = None if datatype in _IN_A_LANGUAGE else term[1:-1]
+        language = item.get("@language", "")
+        if language and not is_language_tag(language):
+            self._lose("language tag", language)
+            return None
+        if not isinstance(value, str):
+            value, datatype = _native(value, datatype)
+        if "@direction" in item and self._direction is not None:
+            return self._directed(value, language.lower(), item["@direction"], graph)
+        return literal(value, language=language, datatype=datatype or "")
+
+    def _directed(self, value: str, language: str, direction: str, graph: str) -> str:
+        """Section 8.3, step 13."""
+        if self._direction is RdfDirection.I18N_DATATYPE:
+            return literal(value, datatype=f"{_I18N}{language}_{direction}")
+        node = self._names.fresh()
+        self.statements.append((node, _VALUE, literal(value), graph))
+        if language:
+            self.statements.append((node, _LANGUAGE, literal(language), graph))
+        self.statements.append((node, _DIRECTION, literal(direction), graph))
+        return node
+
+
+def _native(value: Json, datatype: str | None) -> tuple[str, str]:
+    """Section 8.3, steps 9 to 11: booleans and numbers in their canonical spelling, with a datatype.
+
+    An integer that no double can hold stays an integer: as a double it would be infinite.
+    """
+    if isinstance(value, bool):
+        return ("true" if value else "false"), datatype or _BOOLEAN
+    if (digits := long_integer(value)) and datatype != _DOUBLE:
+        return digits, datatype or _INTEGER
+    fractional = isinstance(value, float) and not value.is_integer()
+    if fractional or abs(value) >= _LARGE or datatype == _DOUBLE:
+        return canonical_double(as_double(value)), datatype or _DOUBLE
+    return str(int(value)), datatype or _INTEGER
+
+
+# ── JSON-LD to RDF: one decoded document in, its statements out (JSON-LD 1.1 API, section 9.1, `toRdf`).
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessedDocument:
+    """What one document says, and what was wrong with it."""
+
+    statements: tuple[Statement, ...]
+    """Each once, in the order of the document."""
+    notes: tuple[Note, ...] = ()
+    wanted: tuple[str, ...] = ()
+    """Remote contexts that could not be loaded."""
+
+
+def to_rdf(document: Json, names: BlankNames, options: ProcessorOptions) -> ProcessedDocument:
+    """The statements of a decoded document. Raises `JsonLdError` only if the options are strict.
+
+    >>> from motherlode.model import Syntax
+    >>> names = BlankNames("http://example.org/", Syntax.JSON_LD)
+    >>> document = {"@context": {"name": "http://xmlns.com/foaf/0.1/name"}, "@id": "#me", "name": "Ann"}
+    >>> to_rdf(document, names, ProcessorOptions(base="http://example.org/")).statements
+    (('<http://example.org/#me>', '<http://xmlns.com/foaf/0.1/name>', '"Ann"', ''),)
+    """
+    notes = Notes(options.limits.problems)
+    emitter = Emitter(options, notes, names)
+    try:
+        _process(document, options, notes, emitter)
+    except RecursionError:
+        _give_up(LimitExceeded(ErrorCode.LOADING_DOCUMENT_FAILED, "nested too deep"), options, notes)
+    except JsonLdError as error:
+        _give_up(error, options, notes)
+    return ProcessedDocument(
+        statements=tuple(dict.fromkeys(emitter.statements)), notes=tuple(notes.all()), wanted=tuple(notes.wanted)
+    )
+
+
+def _give_up(error: JsonLdError, options: ProcessorOptions, notes: Notes) -> None:
+    if options.strict:
+        raise error
+    notes.add(str(error), error.detail)
+
+
+def _process(document: Json, options: ProcessorOptions, notes: Notes, emitter: Emitter) -> None:
+    contexts = ContextProcessor(options, notes)
+    expander = Expander(options, notes, contexts)
+    active = _start(contexts, options.expand_context)
+    # One item of a long array after the other: what comes before a fault is kept, and memory stays low.
+    alone = not isinstance(document, list)
+    for item in [document] if alone else document:
+        try:
+            expanded = expander.expand(active, None, item)
+        except LimitExceeded:
+            raise
+        except JsonLdError as error:
+            _give_up(error, options, notes)
+            continue
+        if alone and isinstance(expanded, dict) and expanded.keys() == {"@graph"}:
+            expanded = expanded["@graph"]
+        if expanded is not None:
+            emitter.emit(expanded if isinstance(expanded, list) else [expanded])
+
+
+def _start(contexts: ContextProcessor, expand_context: Json) -> ActiveContext:
+    if expand_context is None:
+        return contexts.initial
+    if isinstance(expand_context, dict) and "@context" in expand_context:
+        expand_context = expand_context["@context"]
+    return contexts.embedded(contexts.initial, expand_context)

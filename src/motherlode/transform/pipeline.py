@@ -1,0 +1,156 @@
+"""Which extractors read which kind of content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from motherlode.model import ContentKind, Extraction, Problem, Syntax, TransformResult
+from motherlode.transform import embedded_rdf as embedded
+from motherlode.transform import html_metadata as page
+from motherlode.transform import jsonld, microdata, microformats, plugins, rdfa, xslt
+from motherlode.transform import rdf_documents as documents
+from motherlode.transform.bnodes import BlankNames
+from motherlode.transform.options import TransformOptions
+from motherlode.transform.plugin_registry import installed
+from motherlode.transform.timeouts import OutOfTime, TimeLimit, alarm_ready
+from motherlode.www.document import Document
+from motherlode.www.html_prefilter import Mark
+from motherlode.www.media_types import MEDIA
+
+Gate = Callable[[Document, TransformOptions], bool]
+Extract = Callable[[Document, BlankNames, TransformOptions], Extraction]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extractor:
+    """One syntax, how to tell cheaply that a page has none of it, and how to read it."""
+
+    syntax: Syntax
+    extract: Extract
+    marks: frozenset[Mark] | None = None
+    """A page whose bytes have none of these marks holds nothing of the syntax; None where marks tell nothing."""
+    gate: Gate | None = None
+    """False where the document holds nothing of the syntax, by what else there is to see."""
+
+
+def _without_options(extract: Callable[[Document, BlankNames], Extraction]) -> Extract:
+    return lambda document, names, _options: extract(document, names)
+
+
+def _marked(syntax: Syntax, extract: Extract, *marks: Mark) -> Extractor:
+    return Extractor(syntax=syntax, extract=extract, marks=frozenset(marks))
+
+
+def _by_stylesheet(syntax: Syntax) -> Extractor:
+    return Extractor(syntax=syntax, extract=xslt.extract, gate=xslt.wants)
+
+
+_JSON_LD = _marked(Syntax.JSON_LD, jsonld.extract, Mark.JSON_LD)
+_MICRODATA = _marked(Syntax.MICRODATA, _without_options(microdata.extract), Mark.MICRODATA)
+_RDFA = _marked(Syntax.RDFA, _without_options(rdfa.extract), *rdfa.MARKS)
+_MICROFORMATS = _marked(Syntax.MICROFORMATS, _without_options(microformats.extract), Mark.MICROFORMATS)
+_PAGE = Extractor(syntax=Syntax.PAGE, extract=_without_options(page.extract))
+_SCRIPTS = tuple(_marked(syntax, embedded.scripts_of(syntax), Mark.RDF_SCRIPTS) for syntax in embedded.SCRIPT_SYNTAXES)
+_RDF_XML = Extractor(syntax=Syntax.RDF_XML, extract=embedded.extract_rdfxml, gate=embedded.may_have_rdfxml)
+_FEED = _by_stylesheet(Syntax.FEED)
+_GRDDL = _by_stylesheet(Syntax.GRDDL)
+_HTML = (_JSON_LD, _MICRODATA, _RDFA, _MICROFORMATS, _PAGE, _GRDDL, *_SCRIPTS)
+_XHTML = tuple(extractor for extractor in _HTML if extractor.syntax is not Syntax.RDF_XML)
+
+EXTRACTORS: Mapping[ContentKind, tuple[Extractor, ...]] = {
+    **dict.fromkeys(ContentKind, ()),
+    **{
+        kind: (Extractor(syntax=row.syntax, extract=documents.extract),)
+        for kind, row in MEDIA.items()
+        if row.syntax is not None
+    },
+    ContentKind.JSON_LD: (Extractor(syntax=Syntax.JSON_LD, extract=jsonld.read_document),),
+    ContentKind.HTML: _HTML,
+    ContentKind.XHTML: (*_XHTML, _RDF_XML),
+    ContentKind.SVG: (_RDFA, _GRDDL, _RDF_XML),
+    ContentKind.XML: (_RDFA, _GRDDL, _RDF_XML),
+    ContentKind.RSS: (_FEED,),
+    ContentKind.ATOM: (_FEED,),
+}
+"""In the order in which they run. A kind that holds no facts has none; archives are unpacked, not read."""
+
+
+# ── The transform itself: the extractors of a kind, one after the other, each on its own.
+
+
+def transform(
+    document: Document,
+    options: TransformOptions = TransformOptions(),  # noqa: B008 - it is frozen
+    *,
+    content_type: str = "",
+) -> TransformResult:
+    """All facts of a document, syntax by syntax; an extractor that found nothing leaves no trace.
+
+    The Content-Type that the document came with only matters to the user's own transformers.
+    """
+    found: list[Extraction] = []
+    with alarm_ready():
+        for extractor in (*EXTRACTORS[document.kind], *_users(document, options, content_type)):
+            if options.syntaxes is None or extractor.syntax in options.syntaxes:
+                extraction = _isolated(extractor, document, options)
+                if extraction and (extraction.statements or extraction.problems or extraction.wanted):
+                    found.append(_bounded(extraction, options.statements))
+    broken = documents.broken_promise(document, content_type) or _wrong_label(document, options, content_type)
+    return TransformResult(extractions=tuple(found), problems=(*document.problems, *([broken] if broken else [])))
+
+
+def _wrong_label(document: Document, options: TransformOptions, content_type: str) -> Problem | None:
+    problem = documents.wrong_label(document.kind, content_type, document.url)
+    is_wanted = problem is not None and (options.syntaxes is None or problem.syntax in options.syntaxes)
+    return problem if is_wanted else None
+
+
+def merge(facts: Iterable[TransformResult]) -> TransformResult:
+    """The facts of several documents as those of one page."""
+    known = tuple(facts)
+    return TransformResult(
+        extractions=tuple(e for one in known for e in one.extractions),
+        problems=tuple(p for one in known for p in one.problems),
+    )
+
+
+def _users(document: Document, options: TransformOptions, content_type: str) -> tuple[Extractor, ...]:
+    """The transformer that somebody installed for this type of content."""
+    if not installed() or plugins.transformer_for(document, options, content_type=content_type) is None:
+        return ()
+    extract = partial(plugins.extract, content_type=content_type)
+    return (Extractor(syntax=Syntax.OTHER, extract=extract),)
+
+
+def _isolated(extractor: Extractor, document: Document, options: TransformOptions) -> Extraction | None:
+    """What an extractor gives, or what became of it; None where its gate is closed."""
+    syntax = extractor.syntax
+    try:
+        if extractor.marks is not None and extractor.marks.isdisjoint(document.marks):
+            return None
+        if extractor.gate is not None and not extractor.gate(document, options):
+            return None
+        with TimeLimit(options.seconds):
+            return extractor.extract(document, BlankNames(document.url, syntax), options)
+    except OutOfTime:
+        problem = Problem(syntax=syntax, message=f"took longer than {options.seconds:g} seconds and was stopped")
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 - isolation: whatever a page does to one syntax, the others go on;
+        # a panic in a Rust library is not even an Exception
+        problem = Problem(syntax=syntax, message=f"the extractor failed: {type(error).__name__}: {error}"[:500])
+    return Extraction(syntax=syntax, problems=(problem,))
+
+
+def _bounded(extraction: Extraction, limit: int) -> Extraction:
+    if len(extraction.statements) <= limit:
+        return extraction
+    problem = Problem(syntax=extraction.syntax, message=f"more than {limit} statements; the rest was left out")
+    return Extraction(
+        syntax=extraction.syntax,
+        statements=extraction.statements[:limit],
+        problems=(*extraction.problems, problem),
+        wanted=extraction.wanted,
+    )

@@ -1,0 +1,384 @@
+"""Where statements end in Turtle and TriG, told without parsing them: for readers that must go on after a bad one."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import pyoxigraph as ox
+from msgspec.structs import replace
+
+from motherlode.model import Problem, Statement, Syntax
+from motherlode.transform.rdf_documents.ntriples import reason
+from motherlode.transform.rdf_documents.ntriples import reason as reason_of
+from motherlode.transform.rdf_documents.parser_terms import (
+    BATCH,
+    Batches,
+    Names,
+    Repair,
+    Repairs,
+    catch_up,
+    fault,
+    statement_of,
+    take,
+    valid_base,
+    without_literals,
+)
+from motherlode.transform.rdf_documents.source import CHUNK, Feed, Source
+from motherlode.transform.timeouts import OutOfTime
+from motherlode.www.iri import check
+
+_LONGEST = 1 << 24
+"""Bytes between an error and the end of its statement."""
+
+_TOKEN = re.compile(
+    rb'"""(?:[^"\\]|\\.|"(?!""))*"""'
+    rb"|'''(?:[^'\\]|\\.|'(?!''))*'''"
+    rb"|(?P<open>\"\"\"|''')"
+    rb'|"(?:[^"\\\n\r]|\\.)*"'
+    rb"|'(?:[^'\\\n\r]|\\.)*'"
+    rb"|<[^<>\n\r]*>"  # also with characters that no IRI may have, because these are repaired
+    rb"|(?P<comment>\#[^\n\r]*)"
+    rb"|(?P<dot>\.(?=[\s<\"'\[(_@}#]|\Z))"
+    rb"|(?P<brace>[{}])",
+    re.DOTALL,
+)
+
+
+def open_braces(text: bytes, before: int = 0) -> tuple[int, int]:
+    """How many braces are open at the end of a text, and where its last token ends.
+
+    `before` is how many were open at its start. Those in strings, IRIs and comments do not count.
+
+    >>> open_braces(b"{ <a> '{' { } "), open_braces(b"} }", before=1)
+    ((1, 13), (0, 3))
+    """
+    depth, end = before, 0
+    for token in _TOKEN.finditer(text):
+        end = token.end()
+        if token.lastgroup == "brace":
+            depth = depth + 1 if token[0] == b"{" else max(0, depth - 1)
+    return depth, end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boundary:
+    """The end of a statement."""
+
+    offset: int
+    graph: str
+    """Text from a graph's name to its brace, where the boundary lies inside of one; else ""."""
+
+
+def boundary_after(source: Source, start: int, error: int, *, graph: str, named_graphs: bool) -> Boundary | None:
+    """The first safe place to go on after an error; `start` is the end of a statement before it.
+
+    None where there is no such place, or where a string is open: its text must not be taken for statements.
+    """
+    size = error - start + CHUNK
+    while True:
+        text = source.get(start, size)
+        found = _scan(text, error - start, graph=graph, named_graphs=named_graphs)
+        is_whole = len(text) < size
+        if found is not None and (is_whole or found.offset < len(text)):
+            return Boundary(offset=start + found.offset, graph=found.graph)
+        if is_whole or size > error - start + _LONGEST:
+            return None
+        size += max(CHUNK, size // 2)
+
+
+def _scan(text: bytes, error: int, *, graph: str, named_graphs: bool) -> Boundary | None:
+    last = Boundary(offset=0, graph=graph)
+    label: list[bytes] = []
+    label_start = 0
+    is_known = True  # whether the graph that we are in has a name that we read
+    for token in _TOKEN.finditer(text):
+        kind = token.lastgroup
+        if kind == "open":
+            return None
+        if kind == "comment":
+            label.append(text[label_start : token.start()])
+            label_start = token.end()
+            continue
+        if kind is None or (kind == "brace" and not named_graphs):
+            continue
+        if token[0] == b"{":
+            is_known = token.start() < error
+            name = b"".join([*label, text[label_start : token.start()]]).decode(errors="replace").split()
+            graph = " ".join([*name, "{ "])
+        elif token[0] == b"}":
+            graph, is_known = "", True
+        label, label_start = [], token.end()
+        if token.end() > error and is_known and token[0] != b"{":
+            return last if _ends_at(text, last.offset, error) else Boundary(offset=token.end(), graph=graph)
+        last = Boundary(offset=token.end(), graph=graph)
+    return last if _ends_at(text, last.offset, error) else None
+
+
+def _ends_at(text: bytes, boundary: int, error: int) -> bool:
+    """Whether a parser met the error on its way over a line break just behind the boundary: in an open string, say."""
+    return 0 < boundary <= error and text[error : error + 1] in b"\r\n" and not text[boundary:error].strip()
+
+
+# ── Turtle and TriG: what is good stays, and reading goes on after the statement that is bad.
+
+_HOPELESS = 1000
+"""Problems after which a document that gave fewer statements than that is not what it seems to be."""
+_RECENT = 1000
+"""Statements that may share a nameless node with the one that was bad."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Segment:
+    """A part of the document that one strict parser reads, and what holds at its start."""
+
+    start: int = 0
+    line: int = 1
+    column: int = 1
+    base: str | None = None
+    prefixes: str = ""
+    graph: str = ""
+    """Text from a graph's name to its brace, where the segment begins inside of one."""
+
+    @property
+    def header(self) -> str:
+        return self.prefixes + self.graph
+
+    def place(self, error: SyntaxError) -> tuple[int, int]:
+        """Line and column in the document of an error whose place was counted from the header on."""
+        line, column = error.lineno or 1, error.offset or 1
+        if line > 1:
+            return self.line + line - 1, column
+        return self.line, self.column + max(0, column - 1 - len(self.header))
+
+
+Found = Generator[list[Statement] | Problem, None, _Segment | None]
+
+
+class TurtleReader:
+    def __init__(self, source: Source, syntax: Syntax, rdf_format: ox.RdfFormat, names: Names) -> None:
+        self._source = source
+        self._syntax = syntax
+        self._format = rdf_format
+        self._names = names
+        self._repairs = Repairs(syntax)
+        self._problems = 0
+        self._statements = 0
+
+    def read(self, base: str | None) -> Batches:
+        segment: _Segment | None = _Segment(base=base)
+        while segment is not None:
+            segment = yield from self._read_segment(segment)
+
+    def _parse(self, segment: _Segment) -> ox.QuadParser:
+        feed = Feed(self._source, start=segment.start, header=segment.header.encode())
+        return ox.parse(feed.file(), self._format, base_iri=segment.base)
+
+    def _parse_leniently(self, segment: _Segment, end: Boundary) -> ox.QuadParser:
+        """A parser that minds no invalid IRI. If the part ends inside a graph, the graph is closed."""
+        footer = b" }" if end.graph else b""
+        header = segment.header.encode()
+        feed = Feed(self._source, start=segment.start, end=end.offset, header=header, footer=footer)
+        return ox.parse(feed.file(), self._format, base_iri=segment.base, lenient=True)
+
+    def _read_segment(self, segment: _Segment) -> Found:
+        """Reads up to the first error, and says where to go on after it."""
+        parser = self._parse(segment)
+        recent: deque[Statement] = deque(maxlen=_RECENT)
+        count = 0
+        batch: list[Statement] = []
+        try:
+            while take(parser, self._names, batch):
+                ready, batch = batch, []
+                recent.extend(without_literals(ready))
+                count += len(ready)
+                yield ready
+        except OutOfTime:
+            yield batch
+            raise
+        except MemoryError as error:  # the parser's own limit on the length of a token
+            yield batch
+            yield Problem(syntax=self._syntax, message=str(error))
+        except SyntaxError as error:
+            recent.extend(without_literals(batch))
+            yield batch
+            return (yield from self._go_on(segment, parser, error, recent, count + len(batch)))
+        return None
+
+    def _go_on(
+        self, segment: _Segment, parser: ox.QuadParser, error: SyntaxError, recent: Sequence[Statement], count: int
+    ) -> Found:
+        self._problems += 1
+        self._statements += count
+        line, column = segment.place(error)
+        problem = Problem(syntax=self._syntax, message=reason_of(error), line=line, column=column)
+        if self._problems >= _HOPELESS and self._statements < self._problems:
+            yield problem
+            self._leave_out("too many problems", line)
+            return None
+        is_near = segment.start >= self._source.start
+        may_be_inside = self._syntax is Syntax.TRIG or "escape" in error.msg  # of a graph, or of a string
+        if may_be_inside and not is_near:
+            yield problem
+            self._leave_out("no safe place to go on", line)
+            return None
+        offset = self._source.offset_of(line, column)
+        end = boundary_after(
+            self._source,
+            segment.start if is_near else offset,
+            offset,
+            graph=segment.graph,
+            named_graphs=self._syntax is Syntax.TRIG,
+        )
+        if end is None or not is_near:
+            yield problem
+        if end is None:
+            return None
+        if is_near:
+            parser = self._parse_leniently(segment, end)
+            yield from self._salvage(parser, recent, count, problem)
+        base = None if parser.base_iri is None else valid_base(check(parser.base_iri).value)
+        return self._segment(end, base or segment.base, parser.prefixes)
+
+    def _leave_out(self, reason: str, line: int) -> None:
+        """Tells it at the end, since of many problems in between not all are told."""
+        message = f"{reason}; the rest was left out"
+        self._source.problems.append(Problem(syntax=self._syntax, message=message, line=line))
+
+    def _segment(self, start: Boundary, base: str | None, prefixes: dict[str, str]) -> _Segment:
+        line, column = self._source.place(start.offset)
+        checked = ((name, check(iri)) for name, iri in prefixes.items())
+        declared = "".join(f"PREFIX {name}: {iri.term} " for name, iri in checked if iri.is_valid)
+        return _Segment(start=start.offset, line=line, column=column, base=base, prefixes=declared, graph=start.graph)
+
+    def _salvage(self, lenient: ox.QuadParser, recent: Sequence[Statement], count: int, problem: Problem) -> Batches:
+        """What the statement says that stopped the strict parser with a problem, but for its invalid terms."""
+        bad = 0
+        is_mended, is_told = True, False
+        try:
+            catch_up(lenient, recent, count, self._names)
+            for quad in lenient:
+                repaired: list[Repair] = []
+                statement = statement_of(quad, self._names, repaired)
+                reason = fault(statement)
+                if not reason:
+                    is_told |= bool(repaired)
+                    yield from self._repairs.problems(repaired, line=problem.line, column=problem.column)
+                    self._statements += 1
+                    yield [statement]
+                    continue
+                is_mended = False
+                if (bad := bad + 1) > 1:  # the first is the one that the strict parser told of
+                    yield Problem(syntax=self._syntax, message=reason, line=problem.line)
+        except SyntaxError:  # it stopped at the same place
+            is_mended = False
+        self._problems -= is_mended
+        if not is_mended or not is_told:
+            yield replace(problem, mended=is_mended)
+
+
+# ── Notation3, as far as it is RDF: formulas and variables are left out, what stands outside of them is kept.
+
+_N3_HOPELESS = 100
+"""Errors after which the rest is not worth the time."""
+_LOG = "<http://www.w3.org/2000/10/swap/log#"
+
+
+def read_n3(source: Source, base: str | None, names: Names) -> Batches:
+    """A parser that meets an error inside a formula forgets the formula, so nothing after it can be believed."""
+    parser = ox.parse(Feed(source).file(), ox.RdfFormat.N3, base_iri=base, lenient=True)
+    outside, formulas = _Outside(source), _Formulas(source)
+    errors = 0
+    while True:
+        batch: list[Statement] = []
+        repaired: list[Repair] = []
+        try:
+            more = _take(parser, names, batch, repaired)
+            yield from outside.of(batch, repaired)
+            if not more:
+                break
+        except OutOfTime:
+            yield from outside.of(batch, repaired)
+            raise
+        except MemoryError as error:  # the parser's own limit on the length of a token
+            yield from outside.of(batch, repaired)
+            yield Problem(syntax=Syntax.N3, message=str(error))
+            break
+        except SyntaxError as error:
+            yield from outside.of(batch, repaired)
+            if error.lineno is None:  # a statement that is N3, but not RDF
+                outside.left_out += 1
+                continue
+            errors += 1
+            yield Problem(syntax=Syntax.N3, message=reason(error), line=error.lineno, column=error.offset)
+            why = "too many problems" if errors >= _N3_HOPELESS else formulas.trouble(error.lineno, error.offset or 1)
+            if why:
+                message = f"{why}; the rest was left out"
+                source.problems.append(Problem(syntax=Syntax.N3, message=message, line=error.lineno))
+                break
+    if outside.left_out:
+        message = f"{outside.left_out} statements with formulas or variables were left out"
+        yield Problem(syntax=Syntax.N3, message=message)
+
+
+def _take(parser: ox.QuadParser, names: Names, found: list[Statement], repaired: list[Repair]) -> bool:
+    """Appends the next statements of a lenient parser to `found`; what came before an error stays. False at the end."""
+    size = len(found)
+    for quad in islice(parser, BATCH):
+        found.append(statement_of(quad, names, repaired))
+    return len(found) > size
+
+
+class _Formulas:
+    """Tells whether a place is inside of a formula; places are asked for in the order of the document."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._position = 0
+        self._open = 0
+
+    def trouble(self, line: int, column: int) -> str:
+        """Why one cannot go on after an error at this place; "" where one can."""
+        if self._position < self._source.start:
+            return "no safe place to go on"
+        offset = self._source.offset_of(line, column)
+        text = self._source.get(self._position, offset - self._position)
+        self._open, passed = open_braces(text, self._open)
+        self._position += passed
+        return "an error inside of a formula" if self._open else ""
+
+
+class _Outside:
+    """Tells statements that stand on their own from those in formulas, or about them."""
+
+    def __init__(self, source: Source) -> None:
+        self.left_out = 0
+        self._source = source
+        self._formulas: set[str] = set()
+        self._repairs = Repairs(Syntax.N3)
+
+    def of(self, batch: list[Statement], repaired: list[Repair]) -> Batches:
+        """The statements that are kept, after the problems of all. The parser does not tell where these are."""
+        for repair in repaired:
+            offset = self._source.find(f"<{repair.written}>".encode(errors="replace"))
+            line, column = (None, None) if offset == -1 else self._source.place(offset)
+            yield from self._repairs.problems([repair], line=line, column=column)
+        faults = {statement: reason for statement in batch if (reason := fault(statement))}
+        for message in dict.fromkeys(faults.values()):
+            yield Problem(syntax=Syntax.N3, message=message)
+        yield self._kept([statement for statement in batch if statement not in faults])
+
+    def _kept(self, batch: list[Statement]) -> list[Statement]:
+        kept = []
+        for statement in batch:
+            subject, predicate, obj, graph = statement
+            if graph:
+                self._formulas.add(graph)
+            if graph or subject in self._formulas or obj in self._formulas or predicate.startswith(_LOG):
+                self.left_out += 1
+            else:
+                kept.append(statement)
+        return kept

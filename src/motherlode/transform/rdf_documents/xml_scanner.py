@@ -1,0 +1,320 @@
+"""The tags of XML that need not be well-formed, told without a parser: for readers that must go on after a bad one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import unescape
+
+from motherlode.www.iri import resolve_and_check
+from motherlode.www.media_types import RDF_NAMESPACE
+
+_ENCLOSED = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
+_OPENING = re.compile(rb"<!--|<!\[CDATA\[|<\?")
+_LONGEST_OPENING = 9
+_VALUES = rb"""\"[^"]*+"(?=[\s/>])|'[^']*+'(?=[\s/>])"""
+_TAG = re.compile(rb"""<(?:[^<>"']++|%s)*+""" % _VALUES)
+_BROKEN = re.compile(rb"<++[^<>]*+>?")
+_START = re.compile(rb"""<([^\s<>/=!?&"']++)""")
+_END = re.compile(rb"""</\s*+([^\s<>/=!?&"']++)""")
+_ATTRIBUTE = re.compile(rb"""\s*+([^\s<>/="']++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)')""")
+_WHOLE = re.compile(
+    rb"""[^<]*+<(?:(!--.*?--|!\[CDATA\[.*?\]\]|\?.*?\?)|(/)?[^\s<>/=!?&"'](?:[^<>"'/]++|/(?!>)|%s)*+(/)?)>""" % _VALUES,
+    re.DOTALL,
+)
+_NODE = re.compile(rb"<(?:[^\s<>/:]+:)?Description[\s/>]|<[^/!?][^<>]*[\s:]about\s*=")
+"""A start tag that can only be that of a node."""
+_STEPS = {None: 1, 2: -1}
+"""How a tag changes the depth, by its last group: start tags have none, comments 1, end tags 2, empty elements 3."""
+_XML = "http://www.w3.org/XML/1998/namespace"
+_NEAR = 64
+"""Open elements among which an end tag is looked for."""
+
+
+def last_boundary(text: bytes, *, depth: int) -> int:
+    """The end of the last child of the root in well-formed text that starts so deep in the document; 0 if none ends.
+
+    >>> last_boundary(b"<r><a/><b><c/></b> <d>", depth=0), last_boundary(b"<a/><b", depth=1)
+    (18, 4)
+    """
+    last = position = 0
+    while token := _WHOLE.match(text, position):
+        position = token.end()
+        depth += _STEPS.get(token.lastindex, 0)
+        if depth == 1:
+            last = position
+    return last
+
+
+def depth_after(text: bytes, *, depth: int) -> tuple[int, int]:
+    """How deep the document is behind the last whole tag of well-formed text, and where that is.
+
+    >>> depth_after(b"<a><b c='d'/><e>f</e><g", depth=1), depth_after(b"<a><!-- <b> --><c", depth=1)
+    ((2, 21), (2, 15))
+    """
+    end = text.rfind(b">") + 1
+    is_plain = text.count(b"<", 0, end) == text.count(b">") and b"<!" not in text and b"<?" not in text
+    if is_plain:  # every < begins a tag and every > ends one
+        return depth + text.count(b"<", 0, end) - 2 * text.count(b"</", 0, end) - text.count(b"/>"), end
+    position = 0
+    while token := _WHOLE.match(text, position):
+        position = token.end()
+        depth += _STEPS.get(token.lastindex, 0)
+    return depth, position
+
+
+def ends_before_root(text: bytes, names: Sequence[bytes]) -> bool:
+    """Whether of the elements of those names, which are open where the text begins, the last one ends in it in order.
+
+    >>> ends_before_root(b"<b><c/></b></a></r>", [b"r", b"a"]), ends_before_root(b"<b><c/></b></r>", [b"r", b"a"])
+    (True, False)
+    """
+    opened = list(names)
+    position = 0
+    while token := _WHOLE.match(text, position):
+        position = token.end()
+        markup = token[0][token[0].index(b"<") :]
+        if token.lastindex is None:
+            found = _START.match(markup)
+            opened.append(found[1] if found else b"")
+        elif _STEPS.get(token.lastindex) == -1:
+            if opened.pop() != end_tag(markup):
+                return False
+            if len(opened) < len(names):
+                return True
+    return False
+
+
+def next_node(text: bytes, root: bytes) -> int:
+    """Where the next child of the root begins, in a text that should begin between two of them.
+
+    Where an element ends that did not begin there, the text did begin inside of it.
+
+    >>> next_node(b"<p>1</p></a> <p>2</p></b> <c rdf:about='d'>", b"r"), next_node(b"<p>1</p></r>", b"r")
+    (25, 0)
+    """
+    found = depth = position = 0
+    while token := _WHOLE.match(text, position):
+        position = token.end()
+        markup = token[0][token[0].index(b"<") :]
+        if depth == 0 and _NODE.match(markup):
+            break
+        depth += _STEPS.get(token.lastindex, 0)
+        if depth < 0:
+            if end_tag(markup) == root:
+                break
+            found, depth = position, 0
+    return found
+
+
+def token_end(text: bytes, *, is_all: bool) -> int | None:
+    """Where the first tag, comment or the like in `text` ends, with what text comes before it; None to see more.
+
+    >>> token_end(b'one <a b=">"> two', is_all=False), token_end(b"<!-- > --> x", is_all=False)
+    (13, 10)
+    >>> token_end(b"<a", is_all=False), token_end(b"<a", is_all=True), token_end(b"<a b='c <d e='f'>", is_all=False)
+    (None, 2, 8)
+    """
+    start = text.find(b"<")
+    if not is_all and (start == -1 or len(text) - start < _LONGEST_OPENING):
+        return None
+    if start == -1:
+        return len(text)
+    for opening, closing in _ENCLOSED:
+        if text.startswith(opening, start):
+            end = text.find(closing, start + len(opening))
+            return end + len(closing) if end != -1 else (len(text) if is_all else None)
+    end = _end_of(_TAG, text, start)
+    stopper = text[end : end + 1]
+    if stopper == b">":
+        return end + 1
+    is_open = not stopper or (stopper != b"<" and text.find(stopper, end + 1) in (-1, len(text) - 1))
+    return None if is_open and not is_all else _end_of(_BROKEN, text, start)
+
+
+def is_tag(markup: bytes) -> bool:
+    """Whether markup that begins as a tag is one as a whole.
+
+    >>> is_tag(b'<a b=">">'), is_tag(b"<a b='c "), is_tag(b"<a b='c>")
+    (True, False, False)
+    """
+    return _end_of(_TAG, markup, 0) == len(markup) - 1
+
+
+def is_open(text: bytes) -> bool:
+    """Whether a comment, a CDATA section or an instruction has no end.
+
+    >>> is_open(b"<a><?b ?><!-- <?c --></a>"), is_open(b"<a><?b </a>")
+    (False, True)
+    """
+    closings = dict(_ENCLOSED)
+    opening = _OPENING.search(text)
+    while opening is not None:
+        end = text.find(closings[opening[0]], opening.end())
+        if end == -1:
+            return True
+        opening = _OPENING.search(text, end)
+    return False
+
+
+def is_silent(markup: bytes) -> bool:
+    """Whether it is a comment or an instruction."""
+    return markup.startswith((b"<!--", b"<?"))
+
+
+def cdata(markup: bytes) -> bytes:
+    """A CDATA section as text like any other; other markup as it is.
+
+    >>> cdata(b"<![CDATA[1 < 2 & 3]]>")
+    b'1 &lt; 2 &amp; 3'
+    """
+    if not (markup.startswith(b"<![CDATA[") and markup.endswith(b"]]>")):
+        return markup
+    return markup[9:-3].replace(b"&", b"&amp;").replace(b"<", b"&lt;").replace(b">", b"&gt;")
+
+
+def _end_of(pattern: re.Pattern[bytes], text: bytes, start: int) -> int:
+    found = pattern.match(text, start)
+    return found.end() if found else start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartTag:
+    """A start tag, its names and values as they are written."""
+
+    markup: bytes
+    name: bytes
+    attributes: tuple[tuple[bytes, bytes], ...]
+    rest: bytes
+    """What comes after the last attribute that could be read."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Nothing in it was left unread."""
+        return self.rest.strip() in (b">", b"/>")
+
+    @property
+    def is_empty(self) -> bool:
+        """It is an end tag as well."""
+        return self.rest.endswith(b"/>")
+
+    @property
+    def closing(self) -> bytes:
+        return b"</" + self.name + b">"
+
+    def value(self, name: bytes) -> bytes | None:
+        return next((value for known, value in self.attributes if known == name), None)
+
+    def respelled(self) -> StartTag:
+        """The same with a space before each attribute."""
+        return self._spelled(self.attributes)
+
+    def with_attributes(self, attributes: list[tuple[bytes, bytes]]) -> StartTag:
+        """The tag with those instead of its own; itself if they are the same."""
+        return self if attributes == list(self.attributes) else self._spelled(tuple(attributes))
+
+    def _spelled(self, attributes: tuple[tuple[bytes, bytes], ...]) -> StartTag:
+        spelled = (b' %s="%s"' % (name, value.replace(b'"', b"&quot;")) for name, value in attributes)
+        markup = b"<" + self.name + b"".join(spelled) + self.rest
+        return StartTag(markup=markup, name=self.name, attributes=attributes, rest=self.rest)
+
+
+def start_tag(markup: bytes) -> StartTag | None:
+    """The tag that the markup is, or None where it is none.
+
+    >>> start_tag(b"<a b='c' />")
+    StartTag(markup=b"<a b='c' />", name=b'a', attributes=((b'b', b'c'),), rest=b' />')
+    """
+    found = _START.match(markup)
+    if found is None:
+        return None
+    attributes = []
+    position = found.end()
+    while attribute := _ATTRIBUTE.match(markup, position):
+        attributes.append((attribute[1], attribute[2] if attribute[2] is not None else attribute[3]))
+        position = attribute.end()
+    return StartTag(markup=markup, name=found[1], attributes=tuple(attributes), rest=markup[position:])
+
+
+def end_tag(markup: bytes) -> bytes | None:
+    """The name in an end tag, or None where the markup is none."""
+    found = _END.match(markup)
+    return found[1] if found else None
+
+
+class OpenElements:
+    """The elements that are open, and the namespaces that hold inside of them.
+
+    Each prefix has a stack of its own, so that neither depth nor many declarations cost more than their number.
+    """
+
+    def __init__(self, entities: Mapping[str, str], base: str = "") -> None:
+        self._entities = {f"&{name};".encode(): value.encode() for name, value in entities.items()}
+        self._names: list[bytes] = []
+        self._bases = [base]
+        self._declared: list[tuple[bytes, ...]] = []
+        self._namespaces: dict[bytes, list[str]] = {b"xml": [_XML]}
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @property
+    def base(self) -> str:
+        """What references inside the innermost element are relative to (XML Base, section 3)."""
+        return self._bases[-1]
+
+    def names(self) -> list[bytes]:
+        """Of the root first."""
+        return list(self._names)
+
+    def open(self, tag: StartTag) -> None:
+        declared = []
+        base = tag.value(b"xml:base")
+        self._bases.append(self.base if base is None else resolve_and_check(self.base, self._expanded(base)).value)
+        for name, value in tag.attributes:
+            if name == b"xmlns" or name.startswith(b"xmlns:"):
+                prefix = name[6:]
+                self._namespaces.setdefault(prefix, []).append(self._expanded(value))
+                declared.append(prefix)
+        self._names.append(tag.name)
+        self._declared.append(tuple(declared))
+
+    def declare(self, prefix: bytes, namespace: str) -> None:
+        """As if the innermost element had the declaration."""
+        self._namespaces.setdefault(prefix, []).append(namespace)
+        self._declared[-1] += (prefix,)
+
+    def close(self, name: bytes) -> None:
+        """Closes the element of that name and all inside of it; the innermost one, if there is none of that name."""
+        nearest = self._names[: -_NEAR - 1 : -1]
+        self.close_to(len(self._names) - (nearest.index(name) + 1 if name in nearest else 1))
+
+    def close_to(self, depth: int) -> None:
+        while len(self._names) > max(depth, 0):
+            self._names.pop()
+            self._bases.pop()
+            for prefix in self._declared.pop():
+                self._namespaces[prefix].pop()
+
+    def namespace(self, prefix: bytes) -> str:
+        """What a prefix stands for, or "" if for nothing."""
+        held = self._namespaces.get(prefix)
+        return held[-1] if held else ""
+
+    def rdf_prefix(self) -> bytes:
+        """A prefix, not empty, for the names of RDF, or b"" if there is none."""
+        return next(
+            (prefix for prefix, held in self._namespaces.items() if prefix and held[-1:] == [RDF_NAMESPACE]), b""
+        )
+
+    def is_rdf(self, name: bytes, local: bytes, *, is_element: bool = False) -> bool:
+        """Whether a name as it is written means that name of RDF."""
+        prefix, colon, rest = name.rpartition(b":")
+        return rest == local and bool(colon or is_element) and self.namespace(prefix) == RDF_NAMESPACE
+
+    def _expanded(self, value: bytes) -> str:
+        if b"&" in value:
+            for reference, text in self._entities.items():
+                value = value.replace(reference, text)
+        return unescape(value.decode(errors="replace"))

@@ -1,0 +1,121 @@
+"""The nearest marked ancestor of elements of an HTML tree, in time linear in the tree however often it is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Generic, TypeVar
+
+from selectolax.lexbor import LexborNode
+
+from motherlode.model import ContentKind
+from motherlode.model.terms import XSD
+from motherlode.www.document import Document
+from motherlode.www.html_prefilter import Mark as PageMark
+
+Mark = TypeVar("Mark")
+
+
+class Ancestry(Generic[Mark]):
+    """Some elements of a tree bear a mark; any element can be asked for the mark that is nearest above it.
+
+    Every element on the way up is remembered with the answer, so no way is gone twice.
+
+    >>> from selectolax.lexbor import LexborHTMLParser
+    >>> tree = LexborHTMLParser("<section id=s><div><p>x")
+    >>> ancestry = Ancestry({tree.css_first("section").mem_id: "S"}, default="")
+    >>> ancestry.above(tree.css_first("p")), ancestry.above(tree.css_first("section"))
+    ('S', '')
+    """
+
+    __slots__ = ("_default", "_known")
+
+    def __init__(self, marked: Mapping[int, Mark], *, default: Mark) -> None:
+        """The marks by the `mem_id` of their elements."""
+        self._known = {**marked}
+        """The mark that holds below each element that was met."""
+        self._default = default
+
+    def above(self, node: LexborNode) -> Mark:
+        """The mark of the nearest proper ancestor that has one."""
+        parent = node.parent
+        return self._default if parent is None else self.at(parent)
+
+    def at(self, node: LexborNode) -> Mark:
+        """The mark of the element itself, or else of its nearest ancestor."""
+        known = self._known
+        key = node.mem_id
+        if key in known:
+            return known[key]
+        passed = [key]
+        mark = self._default
+        here = node.parent
+        while here is not None:
+            key = here.mem_id
+            if key in known:
+                mark = known[key]
+                break
+            passed.append(key)
+            here = here.parent
+        for key in passed:
+            known[key] = mark
+        return mark
+
+
+def own_language(attributes: Mapping[str, str | None], *, is_xml: bool) -> str | None:
+    """Return the language that an element names for itself; None if it names none.
+
+    Only in XML is `xml:lang` more than a name with a colon, and there it wins (HTML, section 3.2.6.2).
+
+    >>> own_language({"xml:lang": "de", "lang": "en"}, is_xml=True), own_language({"xml:lang": "de"}, is_xml=False)
+    ('de', None)
+    """
+    if is_xml and "xml:lang" in attributes:
+        return (attributes["xml:lang"] or "").strip()
+    return (attributes["lang"] or "").strip() if "lang" in attributes else None
+
+
+def languages(document: Document, *, default: str) -> Callable[[LexborNode], str]:
+    """Tells the language of every element, by the nearest that names one."""
+    root = document.html.root
+    attributes = root.attributes if root is not None else {}
+    is_xml = document.kind is ContentKind.XHTML
+    if not is_xml and "lang" in attributes and PageMark.LANGUAGES not in document.marks:
+        everywhere = (attributes["lang"] or "").strip()
+        return lambda _node: everywhere
+    named = document.html.css(r"[lang], [xml\:lang]" if is_xml else "[lang]")
+    own = ((node.mem_id, own_language(node.attributes, is_xml=is_xml)) for node in named)
+    # in SVG inside HTML, the selector finds `xml:lang`, too
+    return Ancestry({key: language for key, language in own if language is not None}, default=default).at
+
+
+# ── Dates and times as HTML's `time` element holds them, told apart by their form as XML Schema gives it.
+
+_YEAR = r"-?(?:[1-9]\d{3,}|0\d{3})"
+_MONTH = r"(?:0[1-9]|1[0-2])"
+_DATE = rf"{_YEAR}-{_MONTH}-(?:0[1-9]|[12]\d|3[01])"
+_TIME = r"(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?|24:00:00(?:\.0+)?)"
+_ZONE = r"(?:Z|[+-](?:0\d|1[0-3]):[0-5]\d|[+-]14:00)?"
+_DURATION = r"-?P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?=.)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?"
+_FORMS = tuple(
+    (re.compile(pattern, re.ASCII), XSD + name)
+    for pattern, name in (
+        (_DATE + _ZONE, "date"),
+        (f"{_DATE}T{_TIME}{_ZONE}", "dateTime"),
+        (_TIME + _ZONE, "time"),
+        (_DURATION, "duration"),
+        (_YEAR + _ZONE, "gYear"),
+        (f"{_YEAR}-{_MONTH}{_ZONE}", "gYearMonth"),
+    )
+)
+
+
+def time_datatype(text: str) -> str | None:
+    """The datatype that a text has the form of.
+
+    >>> [str(time_datatype(t)).rpartition("#")[2] for t in ("2011-06-28", "2011-06-28T00:00:00Z", "12:00:00", "PT4M")]
+    ['date', 'dateTime', 'time', 'duration']
+    >>> [str(time_datatype(t)).rpartition("#")[2] for t in ("2011", "2011-06", "-PT1.5S", "2011-06-28T00:00", "P", "x")]
+    ['gYear', 'gYearMonth', 'duration', 'None', 'None', 'None']
+    """
+    return next((datatype for pattern, datatype in _FORMS if pattern.fullmatch(text)), None)

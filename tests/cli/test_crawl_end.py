@@ -1,0 +1,139 @@
+"""The last lines of crawls and refreshes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from motherlode.cli.crawl_end import CrawlEnd, RefreshEnd, after_failure
+from motherlode.crawler import Counters, CrawlFolder, CrawlStats, Job
+from motherlode.crawler.stats.counters import Estimate
+from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving
+from tests.crawler.small_web import HOME
+
+
+def stats_of(totals: Counters, *, waiting: int = 0, dried_out: bool = False) -> CrawlStats:
+    left = Estimate(urls=waiting)
+    return CrawlStats(totals=totals, hosts=(), known_urls=0, refused={}, disk=0, left=left, dried_out=dried_out)
+
+
+def end_of(stats: CrawlStats, folder: str = "out", **job: object) -> str:
+    (line,) = CrawlEnd(Job(seeds=(HOME,), **job), CrawlFolder(Path(folder)))(stats)  # type: ignore[arg-type]
+    return line
+
+
+def test_a_crawl_says_why_it_ended_and_how_it_goes_on() -> None:
+    totals = Counters(fetched=1_000, seconds=90.0, bytes=5_000_000)
+    whole = "goes on, with a budget for the whole crawl"
+    assert end_of(stats_of(totals), pages=2_000) == (
+        "nothing is left to fetch; `motherlode crawl --refresh -o out` looks at the pages again"
+    )
+    assert end_of(stats_of(totals), pages=1_000) == (
+        f"the budget is spent (1,000 pages); `motherlode resume out --pages N` {whole}"
+    )
+    assert end_of(stats_of(totals), "a b", pages=1_000, time=60.0, bytes=5_000_000) == (
+        "the budget is spent (1,000 pages 1 min 0 s 5.0 MB); "
+        f"`motherlode resume 'a b' --pages N --time T --bytes B` {whole}"
+    )
+
+
+def test_a_crawl_that_dried_out_goes_on_as_well() -> None:
+    said = end_of(stats_of(Counters(fetched=50), dried_out=True), dry_after=20, dry_below=0.1, pages=50)
+    assert said == (
+        "dried out: fewer than 0.1 of the last 20 requests were finds; "
+        "`motherlode resume out` goes on, for at least as many more"
+    )
+
+
+def test_a_crawl_that_waited_long_enough_for_a_network_says_so() -> None:
+    assert end_of(stats_of(Counters(outages=1, no_network_since=60.0), waiting=5)) == (
+        "no network since 1970-01-01 00:01:00 UTC, and no longer waited for; `motherlode resume out` goes on"
+    )
+
+
+def test_several_shards_are_not_told_to_refresh() -> None:
+    assert end_of(stats_of(Counters()), shards=2) == "nothing is left to fetch"
+
+
+@pytest.mark.parametrize(
+    ("budget", "left", "waiting", "said"),
+    [
+        (
+            12,
+            1,
+            0,
+            "the budget of this refresh is spent (2 pages); `motherlode resume {}` goes on with 1 known page",
+        ),
+        (
+            None,
+            0,
+            7,
+            "all known pages that it was for were looked at; "
+            "`motherlode resume {} --pages N` goes on with 7 URLs that the crawl has left",
+        ),
+        (
+            None,
+            0,
+            0,
+            "all known pages that it was for were looked at; nothing else is left to fetch; "
+            "`motherlode crawl --refresh -o {}` looks again",
+        ),
+    ],
+)
+def test_a_refresh_says_what_it_brought_and_how_it_goes_on(
+    tmp_path: Path, budget: int | None, left: int, waiting: int, said: str
+) -> None:
+    folder = CrawlFolder(tmp_path / "out")
+    folder.create(Job(seeds=(HOME,), pages=10))
+    folder.unlock()
+    before = Counters(fetched=10, refreshed=4, unchanged=3, gone=1)
+    after = stats_of(Counters(fetched=12, refreshed=6, unchanged=4, gone=1), waiting=waiting)
+    job = Job(seeds=(HOME,), pages=budget)
+    end = RefreshEnd(folder=folder, budget=job, before=before, stopped=False, left=left)
+    assert list(end(after)) == [
+        "this refresh: 2 looks at known pages: 1 unchanged, 0 changed, 0 gone, 1 failed",
+        said.format(folder.path),
+    ]
+    assert end.summary(after) == {"fetched": 2, "refreshed": 2, "unchanged": 1, "changed": 0, "gone": 0}
+
+
+def test_a_refresh_that_was_stopped_says_only_what_it_brought(tmp_path: Path) -> None:
+    end = RefreshEnd(folder=CrawlFolder(tmp_path), budget=Job(seeds=(HOME,)), before=Counters(), stopped=True, left=3)
+    (line,) = end(stats_of(Counters(fetched=3, refreshed=1, changed=1)))
+    assert line == "this refresh: 1 look at known pages: 0 unchanged, 1 changed, 0 gone; 2 new pages"
+
+
+async def test_every_refresh_tells_its_own_looks(tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    pages = {f"/{number}": Document(text=f"<p>{number}</p>") for number in range(3)}
+    links = "".join(f'<a href="{path}">x</a>' for path in pages)
+    async with serving(ChangingWeb({"/": Document(text=links), **pages})) as site:
+        await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", out, "--quiet")
+        for _ in range(2):
+            said = await motherlode("crawl", "--refresh", "-o", out, errors=True)
+            assert "this refresh: 4 looks at known pages: 4 unchanged, 0 changed, 0 gone" in said
+            assert "all known pages that it was for were looked at; nothing else is left to fetch" in said
+        assert "8 looks at known pages in all" in said
+        said = await motherlode("crawl", "--refresh", "-o", out, "--pages", "3", errors=True)
+        assert "the budget of this refresh is spent (3 pages)" in said
+        assert f"`motherlode resume {out}` goes on with 1 known page" in said
+        await motherlode("resume", out, "--quiet")
+        assert '"this_refresh": {"fetched": 4' in await motherlode("crawl", "--refresh", "-o", out, "--json")
+
+
+@pytest.mark.parametrize(
+    ("error", "said", "goes_on"),
+    [
+        (OSError("the quad store could not be written: Corruption: block checksum mismatch"), "move it away", False),
+        (OSError("the frontier could not be written: mdb_put: MDB_CORRUPTED: Located page"), "move it away", False),
+        (OSError("No space left on device"), "make space on the disk, then `motherlode resume out` goes on", True),
+        (OSError("out/frontier: Cannot allocate memory"), "memory, then `motherlode resume out` goes on", True),
+        (OSError("the endpoint is gone."), "gone. What was committed is safe: `motherlode resume out` goes on", True),
+    ],
+)
+def test_a_failure_says_that_a_resume_goes_on_only_if_it_does(error: OSError, said: str, *, goes_on: bool) -> None:
+    told = after_failure(error, CrawlFolder(Path("out")), command="resume")
+    assert said in told
+    assert ("goes on" in told) is goes_on
+    assert ("is damaged" in told) is not goes_on

@@ -1,0 +1,133 @@
+"""Watching a crawl: the first interrupt asks it to stop, the second ends it, and its visits are always closed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncGenerator, Iterator
+from types import SimpleNamespace
+
+import pytest
+
+from motherlode.cli import progress as watching
+from motherlode.cli.progress import CrawlProgress, watch
+from motherlode.crawler import Job
+from motherlode.crawler.stats.counters import Counters
+from motherlode.model import Visit
+
+
+def visit_of(number: int) -> Visit:
+    url = "http://a.example/"
+    return Visit(number=number, url=url, host="a.example", arm="", depth=0, parent_url="", score=0, at=0.0)
+
+
+@pytest.fixture(autouse=True)
+def terminal() -> Iterator[None]:
+    """Gives the tests their terminal back, which a hang-up makes the process leave."""
+    kept = [(number, os.dup(number)) for number in (1, 2)]
+    yield
+    for number, copy in kept:
+        os.dup2(copy, number)
+        os.close(copy)
+
+
+class Endless:
+    """A crawl that goes on until it is told to stop, and then for as long as it likes."""
+
+    def __init__(self, *, obeys: bool, by: signal.Signals = signal.SIGINT) -> None:
+        self.stopped = self.closed = False
+        self.shown = 0
+        self.went_on = asyncio.Event()
+        """Long after the signals."""
+        self._obeys = obeys
+        self._by = by
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    async def visits(self) -> AsyncGenerator[Visit, None]:
+        try:
+            while not (self.stopped and self._obeys):
+                self.shown += 1
+                if self.shown == 3 or (self.stopped and self.shown == 6):
+                    os.kill(os.getpid(), self._by)
+                if self.shown == 12:
+                    self.went_on.set()
+                await asyncio.sleep(0.01)
+                yield visit_of(self.shown)
+        finally:
+            self.closed = True
+
+
+async def watched(crawl: Endless) -> bool:
+    waiting = SimpleNamespace(waiting=0, known_urls=0, hosts_known=0)
+    progress = CrawlProgress(Job(seeds=("http://a.example/",)), Counters(), waiting, quiet=True)  # type: ignore[arg-type]
+    return await watch(crawl.visits(), progress, stop=crawl.stop)
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+async def test_the_first_interrupt_lets_what_is_under_way_end(by: signal.Signals) -> None:
+    crawl = Endless(obeys=True, by=by)
+    assert await watched(crawl)
+    assert crawl.stopped and crawl.closed
+    assert crawl.shown < 6
+
+
+async def test_the_second_interrupt_ends_what_does_not_end() -> None:
+    crawl = Endless(obeys=False)
+    assert await watched(crawl)
+    assert crawl.closed
+    assert crawl.shown >= 6
+
+
+async def test_a_crawl_that_ends_by_itself_was_not_stopped() -> None:
+    crawl = Endless(obeys=True)
+    crawl.stopped = True
+    assert not await watched(crawl)
+    assert crawl.closed
+
+
+async def test_time_passes_for_the_progress_although_no_visit_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "_TICK_SECONDS", 0.01)
+    ticks = 0
+
+    class Counting(CrawlProgress):
+        def tick(self) -> None:
+            nonlocal ticks
+            ticks += 1
+
+    async def nothing() -> AsyncGenerator[Visit, None]:
+        await asyncio.sleep(0.2)
+        return
+        yield visit_of(1)
+
+    waiting = SimpleNamespace(waiting=0, known_urls=0, hosts_known=0)
+    progress = Counting(Job(seeds=("http://a.example/",)), Counters(), waiting, quiet=True)  # type: ignore[arg-type]
+    assert not await watch(nothing(), progress, stop=lambda: None)
+    seen = ticks
+    assert seen >= 3
+    await asyncio.sleep(0.05)
+    assert ticks == seen, "it ends with the crawl"
+
+
+async def test_a_hang_up_that_is_sent_twice_does_not_cut_short_what_is_under_way() -> None:
+    crawl = Endless(obeys=False, by=signal.SIGHUP)
+    visits = asyncio.create_task(watched(crawl))
+    await crawl.went_on.wait()
+    assert crawl.stopped and not visits.done()
+    os.kill(os.getpid(), signal.SIGINT)
+    assert await visits
+
+
+async def test_under_nohup_a_hang_up_is_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        crawl = Endless(obeys=True, by=signal.SIGHUP)
+        visits = asyncio.create_task(watched(crawl))
+        await crawl.went_on.wait()
+        assert not crawl.stopped and not visits.done()
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert await visits
+    finally:
+        signal.signal(signal.SIGHUP, before)

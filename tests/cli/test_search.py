@@ -1,0 +1,130 @@
+"""`search` in this process, on a small folder; `test_looking` does it as a user types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from motherlode.cli.search import search, short
+from motherlode.crawler import CrawlFolder, Job
+from motherlode.index import QuadStore
+from motherlode.index.fulltext import SearchableStore, WordIndex
+from tests.index.fakes import record, says
+
+NAME = "<http://schema.org/name>"
+TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+app = typer.Typer()
+app.command()(search)
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines are folded at the width of the terminal, which is the user's."""
+    monkeypatch.setenv("COLUMNS", "160")
+
+
+def ask(folder: Path, *arguments: str, expect: int = 0) -> str:
+    done = CliRunner().invoke(app, [str(folder), *arguments])
+    assert done.exit_code == expect, done.output
+    return done.output
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> CrawlFolder:
+    made = CrawlFolder(tmp_path / "out")
+    made.create(Job(seeds=("http://a.test/",)))
+    made.unlock()
+    words, quads = WordIndex(made.words), QuadStore(made.store)
+    store = SearchableStore(quads, words)
+    soup = ("<http://ex.org/soup>", TYPE, "<http://schema.org/Recipe>", "")
+    store.write(
+        [
+            record("http://a.test/", says("soup", "[red]Tomato[/red] soup", predicate=NAME), soup),
+            record("http://b.test/", says("soup", "Tomato soup"), says("bread", "Tomato bread")),
+        ]
+    )
+    store.flush()
+    words.close()
+    quads.close()
+    return made
+
+
+def test_a_type_that_can_never_fit_is_told_with_the_known_prefixes(folder: CrawlFolder) -> None:
+    told = ask(folder.path, "tomato", "--type", "foo:Bar", expect=2)
+    assert "--type: the prefix of 'foo:Bar' is not known" in told
+    assert "schema" in told
+    assert "cannot be read" not in told
+
+
+def test_finds_are_told_with_name_type_page_and_how_many_say_so(folder: CrawlFolder) -> None:
+    lines = [line.strip() for line in ask(folder.path, "tomato", "soup").splitlines()]
+    assert lines[0] == "1. [red]Tomato[/red] soup  schema:Recipe", "what a page says is no markup"
+    assert lines[1] == "http://ex.org/soup"
+    assert lines[2] == "schema:name: [red]Tomato[/red] soup"
+    assert lines[3] == "on http://a.test/ and 1 more"
+    assert not any("bread" in line for line in lines)
+
+
+def test_json_has_what_was_asked_and_every_find(folder: CrawlFolder) -> None:
+    told = json.loads(ask(folder.path, "tomato", "--json", "--limit", "1"))
+    assert (told["words"], told["count"], len(told["results"])) == ("tomato", 1, 1)
+    told = json.loads(ask(folder.path, "tomato", "--json", "--type", "schema:Recipe"))
+    assert [one["subject"] for one in told["results"]] == ["http://ex.org/soup"]
+    told = json.loads(ask(folder.path, "nothingofthekind", "--json"))
+    assert told == {"words": "nothingofthekind", "count": 0, "results": []}
+
+
+def test_nothing_found_is_no_error(folder: CrawlFolder) -> None:
+    assert "nothing was found" in ask(folder.path, "nothingofthekind")
+
+
+def test_an_index_can_be_made_anew_with_or_without_words_to_look_for(folder: CrawlFolder) -> None:
+    for path in sorted(folder.words.iterdir()):
+        path.unlink()
+    folder.words.rmdir()
+    assert "--rebuild" in ask(folder.path, "tomato", expect=2)
+    assert "the words of 2 pages" in ask(folder.path, "--rebuild")
+    assert "http://ex.org/bread" in ask(folder.path, "bread", "--rebuild")
+
+
+def test_a_crawl_that_runs_keeps_its_index(folder: CrawlFolder) -> None:
+    folder.lock()
+    assert "another process is crawling" in " ".join(ask(folder.path, "--rebuild", expect=2).split())
+    folder.unlock()
+    ask(folder.path, "--rebuild")
+
+
+def test_an_index_that_is_broken_is_told_with_what_to_do(folder: CrawlFolder) -> None:
+    (folder.words / "meta.json").write_text("{")
+    assert "--rebuild" in ask(folder.path, "tomato", expect=1)
+
+
+def test_wrong_use_says_what_to_do(folder: CrawlFolder, tmp_path: Path) -> None:
+    assert "no words to look for" in ask(folder.path, expect=2)
+    assert "holds no crawl" in " ".join(ask(tmp_path / "none", "x", expect=2).split())
+
+
+@pytest.mark.parametrize(
+    ("iri", "name"),
+    [
+        ("http://schema.org/name", "schema:name"),
+        ("http://schema.org/", "http://schema.org/"),
+        ("urn:x", "urn:x"),
+        ("", ""),
+    ],
+)
+def test_iris_for_people(iri: str, name: str) -> None:
+    assert short(iri) == name
+
+
+def test_without_a_terminal_lines_are_whole(folder: CrawlFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    assert "   schema:name: [red]Tomato[/red] soup\n" in ask(folder.path, "tomato", "soup")
+
+
+def test_blanks_are_no_words(folder: CrawlFolder) -> None:
+    assert "no words to look for" in ask(folder.path, " ", expect=2)

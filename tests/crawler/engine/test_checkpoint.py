@@ -1,0 +1,76 @@
+"""Checkpoints: often while they are cheap, seldom where they take long, and whole at the end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from motherlode.crawler import Counters, CrawlFolder, Job
+from motherlode.crawler.engine.checkpoint import LEAST_SECONDS, MOST_SECONDS, Checkpointer, close
+from motherlode.crawler.engine.factory import assemble
+from motherlode.crawler.stats.counters import Estimator
+from motherlode.frontier import LmdbStorage
+from motherlode.index import BatchWriter
+from tests.crawler.small_web import HOME, crawled, small_web
+
+
+class Clock:
+    """Goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Flushing:
+    """A writer of which only this is asked: to have written everything, which takes its time."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock, self.seconds, self.flushes = clock, seconds, 0
+
+    async def flush(self) -> None:
+        self.flushes += 1
+        self._clock.now += self.seconds
+
+
+async def flushes_in(folder: Path, web: Path, *, each_takes: float, seconds: float) -> int:
+    """How many checkpoints there are in so many seconds of a crawl that is asked all the time."""
+    job = Job(seeds=(HOME,), web=str(web), workers=1, words=False)
+    made = CrawlFolder(folder)
+    made.create(job)
+    assembled = assemble(job, made)
+    clock = Clock()
+    writer = Flushing(clock, each_takes)
+    parts = replace(assembled.crawl._parts, writer=cast(BatchWriter, writer))
+    checkpoints = Checkpointer(parts, Counters(), Estimator(), clock=clock)
+    end = clock.now + seconds
+    while clock.now < end:
+        clock.now += 0.05
+        await checkpoints.take_when_due(dried_out=False)
+    await close(assembled.crawl._parts, assembled.crawl._checkpoints, dried_out=False, spoiled=False)
+    made.unlock()
+    return writer.flushes
+
+
+async def test_checkpoints_are_frequent_while_they_are_cheap(tmp_path: Path) -> None:
+    web = small_web(tmp_path / "web.warc.gz")
+    cheap = await flushes_in(tmp_path / "cheap", web, each_takes=0.001, seconds=30)
+    assert 25 / LEAST_SECONDS <= cheap <= 30 / LEAST_SECONDS
+
+
+async def test_checkpoints_that_take_long_are_seldom(tmp_path: Path) -> None:
+    web = small_web(tmp_path / "web.warc.gz")
+    dear = await flushes_in(tmp_path / "dear", web, each_takes=1.0, seconds=60)
+    assert 60 / (MOST_SECONDS + 1.1) - 1 <= dear <= 60 / MOST_SECONDS + 1
+
+
+def test_the_last_checkpoint_holds_everything(tmp_path: Path) -> None:
+    folder, totals = crawled(tmp_path / "crawl", small_web(tmp_path / "web.warc.gz"), policy="bandit:success-rate")
+    ledger = LmdbStorage(folder.frontier, read_only=True)
+    assert totals.fetched > 20
+    assert sum(1 for _ in ledger.visits()) == totals.fetched
+    assert all(ledger.note(name) for name in ("totals", "policy", "traps", "tallies", "estimate"))
+    ledger.close()

@@ -1,0 +1,66 @@
+"""What a crawl asks of its neighbours, and when: which links are its own, and what is lasting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from motherlode.crawler import CrawlFolder, Job
+from motherlode.crawler.engine.factory import assemble
+from motherlode.frontier import Entry, FrontierStorage
+from motherlode.model import Link, Parent
+from motherlode.www.urls import host_of
+from tests.crawler.small_web import HOME, small_web
+
+
+class Diary:
+    """Owns all hosts but b.example, and writes down what is asked of it."""
+
+    def __init__(self, ledger: FrontierStorage) -> None:
+        self._ledger = ledger
+        self.lines: list[str] = []
+        self.sent: list[tuple[str, str]] = []
+        self.known_elsewhere = False
+
+    def keep_own(self, links: Sequence[Link], parent: Parent | None, entry: Entry | None) -> Sequence[Link]:
+        foreign = [link for link in links if host_of(link.url) == "b.example"]
+        self.sent += [(host_of(link.url), "" if parent is None else parent.url) for link in foreign]
+        return [link for link in links if link not in foreign]
+
+    def seal(self) -> None:
+        self.lines.append("seal")
+        self._ledger.put_note("of a neighbour", b"sealed")
+
+    def committed(self) -> None:
+        self.lines.append("committed")
+
+    def close(self) -> None:
+        self.lines.append("close")
+        self.known_elsewhere = any(self._ledger.known_of(["http://b.example/", "https://b.example/"]))
+
+
+async def test_links_of_others_are_left_to_them_and_every_commit_is_sealed_first(tmp_path: Path) -> None:
+    web = small_web(tmp_path / "web.warc.gz", items=2, plain=1)
+    job = Job(seeds=(HOME,), web=str(web), delay=0.0, workers=1, words=False, policy="bfs")
+    folder, diaries = CrawlFolder(tmp_path / "crawl"), list[Diary]()
+    folder.create(job)
+
+    def join(ledger: FrontierStorage, _reason: Callable[[str], str]) -> Diary:
+        diaries.append(Diary(ledger))
+        return diaries[0]
+
+    assembled = assemble(job, folder, join=join)
+    visits = 0
+    async for _ in assembled.crawl.visits(assembled.seeds):
+        visits += 1
+        if assembled.crawl.idle:
+            assembled.crawl.stop()
+    folder.unlock()
+    (diary,) = diaries
+    assert visits == 7, "home, three pages, two redirects and a gap"
+    assert diary.sent == [("b.example", HOME)]
+    assert not diary.known_elsewhere
+    assert diary.lines[-1] == "close"
+    turns = diary.lines[:-1]
+    assert turns
+    assert turns == ["seal", "committed"] * (len(turns) // 2)

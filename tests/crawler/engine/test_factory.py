@@ -1,0 +1,208 @@
+"""From a job to a crawl: what is refused before anything is made, and what the parts are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from motherlode import __version__
+from motherlode.crawler import CrawlFolder, Job, JobError, canonical_seeds, check
+from motherlode.crawler.engine.factory import Assembled, _instructions, _learner, assemble
+from motherlode.frontier import LmdbStorage
+from motherlode.index import PROVENANCE, QuadStore
+from motherlode.model import Visit
+from motherlode.policies.motherlode import Motherlode
+from motherlode.www.urls import ScopeRule
+from tests.crawler.changing_web import ChangingWeb, Document, serving
+from tests.crawler.small_web import HOME, crawled, small_web
+
+# ── seeds ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_seeds_are_spelled_as_the_frontier_spells_them_and_each_is_there_once() -> None:
+    given = ("HTTP://A.example:80/x/../y#z", "a.example/y", "https://a.example/y", "//b.example", "localhost:8080")
+    assert canonical_seeds(given) == (
+        "http://a.example/y",
+        "https://a.example/y",
+        "https://b.example/",
+        "https://localhost:8080/",
+    )
+
+
+def test_a_file_that_is_no_recorded_web_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    file = tmp_path / "seeds.txt"
+    file.write_text(HOME, encoding="utf-8")
+    with pytest.raises(JobError, match="is it a WARC file"):
+        check(Job(seeds=(HOME,), web=str(file)))
+    check(Job(seeds=(HOME,), web=str(small_web(tmp_path / "web.warc.gz"))))
+
+
+@pytest.mark.parametrize("seed", ["/md3", "./seeds.txt", "../seeds", "~/seeds.txt", "C:\\seeds.txt", "\\\\host\\seeds"])
+def test_a_path_is_not_taken_for_a_host(seed: str) -> None:
+    with pytest.raises(JobError, match=r"is a path and no URL; .*--seeds FILE"):
+        canonical_seeds((seed,))
+
+
+@pytest.mark.parametrize("seed", ["ftp://a.example/", "mailto:ann@a.example", "http://", "a b"])
+def test_a_seed_that_is_no_address_is_named(seed: str) -> None:
+    with pytest.raises(JobError, match="is not an http or https URL") as caught:
+        canonical_seeds(("http://good.example/", seed))
+    assert repr(seed) in str(caught.value)
+
+
+def test_what_stands_behind_a_tab_is_no_part_of_a_url() -> None:
+    with pytest.raises(JobError, match="has a tab in it: one URL a line"):
+        canonical_seeds(("http://a.example/\tscore=2.5",))
+
+
+def test_of_a_seed_that_is_too_long_the_beginning_is_named() -> None:
+    with pytest.raises(JobError, match=r"xxx'… is longer than the 4096 characters") as caught:
+        canonical_seeds(("http://a.example/" + 5000 * "x",))
+    assert len(str(caught.value)) < 200
+
+
+# ── what is refused ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"seeds": ()}, "no seeds"),
+        ({"scope": "("}, "scope"),
+        ({"allow": ("home",)}, "home"),
+        ({"hosts": {"a.example": "nowhere"}}, "nowhere"),
+        ({"web": "missing.warc.gz"}, "missing.warc.gz cannot be read"),
+        (
+            {"sinks": ({"kind": "update", "url": "http://127.0.0.1/", "token_env": "MOTHERLODE_NO_SUCH_VARIABLE"},)},
+            "MOTHERLODE_NO_SUCH_VARIABLE",
+        ),
+    ],
+)
+def test_what_would_stop_a_crawl_is_told_before_it_begins(change: dict[str, object], said: str) -> None:
+    job = Job(seeds=("http://a.example/",))
+    check(job)
+    with pytest.raises(JobError, match=said):
+        check(replace(job, **change))  # type: ignore[arg-type]
+
+
+async def test_a_web_that_is_no_recording_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "web.warc.gz").write_bytes(b"no recording")
+    job = Job(seeds=(HOME,), web=str(tmp_path / "web.warc.gz"))
+    folder = CrawlFolder(tmp_path / "out")
+    folder.create(job)
+    with pytest.raises(JobError):
+        assemble(job, folder)
+    folder.unlock()
+    assert not folder.store.exists()
+
+
+# ── what the parts are told ──────────────────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def assembled(job: Job, path: Path) -> Iterator[Assembled]:
+    folder = CrawlFolder(path)
+    folder.create(job)
+    try:
+        yield assemble(job, folder)
+    finally:
+        folder.unlock()
+
+
+async def visits(made: Assembled) -> list[Visit]:
+    return [visit async for visit in made.crawl.visits(made.seeds)]
+
+
+async def test_site_owners_read_who_asks_and_whom_to_write_to(tmp_path: Path) -> None:
+    async with serving(ChangingWeb({"/": Document("<p>")})) as site:
+        job = Job(
+            seeds=(f"{site.root}/",), allow=("127.0.0.0/8",), delay=0.0, workers=1, words=False, contact="c@d.org"
+        )
+        with assembled(job, tmp_path / "out") as made:
+            await visits(made)
+    assert {asked.headers["User-Agent"] for asked in site.log} == {f"Motherlode/{__version__} (+c@d.org)"}
+
+
+async def test_nothing_private_is_asked_where_the_job_does_not_allow_it(tmp_path: Path) -> None:
+    async with serving(ChangingWeb({"/": Document("<p>")})) as site:
+        job = Job(seeds=(f"{site.root}/",), delay=0.0, workers=1, words=False)
+        with assembled(job, tmp_path / "out") as made:
+            assert await visits(made) == []
+            assert made.frontier.refused.total() == 1
+    assert site.log == []
+
+
+def test_a_recorded_web_needs_no_journal_and_is_not_waited_for(tmp_path: Path) -> None:
+    web = small_web(tmp_path / "web.warc.gz")
+    folder, totals = crawled(tmp_path / "out", web, retry_wait=1000.0)
+    assert totals.failures["not-found"] >= 1
+    assert totals.seconds < 100
+    assert not folder.journal.exists()
+
+
+def test_every_run_is_on_record_with_what_it_was_asked_for(tmp_path: Path) -> None:
+    web = small_web(tmp_path / "web.warc.gz")
+    for pages in (3, 6):
+        folder, _ = crawled(tmp_path / "out", web, target="jsonld", policy="bfs", pages=pages)
+    store = QuadStore(folder.store, read_only=True)
+    text = f"SELECT ?run ?target {{ GRAPH <{PROVENANCE}> {{ ?run ml:target ?target ; ml:policy 'bfs' }} }}"
+    rows = [(row["run"], row["target"].value) for row in store.query(text)]  # type: ignore[union-attr, index]
+    assert len({run for run, _ in rows}) == 2
+    assert {target for _, target in rows} == {"jsonld"}
+
+
+def test_pages_that_the_store_has_lost_are_fetched_again_and_that_is_told(tmp_path: Path) -> None:
+    web = small_web(tmp_path / "web.warc.gz", items=3, plain=0)
+    folder, before = crawled(tmp_path / "out", web)
+    pages = before.fetched - before.redirects - sum(before.failures.values())
+    folder.store.rename(tmp_path / "lost")
+    _, after = crawled(tmp_path / "out", web)
+    assert after.fetched - before.fetched >= pages > 3
+    assert any("missing in the quad store" in told for told in after.problems)
+
+
+@pytest.mark.parametrize(
+    ("budget", "choosy"),
+    [
+        ({"pages": 100}, 0.65),
+        ({"pages": 100, "delay": 0.0}, 0.85),
+        ({"pages": 100, "delay": 0.0, "choosy": 0.0}, 0.0),
+        ({"bytes": 100, "choosy": 0.8}, 0.8),
+        ({"pages": 100, "time": 60.0}, 0.0),
+        ({"time": 60.0}, 0.0),
+        ({}, 0.0),
+    ],
+)
+def test_good_hosts_are_waited_for_where_requests_are_scarce_and_time_is_not(
+    tmp_path: Path, budget: dict[str, float], choosy: float
+) -> None:
+    ledger = LmdbStorage(tmp_path / "frontier")
+    policy = _learner(Job(seeds=(HOME,), **budget), ledger)  # type: ignore[arg-type]
+    ledger.close()
+    assert isinstance(policy, Motherlode)
+    assert policy.choosy == choosy
+
+
+@pytest.mark.parametrize(("policy", "is_brief"), [("motherlode", True), ("bfs", True), ("ldcoc:trpx", False)])
+def test_links_are_described_again_for_policies_that_ask_for_it(policy: str, is_brief: bool) -> None:  # noqa: FBT001
+    instructions = _instructions(Job(seeds=(HOME,), policy=policy), ScopeRule("host"))
+    assert instructions.is_brief is is_brief
+    assert instructions.scope.is_everything is not is_brief
+
+
+def test_links_of_a_recorded_web_are_judged_when_they_are_spelled_as_it_does() -> None:
+    job = Job(seeds=(HOME,), web="sites.warc.gz")
+    assert _instructions(job, ScopeRule("host")).scope.is_everything
+
+
+def test_the_policy_of_a_crawl_knows_what_is_looked_for(tmp_path: Path) -> None:
+    ledger = LmdbStorage(tmp_path)
+    aimed, other = (_learner(Job(seeds=(HOME,), target=target), ledger) for target in ("rdf", "any"))
+    assert isinstance(aimed, Motherlode) and isinstance(other, Motherlode)
+    assert "ext .ttl" in aimed.beliefs.chances.hunches
+    assert not other.beliefs.chances.hunches
+    ledger.close()

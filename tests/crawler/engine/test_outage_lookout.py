@@ -1,0 +1,262 @@
+"""Who is heard, who is asked, and by whose clocks; on a real frontier and a made-up network."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import pytest
+
+from motherlode.crawler.engine.outage import (
+    ListeningFetcher,
+    NetworkState,
+    Origins,
+    OutageMonitor,
+    Verdict,
+    is_sign_of_life,
+)
+from motherlode.fetch import RobotsRules
+from motherlode.frontier import Entry, Frontier, Lease, MemoryStorage, Politeness
+from motherlode.model import Failure, FailureKind, Fetched, Link, LinkSource, Page, Request, RequestKind
+from motherlode.policies import policy_from
+
+UNIT = 0.05
+ENTRY = Entry(url="http://h1.example/", arm="", score=0.0, sequence=1)
+
+
+class Network:
+    """Hosts `h0.example` at 198.51.0.1, `h1.example` at 198.51.1.1 and so on, which can go away."""
+
+    def __init__(self) -> None:
+        self.is_up = True
+        self.dead: set[str] = set()
+        self.log: list[tuple[float, str]] = []
+
+    async def fetch(self, request: Request) -> Fetched:
+        self.log.append((time.monotonic(), request.url))
+        await asyncio.sleep(0)
+        host = request.url.split("/")[2]
+        if not self.is_up or host in self.dead:
+            return Failure(url=request.url, kind=FailureKind.CONNECT, detail="no route", silent=True)
+        return Page(url=request.url, status=200, address=address_of(host), body=b"", fetched_at=time.time())
+
+    async def close(self) -> None: ...
+
+
+def address_of(host: str) -> str:
+    return f"198.51.{host.partition('.')[0].removeprefix('dead').removeprefix('h')}.1"
+
+
+class Crawl:
+    """As much of one as a lookout sees."""
+
+    def __init__(self, *, delay: float = 0.0) -> None:
+        self.network = Network()
+        self.outlook = NetworkState(unit=UNIT)
+        self.listener = ListeningFetcher(self.network, self.outlook)
+        self.frontier = Frontier(
+            ledger=MemoryStorage(),
+            policy=policy_from("bfs"),
+            scope=lambda url: "",
+            read_rules=RobotsRules,
+            politeness=Politeness(delay=delay, by_address=True, retry_wait=UNIT),
+        )
+        self.lookout = OutageMonitor(self.outlook, self.listener, self.frontier, resolve=self.resolve, unit=UNIT)
+
+    async def resolve(self, url: str) -> str:
+        return address_of(url.split("/")[2])
+
+    def offer(self, *hosts: str) -> None:
+        links = [Link(url=f"http://{host}/1", source=LinkSource.SEED) for host in hosts]
+        self.frontier.offer(links, parent=None, entry=None)
+
+    async def turn(self) -> tuple[Lease, Fetched]:
+        """A request for what the frontier hands out next, all but settled."""
+        while (ticket := self.frontier.next(time.time())) is None or ticket.kind is RequestKind.RESOLVE:
+            if ticket is None:
+                await asyncio.sleep(0.005)
+            else:
+                self.frontier.resolved(ticket, await self.resolve(ticket.url))
+        fetched = await self.listener.fetch(Request(url=ticket.url, kind=ticket.kind))
+        self.frontier.answered(ticket, time.time(), address=fetched.address)
+        self.lookout.note(ticket, fetched)
+        return ticket, fetched
+
+    async def fail(self, *hosts: str) -> list[tuple[Lease, Failure]]:
+        self.offer(*hosts)
+        found = []
+        for _ in hosts:
+            ticket, fetched = await self.turn()
+            assert isinstance(fetched, Failure)
+            found.append((ticket, fetched))
+        return found
+
+    async def tended_until(self, true: Callable[[], bool], *, seconds: float = 3.0) -> None:
+        ends = time.monotonic() + seconds
+        while not true():
+            assert time.monotonic() < ends
+            self.lookout.tend(lambda: None)
+            await asyncio.sleep(0.002)
+
+    def asked(self) -> list[str]:
+        return [url for _, url in self.network.log]
+
+
+async def met(crawl: Crawl, *hosts: str) -> None:
+    """Hosts answer, as witnesses must have."""
+    crawl.offer(*hosts)
+    for _ in range(2 * len(hosts)):
+        ticket, fetched = await crawl.turn()
+        assert isinstance(fetched, Page)
+        if ticket.kind is RequestKind.ROBOTS:
+            crawl.frontier.introduce(ticket, b"User-agent: *\nDisallow: /2", time.time())
+        else:
+            crawl.frontier.done(ticket)
+    crawl.network.log.clear()
+
+
+@pytest.mark.parametrize(
+    ("fetched", "alive"),
+    [
+        (Page(url="u", status=200), True),
+        (Failure(url="u", kind=FailureKind.SERVER_ERROR, status=500), True),
+        (Failure(url="u", kind=FailureKind.CONNECT), True),
+        (Failure(url="u", kind=FailureKind.RESET), True),
+        (Failure(url="u", kind=FailureKind.CONNECT, silent=True), False),
+        (Failure(url="u", kind=FailureKind.TIMEOUT, silent=True), False),
+        (Failure(url="u", kind=FailureKind.DNS), False),
+        (Failure(url="u", kind=FailureKind.GUARD), False),
+    ],
+)
+def test_a_sign_of_life_is_what_came_over_the_network(*, fetched: Fetched, alive: bool) -> None:
+    assert is_sign_of_life(fetched) is alive
+
+
+def test_one_origin_a_network_and_only_the_last_ones() -> None:
+    origins = Origins()
+    for number in range(100):
+        origins.keep(str(number % 50), f"http://h{number}.example")
+    assert len(origins) == 32
+    assert origins.choose(2) == ["http://h99.example", "http://h98.example"]
+    assert origins.choose(1) == ["http://h97.example"], "each once before one is asked twice"
+    every = {str(number) for number in range(50)}
+    assert len(origins.choose(3, unless=every)) == 3, "better those than nobody"
+    assert Origins().choose(3) == []
+
+
+async def test_a_living_witness_makes_silence_count() -> None:
+    crawl = Crawl()
+    await met(crawl, "h1.example")
+    crawl.network.dead = {"dead5.example", "dead6.example", "dead7.example"}
+    began = time.monotonic()
+    failed = await crawl.fail(*sorted(crawl.network.dead))
+    ended = time.monotonic()
+    assert crawl.lookout.verdict(failed[0][1], began=began, ended=ended) is Verdict.WAITS
+    crawl.network.log.clear()
+    await crawl.tended_until(lambda: len(crawl.network.log) > 0)
+    await crawl.tended_until(lambda: not crawl.lookout.stands_still)
+    assert crawl.asked() == ["http://h1.example/robots.txt"]
+    assert crawl.lookout.verdict(failed[0][1], began=began, ended=ended) is Verdict.COUNTS
+    assert crawl.lookout.outages == 0
+
+
+async def test_without_a_network_witnesses_are_asked_in_turn_until_one_answers() -> None:
+    crawl = Crawl()
+    await met(crawl, *(f"h{number}.example" for number in range(8)))
+    crawl.network.is_up = False
+    failed = await crawl.fail("new20.example", "new21.example", "new22.example")
+    crawl.network.log.clear()
+    await crawl.tended_until(lambda: crawl.lookout.since is not None)
+    assert crawl.lookout.stands_still
+    assert len(crawl.network.log) == 3
+    assert crawl.lookout.verdict(failed[0][1], began=0.0, ended=time.monotonic()) is Verdict.UNCOUNTED
+    no_name = Failure(url="http://x.example/", kind=FailureKind.DNS)
+    assert crawl.lookout.verdict(no_name, began=0.0, ended=time.monotonic()) is Verdict.UNCOUNTED
+    await crawl.tended_until(lambda: len(crawl.network.log) >= 7)
+    assert len(set(crawl.asked())) >= 7, "nobody twice"
+    assert all(url.endswith("/robots.txt") for url in crawl.asked())
+    since = crawl.lookout.since
+    assert since is not None and abs(since - time.time()) < 60
+    crawl.network.is_up = True
+    await crawl.tended_until(lambda: crawl.lookout.since is None)
+    assert not crawl.lookout.stands_still
+    assert (crawl.lookout.outages, crawl.lookout.seconds > 0) == (1, True)
+    await crawl.lookout.close()
+
+
+async def test_a_witness_is_asked_by_its_own_clock() -> None:
+    crawl = Crawl(delay=0.08)
+    await met(crawl, "h1.example")
+    met_at = time.monotonic()
+    crawl.network.dead = {"dead5.example", "dead6.example", "dead7.example"}
+    await crawl.fail(*sorted(crawl.network.dead))
+    crawl.network.log.clear()
+    await crawl.tended_until(lambda: len(crawl.network.log) > 0)
+    assert crawl.network.log[0][0] - met_at >= 0.07, "0.08 from when it answered"
+    await crawl.lookout.close()
+
+
+async def test_a_witness_that_holds_a_page_can_be_asked_although_the_page_may_not_go() -> None:
+    crawl = Crawl()
+    crawl.offer("h1.example")
+    ticket, _ = await crawl.turn()
+    crawl.frontier.introduce(ticket, b"", time.time())
+    answer = await crawl.lookout._polite.fetch(
+        Request(url="http://h1.example/robots.txt", kind=RequestKind.ERRAND), wait_until=time.time() + 0.5
+    )
+    assert isinstance(answer, Page)
+    page, _ = await crawl.turn()
+    assert page.url == "http://h1.example/1", "the page that was held goes next"
+
+
+async def test_where_nobody_ever_answered_the_silent_are_asked_again_and_then_taken_for_dead() -> None:
+    crawl = Crawl()
+    crawl.network.is_up = False
+    failed = await crawl.fail("h1.example", "h2.example", "h3.example")
+    await crawl.tended_until(lambda: crawl.lookout.since is not None)
+    for ticket, failure in failed:
+        crawl.frontier.put_back(ticket, failure.kind, time.time())
+    crawl.network.log.clear()
+    await crawl.tended_until(lambda: crawl.lookout.since is None, seconds=10.0)
+    assert 0 < len(crawl.network.log) < 20
+    assert crawl.lookout.verdict(failed[0][1], began=0.0, ended=time.monotonic()) is Verdict.COUNTS
+    assert not crawl.lookout.is_spent
+
+
+async def test_after_a_resume_those_who_answered_before_are_called_up() -> None:
+    crawl = Crawl()
+    await met(crawl, "h1.example", "h2.example", "h3.example")
+    crawl.listener.witnesses.__init__()  # type: ignore[misc]
+    crawl.network.is_up = False
+    await crawl.fail("new20.example", "new21.example", "new22.example")
+    crawl.network.log.clear()
+    await crawl.tended_until(lambda: crawl.lookout.since is not None)
+    assert set(crawl.asked()) == {f"http://h{number}.example/robots.txt" for number in (1, 2, 3)}
+    await crawl.lookout.close()
+
+
+async def test_silence_that_a_killed_run_left_in_its_journal_says_nothing_now() -> None:
+    crawl = Crawl()
+    crawl.offer("h1.example")
+    ticket, _ = await crawl.turn()
+    recalled = Failure(url=ticket.url, kind=FailureKind.CONNECT, silent=True, recalled=True)
+    for _ in range(5):
+        crawl.lookout.note(ticket, recalled)
+    assert crawl.outlook.silent_networks == frozenset()
+    assert crawl.lookout.verdict(recalled, began=0.0, ended=0.0) is Verdict.UNCOUNTED
+
+
+async def test_closing_ends_a_round_that_waits() -> None:
+    crawl = Crawl(delay=0.02)
+    await met(crawl, "h1.example")
+    crawl.frontier.slow_down(
+        Lease(url="http://h1.example/", host="h1.example", kind=RequestKind.PAGE, entry=ENTRY),
+        time.time(),
+        retry_after=60,
+    )
+    crawl.network.dead = {"dead5.example", "dead6.example", "dead7.example"}
+    await crawl.fail(*sorted(crawl.network.dead))
+    crawl.lookout._wait = 60.0
+    await crawl.tended_until(lambda: crawl.lookout.stands_still)
+    await asyncio.wait_for(crawl.lookout.close(), 1.0)

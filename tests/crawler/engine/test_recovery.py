@@ -1,0 +1,146 @@
+"""Opening what an earlier run left; `test_trouble` does it to whole crawls, by command."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import lmdb
+import msgspec
+import pytest
+
+from motherlode.crawler import CrawlFolder
+from motherlode.crawler.engine.recovery import open_ledger, open_store, requeue_lost
+from motherlode.frontier import LmdbStorage, UrlState
+from motherlode.index import LocalStore, PageRecord, QuadStore, StoreClient
+from motherlode.index.snapshot import DamagedError, is_full_disk
+from motherlode.model import FailureKind, Visit
+from tests.frontier.fakes import entry
+from tests.index.fakes import record, says
+
+
+def caused(error: Exception, cause: Exception) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "full"),
+    [
+        (OSError(errno.ENOSPC, "kein Platz"), True),
+        (OSError("IO error: No space left on device: While appending to file"), True),
+        (RuntimeError("database or disk full"), True),
+        (caused(OSError("the writer failed"), OSError("No space left on device")), True),
+        (OSError(errno.EACCES, "Permission denied"), False),
+        (caused(OSError("the writer failed"), ValueError("bad")), False),
+    ],
+)
+def test_a_full_disk_is_known_by_its_number_or_its_words(error: Exception, *, full: bool) -> None:
+    assert is_full_disk(error) is full
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_damaged_store_is_an_error_that_says_what_to_do(tmp_path: Path, *, kept: bool) -> None:
+    folder = CrawlFolder(tmp_path)
+    folder.store.mkdir()
+    (folder.store / "CURRENT").write_text("no such manifest\n")
+    if kept:
+        folder.warc.mkdir()
+    with pytest.raises(DamagedError, match="quad store") as caught:
+        open_store(folder)
+    assert f"motherlode resume {tmp_path}" in str(caught.value)
+    assert ("--web FILE.warc.gz" in str(caught.value)) is kept
+
+
+def test_a_damaged_frontier_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path)
+    folder.frontier.mkdir()
+    (folder.frontier / "data.mdb").write_bytes(b"no database" * 1_000)
+    with pytest.raises(DamagedError, match="frontier") as caught:
+        open_ledger(folder)
+    assert f"motherlode resume {tmp_path}" in str(caught.value)
+    assert (folder.frontier / "data.mdb").read_bytes() == b"no database" * 1_000, "it is left for whoever can mend it"
+
+
+def test_damage_that_only_a_writer_meets_is_told_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def put(path: Path) -> LmdbStorage:
+        raise lmdb.CorruptedError("mdb_put: MDB_CORRUPTED: Located page was wrong type")
+
+    monkeypatch.setattr("motherlode.crawler.engine.recovery.LmdbStorage", put)
+    with pytest.raises(DamagedError, match=r"the frontier in .* is damaged: mdb_put"):
+        open_ledger(CrawlFolder(tmp_path))
+
+
+def test_what_is_not_there_yet_is_made(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path)
+    store, ledger = open_store(folder), open_ledger(folder)
+    assert not store.has("http://a.example/")
+    assert list(ledger.visits()) == []
+    ledger.close()
+    store.close()
+
+
+@pytest.mark.parametrize(("cores", "kind"), [({0}, LocalStore), ({0, 1}, StoreClient)])
+def test_the_store_has_a_process_of_its_own_where_that_can_have_a_core(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: set[int], kind: type
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: cores)
+    store = open_store(CrawlFolder(tmp_path))
+    assert isinstance(store, kind)
+    store.close()
+
+
+class Crawl:
+    """A ledger and a store that need not agree."""
+
+    def __init__(self, path: Path) -> None:
+        self.ledger = LmdbStorage(path / "frontier")
+        self.store = QuadStore(path / "store")
+        self._number = 0
+
+    def visited(self, url: str, *, stored: bool, failure: FailureKind | None = None) -> str:
+        self._number += 1
+        visit = Visit(number=self._number, url=url, host="a.example", failure=failure)
+        self.ledger.append_visit(self._number, msgspec.msgpack.encode(visit))
+        self.ledger.finish(entry(url, sequence=self._number), UrlState.DONE, "")
+        if stored and failure is FailureKind.REDIRECT:
+            self.store.write([PageRecord(url=url, fetched_at=0.0, status=301, redirects_to="http://a.example/")])
+        elif stored:
+            self.store.write([record(url, says("x", "1"))])
+        return url
+
+    def waits(self, url: str) -> bool:
+        found = self.ledger.find(url)
+        return found is not None and found[1] is UrlState.WAITING
+
+
+def test_pages_that_the_store_has_lost_wait_again(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path)
+    kept = crawl.visited("http://a.example/kept", stored=True)
+    moved = crawl.visited("http://a.example/moved", stored=True, failure=FailureKind.REDIRECT)
+    lost = crawl.visited("http://a.example/lost?a=|", stored=False)
+    lost_too = crawl.visited("http://a.example/lost-redirect", stored=False, failure=FailureKind.REDIRECT)
+    failed = crawl.visited("http://a.example/none", stored=False, failure=FailureKind.NOT_FOUND)
+    assert requeue_lost(crawl.ledger, crawl.store) == 2
+    assert [crawl.waits(url) for url in (kept, moved, lost, lost_too, failed)] == [False, False, True, True, False]
+    assert requeue_lost(crawl.ledger, crawl.store) == 0, "what waits already is not counted again"
+    crawl.ledger.close()
+    crawl.store.close()
+
+
+def test_the_search_ends_where_enough_newer_pages_are_all_there(tmp_path: Path) -> None:
+    """A log is lost from its end: behind two hundred pages that are there nothing is missing."""
+    crawl = Crawl(tmp_path)
+    crawl.visited("http://a.example/old", stored=False)
+    pages = [f"http://a.example/{number}" for number in range(200)]
+    crawl.store.write([record(url, says("x", "1")) for url in pages])
+    for url in pages[1:]:
+        crawl.visited(url, stored=False)
+    assert requeue_lost(crawl.ledger, crawl.store) == 1, "199 are not enough"
+    crawl.visited("http://a.example/old", stored=False)
+    crawl.visited(pages[0], stored=False)
+    for url in pages[1:]:
+        crawl.visited(url, stored=False)
+    assert requeue_lost(crawl.ledger, crawl.store) == 0
+    crawl.ledger.close()
+    crawl.store.close()

@@ -1,0 +1,62 @@
+"""What a resumed crawl takes up beside its frontier."""
+
+from __future__ import annotations
+
+import msgspec
+
+from motherlode.crawler.engine.recovery import restore_counters
+from motherlode.crawler.stats.counters import Counters
+from motherlode.crawler.url_rules import TrapWatch
+from motherlode.frontier import MemoryStorage
+from motherlode.model import Visit
+from motherlode.policies import policy_from
+
+
+def watch() -> TrapWatch:
+    return TrapWatch(lambda url: "", year_now=2026)
+
+
+def visit(number: int) -> Visit:
+    return Visit(
+        number=number,
+        url=f"http://a.example/{number}",
+        host="a.example",
+        arm="a.example",
+        depth=0,
+        parent_url="",
+        score=0.0,
+        at=0.0,
+        quads=3,
+        relevant=True,
+    )
+
+
+def test_nothing_was_there() -> None:
+    assert restore_counters(MemoryStorage(), policy=policy_from("bfs"), traps=watch()) == Counters()
+
+
+def test_an_account_that_cannot_be_read_is_added_up_again() -> None:
+    ledger = MemoryStorage()
+    for number in range(1, 6):
+        ledger.append_visit(number, msgspec.msgpack.encode(visit(number)))
+    ledger.put_note("totals", b"\xc1")
+    totals = restore_counters(ledger, policy=policy_from("bfs"), traps=watch())
+    assert (totals.fetched, totals.relevant, totals.quads) == (5, 5, 15)
+    assert [problem for problem in totals.problems if "added up again" in problem]
+
+
+def test_what_was_seen_of_traps_is_taken_up() -> None:
+    before, body = watch(), b"the same text everywhere" * 10
+    before.saw("http://a.example/1", body, useful=False)
+    for number in range(20):
+        own = b"page %d of two hosts" % number * 10
+        before.saw(f"http://a.example/p{number}", own, useful=False)
+        before.saw(f"http://mirror.example/p{number}", own, useful=False)
+    ledger = MemoryStorage()
+    ledger.put_note("traps", before.dump())
+    after = watch()
+    totals = restore_counters(ledger, policy=policy_from("bfs"), traps=after)
+    assert not totals.problems
+    assert after.saw("http://b.example/2", body, useful=False) == "http://a.example/1"
+    assert after.reason("http://mirror.example/other") == before.reason("http://mirror.example/other") != ""
+    assert after.dump() != watch().dump()

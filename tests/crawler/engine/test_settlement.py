@@ -1,0 +1,112 @@
+"""What is made of an answer: the page for its reader, the record for the store, the visit for everybody."""
+
+from __future__ import annotations
+
+import time
+from urllib.parse import urlsplit
+
+import pytest
+
+from motherlode.crawler.engine.settlement import body_of, failed_visit, page_record, page_visit, redirect_record
+from motherlode.crawler.parsing.messages import READ_HEADERS, PageBody, ParseOptions
+from motherlode.crawler.parsing.page_parser import PageParser
+from motherlode.frontier import Entry, Lease
+from motherlode.model import Failure, FailureKind, Page, RequestKind
+from tests.frontier.fakes import entry
+
+URL = "http://a.example/x"
+HTML = b'<title>T</title><p vocab="http://schema.org/" typeof="Place"><b property="name">P</b></p><a href="/next">n</a>'
+
+
+def ticket(**more: object) -> Lease:
+    found = Entry(url=URL, arm="arm", score=0.5, sequence=1, depth=3, parent_url="http://a.example/", **more)  # type: ignore[arg-type]
+    return Lease(url=URL, host="a.example", kind=RequestKind.PAGE, entry=found)
+
+
+def page(**more: object) -> Page:
+    headers = {"content-type": "text/html; charset=utf-8"}
+    asked: dict[str, object] = {
+        "url": URL,
+        "status": 200,
+        "headers": headers,
+        "body": HTML,
+        "fetched_at": 100.0,
+        **more,
+    }
+    return Page(**asked)  # type: ignore[arg-type]
+
+
+READING = PageParser(ParseOptions(target="any")).read(body_of(page()))
+
+
+def test_a_reader_gets_the_headers_that_it_reads_and_no_others() -> None:
+    headers = {"link": "<x>", "x-robots-tag": "none", "set-cookie": "secret", "content-type": "text/turtle"}
+    body = body_of(page(headers=headers))
+    kept = {"link": "<x>", "x-robots-tag": "none"}
+    assert body == PageBody(url=URL, content_type="text/turtle", body=HTML, headers=kept, at=100.0)
+    assert set(READ_HEADERS) >= set(body.headers)
+
+
+def test_links_of_headers_reach_the_crawl() -> None:
+    headers = {"content-type": "text/html", "link": "</a>", "refresh": "0; url=/b", "content-location": "/c"}
+    reading = PageParser(ParseOptions(target="any")).read(body_of(page(headers=headers)))
+    assert {urlsplit(link.url).path for link in reading.links} >= {"/a", "/b", "/c"}
+
+
+def test_the_record_tells_where_a_page_comes_from_and_what_it_is() -> None:
+    record = page_record(ticket(), page(), READING)
+    assert (record.url, record.status, record.fetched_at) == (URL, 200, 100.0)
+    assert (record.size, record.referrer) == (len(HTML), "http://a.example/")
+    assert (record.lines, record.quads, record.kind) == (READING.lines, READING.quads, "html")
+    assert record.syntaxes == ("rdfa",), "plain page facts are not named beside better ones"
+    assert record.content_hash == READING.content_hash
+
+
+def test_a_redirect_is_on_record_under_the_address_that_was_asked_for() -> None:
+    failure = Failure(url=URL, kind=FailureKind.REDIRECT, status=301, location="http://b.example/", fetched_at=7.0)
+    record = redirect_record(ticket(), failure)
+    assert (record.url, record.status, record.redirects_to) == (URL, 301, "http://b.example/")
+    assert (record.fetched_at, record.lines, record.quads) == (7.0, b"", 0)
+
+
+def test_a_visit_has_what_was_asked_and_what_came_of_it() -> None:
+    made = page(
+        wire_bytes=55, elapsed=1.5, headers={"content-type": "text/html", "etag": '"1"', "last-modified": "now"}
+    )
+    visit = page_visit(ticket(), made, READING, number=9, new_links=1, copy_of="", reward=0.5)
+    assert (visit.number, visit.url, visit.host, visit.arm, visit.depth) == (9, URL, "a.example", "arm", 3)
+    assert (visit.parent_url, visit.score, visit.at, visit.status) == ("http://a.example/", 0.5, 100.0, 200)
+    assert (visit.size, visit.elapsed) == (55, 1.5)
+    assert (visit.relevant, visit.reward, visit.quads, visit.links) == (True, 0.5, READING.quads, 1)
+    assert (visit.new_links, visit.etag, visit.last_modified, visit.detail) == (1, '"1"', "now", "")
+    assert visit.failure is None
+
+
+def test_a_copy_names_the_address_where_it_was_met_before() -> None:
+    visit = page_visit(ticket(), page(), READING, number=1, new_links=0, copy_of="http://b.example/", reward=1.0)
+    assert visit.detail == "the same content as http://b.example/"
+
+
+def test_validators_are_kept_up_to_a_length() -> None:
+    headers = {"etag": "e" * 5_000, "last-modified": "m" * 5_000}
+    visit = page_visit(ticket(), page(headers=headers), READING, number=1, new_links=0, copy_of="", reward=1.0)
+    assert (visit.etag, visit.last_modified) == ("", ""), "a part of one would be no validator"
+
+
+def test_a_failure_is_a_visit_with_its_kind_and_its_sentence() -> None:
+    failure = Failure(url=URL, kind=FailureKind.NOT_FOUND, detail="not there", status=404, wire_bytes=3, fetched_at=8.0)
+    visit = failed_visit(ticket(), failure, number=2)
+    assert (visit.failure, visit.detail, visit.status, visit.size) == (FailureKind.NOT_FOUND, "not there", 404, 3)
+    assert (visit.at, visit.relevant, visit.counts) == (8.0, False, {})
+
+
+@pytest.mark.parametrize("address", ["http://a.example/", "http://b.example/"])
+def test_an_answer_without_a_time_is_as_of_now(address: str) -> None:
+    found = Lease(url=address, host="a.example", kind=RequestKind.PAGE, entry=entry(address))
+    before = time.time()
+    for at in (
+        page_record(found, page(fetched_at=0.0), READING).fetched_at,
+        redirect_record(found, Failure(url=address, kind=FailureKind.REDIRECT)).fetched_at,
+        failed_visit(found, Failure(url=address, kind=FailureKind.DNS), number=1).at,
+    ):
+        assert before <= at <= time.time()

@@ -1,0 +1,59 @@
+"""A crawl in a process of its own, with a name service that changes its answers: says what it and its readers took.
+
+python -m tests.crawler.hostile_crawl JOB.toml FOLDER ALLOWED FORBIDDEN
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import socket
+import sys
+from collections import Counter
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from motherlode.crawler import CrawlFolder, Job, read_job_file
+from motherlode.crawler.engine.factory import assemble
+
+
+def changing(allowed: str, forbidden: str) -> Any:
+    """A resolver for `flip.example`: first an address that may be asked, then one that may not, and so on."""
+    times, system = count(), socket.getaddrinfo
+
+    def look_up(host: Any, port: Any, *arguments: Any, **named: Any) -> Any:
+        if host != "flip.example":
+            return system(host, port, *arguments, **named)
+        address = allowed if next(times) % 2 == 0 else forbidden
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port or 0))]
+
+    return look_up
+
+
+def _peak_mb() -> float:
+    """The most memory of this process; getrusage would tell that of the parent, where it is more."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+async def run(job: Job, folder: CrawlFolder) -> dict[str, Any]:
+    folder.create(job)
+    assembled = assemble(job, folder)
+    kinds: Counter[str] = Counter()
+    async for visit in assembled.crawl.visits(assembled.seeds):
+        kinds[f"{visit.host.partition(':')[0]} {visit.failure.value if visit.failure else 'page'}"] += 1
+    folder.unlock()
+    return {
+        "kinds": kinds,
+        "refused": assembled.frontier.refused,
+        "crawl_mb": _peak_mb(),
+        "reader_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024,
+        "replaced": assembled.crawl.totals.problems,
+    }
+
+
+if __name__ == "__main__":
+    socket.getaddrinfo = changing(*sys.argv[3:5])
+    print(json.dumps(asyncio.run(run(Job(**read_job_file(Path(sys.argv[1]))), CrawlFolder(Path(sys.argv[2]))))))

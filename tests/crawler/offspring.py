@@ -1,0 +1,79 @@
+"""Runs the command line again and again without importing it every time: a process that forks.
+
+    python -m tests.crawler.offspring
+
+Each line on stdin is where a run's words to people go and its arguments, separated by tabs. The process forks, says
+the child's id on a line of its own, waits for the child and says its exit status, negative for a signal. The child is a
+process like any other, that can be killed at any moment; only its imports were done before.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+
+import motherlode.cli.crawl  # noqa: F401 - imported here so that no child has to
+from motherlode.cli import main
+
+
+class Offspring:
+    """The other end: starts runs, one at a time."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.crawler.offspring"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "COLUMNS": "10000"},  # so that no message is broken into lines
+        )
+
+    def __enter__(self) -> Offspring:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.wait(timeout=120)
+
+    def start(self, *arguments: str, errors: Path | None = None) -> int:
+        """The process id of a new run."""
+        assert self._process.stdin is not None
+        self._process.stdin.write("\t".join(("/dev/stderr" if errors is None else str(errors), *arguments)) + "\n")
+        self._process.stdin.flush()
+        return self._number()
+
+    def wait(self) -> int:
+        """The exit status of the run that was started last."""
+        return self._number()
+
+    def _number(self) -> int:
+        assert self._process.stdout is not None
+        return int(self._process.stdout.readline())
+
+
+def serve() -> None:
+    while line := sys.stdin.readline():
+        child = os.fork()
+        if child == 0:
+            errors, *arguments = line.rstrip("\n").split("\t")
+            sys.argv = ["motherlode", *arguments]
+            if errors != "/dev/stderr":
+                os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(2, 1)
+            main()
+            sys.exit(0)
+        print(child, flush=True)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+if __name__ == "__main__":
+    serve()

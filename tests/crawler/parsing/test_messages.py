@@ -1,0 +1,60 @@
+"""The records between a crawl and its readers survive the way, and cost the crawl nothing of what reads pages."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import msgspec
+
+from motherlode.crawler.parsing.messages import (
+    PageBody,
+    ParsedPage,
+    ParseOptions,
+    ServiceAnswer,
+    SubrequestResults,
+    syntaxes,
+)
+from motherlode.model import Link, LinkSource, Problem, Syntax
+
+
+def reading(**counts: int) -> ParsedPage:
+    return ParsedPage(
+        kind="html",
+        relevant=True,
+        counts=counts,
+        quads=sum(counts.values()),
+        lines=b"",
+        graphs=(),
+        links=[Link(url="http://a.example/", source=LinkSource.ANCHOR)],
+        problems=(Problem(syntax=Syntax.RDFA, message="bad"),),
+        content_hash="sha256:0",
+    )
+
+
+def test_records_arrive_as_they_were_sent() -> None:
+    supplies = SubrequestResults(contexts={"http://c.example/": b"{}"}, service=ServiceAnswer(body=b"x"))
+    sent = (
+        ParseOptions(target="any", is_brief=True),
+        PageBody(url="http://a.example/", content_type="text/html", body=b"\xff", supplies=supplies),
+        reading(rdfa=2),
+    )
+    for record in sent:
+        assert msgspec.msgpack.decode(msgspec.msgpack.encode(record), type=type(record)) == record
+
+
+def test_plain_facts_are_no_syntax() -> None:
+    assert syntaxes(reading(rdfa=2, page=3, jsonld=1)) == ("jsonld", "rdfa")
+    assert syntaxes(reading(page=3)) == ()
+
+
+def test_the_crawl_itself_loads_nothing_that_reads_pages() -> None:
+    code = "import sys, motherlode.crawler.engine.factory; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert "motherlode.crawler.parsing.messages" in loaded
+    assert not {
+        "motherlode.crawler.parsing.page_parser",
+        "motherlode.transform.pipeline",
+        "selectolax",
+        "tantivy",
+    } & set(loaded)

@@ -1,0 +1,216 @@
+"""From a body to its facts: plain documents, archives, and what was fetched for a page."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+from functools import partial
+
+import pytest
+
+from motherlode.crawler.parsing import page_parser as understanding
+from motherlode.crawler.parsing.messages import ServiceAnswer, SubrequestResults
+from motherlode.crawler.parsing.page_parser import parse_document
+from motherlode.links import LinkOptions, collect_links
+from motherlode.model import ContentKind, Problem, Syntax, TransformResult
+from motherlode.transform import TransformOptions
+from motherlode.transform.options import Service
+from motherlode.www.document import Document
+from motherlode.www.media_types import SITEMAP_NAMESPACE
+
+URL = "http://ex.org/a"
+TURTLE = b"@prefix s: <http://schema.org/> .\n<#it> s:name 'Ann' ; s:knows [ s:name 'Bo' ] ."
+PDF = Service(media_type="application/pdf", url="http://s.example/pdf")
+
+
+def understood(
+    body: bytes, content_type: str, *, services: tuple[Service, ...] = (), supplies: SubrequestResults | None = None
+) -> tuple[Document, TransformResult]:
+    options = TransformOptions(services=services)
+    found = parse_document(
+        body, url=URL, content_type=content_type, options=options, supplies=supplies or SubrequestResults()
+    )
+    return found.document, found.facts
+
+
+def linked(body: bytes, content_type: str) -> tuple[list[str], list[Problem]]:
+    """The addresses that a body leads to, and what is wrong with it."""
+    gather = partial(collect_links, options=LinkOptions())
+    found = parse_document(body, url=URL, content_type=content_type, options=TransformOptions(), gather=gather)
+    return [link.url for link in found.links], list(found.facts.all_problems())
+
+
+def sitemap(*addresses: str, outer: str = "urlset", inner: str = "url") -> bytes:
+    entries = "".join(f"<{inner}><loc>{address}</loc></{inner}>" for address in addresses)
+    return f'<?xml version="1.0"?><{outer} xmlns="{SITEMAP_NAMESPACE}">{entries}</{outer}>'.encode()
+
+
+def zipped(**members: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name.replace("__", "."), content)
+    return file.getvalue()
+
+
+def subjects(facts: TransformResult) -> set[str]:
+    return {statement[0] for one in facts.extractions for statement in one.statements}
+
+
+def test_a_document_is_told_by_its_type_and_read() -> None:
+    document, facts = understood(TURTLE, "text/turtle")
+    assert document.kind is ContentKind.TURTLE
+    assert facts.counts == {Syntax.TURTLE: 3}
+
+
+def test_the_members_of_an_archive_are_facts_of_the_archive() -> None:
+    body = zipped(one__ttl=TURTLE, two__ttl=TURTLE, readme__txt=b"no data")
+    document, facts = understood(body, "application/zip")
+    assert document.url == URL
+    assert facts.counts == {Syntax.TURTLE: 6}
+    nodes = {name for name in subjects(facts) if name.startswith("_:")}
+    assert len(nodes) == 2, "each member has blank nodes of its own"
+    assert subjects(facts) - nodes == {f"<{URL}#it>"}, "what is relative is relative to the archive"
+
+
+def test_a_packed_document_says_what_it_says_unpacked() -> None:
+    _, plain = understood(TURTLE, "text/turtle")
+    _, packed = understood(gzip.compress(TURTLE), "application/gzip")
+    assert packed.counts == plain.counts
+
+
+def test_a_broken_member_costs_itself_and_is_told() -> None:
+    _, facts = understood(zipped(good__ttl=TURTLE, bad__ttl=b"<#it> s:name 'never declared' ."), "application/zip")
+    assert facts.counts == {Syntax.TURTLE: 3}
+    assert facts.all_problems()
+    _, facts = understood(zipped(good__ttl=TURTLE)[:-30], "application/zip")
+    assert facts.all_problems()
+
+
+def test_contexts_that_were_fetched_for_a_page_are_used() -> None:
+    body = b'{"@context": "http://c.example/", "@id": "http://x.example/", "name": "Ann"}'
+    _, facts = understood(body, "application/ld+json")
+    assert [url for one in facts.extractions for url in one.wanted] == ["http://c.example/"]
+    context = b'{"@context": {"name": "http://v.example/name"}}'
+    _, facts = understood(
+        body, "application/ld+json", supplies=SubrequestResults(contexts={"http://c.example/": context})
+    )
+    assert facts.counts == {Syntax.JSON_LD: 1}
+
+
+def test_the_answer_of_a_service_stands_beside_the_facts_of_the_page() -> None:
+    answer = ServiceAnswer(content_type="text/turtle", body=b"<> <http://purl.org/dc/terms/title> 'On ore' .")
+    _, facts = understood(b"%PDF-1.4 x", "application/pdf", services=(PDF,), supplies=SubrequestResults(service=answer))
+    assert facts.counts == {Syntax.OTHER: 1}
+    assert subjects(facts) == {f"<{URL}>"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (ServiceAnswer(failure="timeout: 60 s"), "timeout"),
+        (ServiceAnswer(content_type="image/png", body=b"x"), "image/png"),
+        (ServiceAnswer(content_type="text/turtle", body=b"<> <"), ""),
+    ],
+)
+def test_a_service_without_an_answer_is_a_problem_and_the_page_remains(answer: ServiceAnswer, said: str) -> None:
+    page = Service(media_type="text/turtle", url="http://s.example/")
+    _, facts = understood(TURTLE, "text/turtle", services=(page,), supplies=SubrequestResults(service=answer))
+    assert facts.counts == {Syntax.TURTLE: 3}
+    assert any(said in problem.message for problem in facts.all_problems())
+    assert facts.all_problems()
+
+
+def test_an_answer_for_a_page_that_no_service_wants_is_nothing() -> None:
+    answer = ServiceAnswer(content_type="text/turtle", body=TURTLE)
+    _, facts = understood(b"plain", "text/plain", services=(PDF,), supplies=SubrequestResults(service=answer))
+    assert (facts.counts, facts.all_problems()) == ({}, ())
+
+
+@pytest.mark.parametrize("content_type", ["application/gzip", "application/x-gzip", "application/octet-stream", ""])
+@pytest.mark.parametrize(("outer", "inner"), [("urlset", "url"), ("sitemapindex", "sitemap")])
+def test_a_packed_sitemap_leads_where_it_leads_unpacked(content_type: str, outer: str, inner: str) -> None:
+    body = sitemap("http://ex.org/1", "http://ex.org/2", outer=outer, inner=inner)
+    assert linked(gzip.compress(body), content_type) == (["http://ex.org/1", "http://ex.org/2"], [])
+
+
+def test_whatever_is_in_an_archive_leads_on_once_and_never_back() -> None:
+    feed = b"<rss><channel><item><title>T</title><link>http://ex.org/item</link></item></channel></rss>"
+    body = zipped(
+        map__xml=sitemap("http://ex.org/1", "http://ex.org/item", URL),
+        feed__rss=feed,
+        page__html=b'<a href="next">n</a><a href="http://ex.org/1">again</a>',
+        data__ttl=b"<> <http://ex.org/p> <http://ex.org/o> .",
+        list__txt=b"http://ex.org/line\n",
+    )
+    found, problems = linked(body, "application/zip")
+    assert found == [f"http://ex.org/{name}" for name in ("1", "item", "next", "o", "line")]
+    assert problems == []
+
+
+def test_a_packed_sitemap_that_is_cut_gives_a_problem_and_the_links_before_the_break() -> None:
+    addresses = [f"http://ex.org/{number * 7919 % 10007}/page" for number in range(300)]
+    packed = gzip.compress(sitemap(*addresses))
+    found, problems = linked(packed[: len(packed) // 2], "application/gzip")
+    assert 50 < len(found) < 250
+    assert found == addresses[: len(found)], "no address is cut in two"
+    assert any("end-of-stream" in problem.message for problem in problems)
+    assert any("not well-formed" in problem.message for problem in problems)
+
+
+def test_the_links_of_an_archive_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(understanding, "MOST_LINKS", 25)
+    pages = {f"{number}__xml": sitemap(*(f"http://ex.org/{number}/{i}" for i in range(10))) for number in range(9)}
+    found, problems = linked(zipped(**pages), "application/zip")
+    assert len(found) == 25
+    said = "an archive gives 25 links at most: 5 more of them and all those of 6 members were left out"
+    assert [problem.message for problem in problems] == [said]
+
+
+def test_an_archive_with_as_many_links_as_it_may_give_is_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(understanding, "MOST_LINKS", 20)
+    pages = {f"{number}__xml": sitemap(*(f"http://ex.org/{number}/{i}" for i in range(10))) for number in range(2)}
+    found, problems = linked(zipped(**pages, empty__txt=b"no links"), "application/zip")
+    assert (len(found), problems) == (20, [])
+
+
+CONTEXT = "http://contexts.example/person.jsonld"
+PERSON = b'{"name": "Ann"}'
+
+
+def described(
+    content_type: str, *contexts: str, body: bytes = PERSON, supplies: SubrequestResults | None = None
+) -> tuple[Document, TransformResult]:
+    """JSON whose Link headers name contexts."""
+    supplies = supplies or SubrequestResults(contexts={CONTEXT: b'{"@context": {"name": "http://schema.org/name"}}'})
+    options = TransformOptions()
+    found = parse_document(
+        body, url=URL, content_type=content_type, options=options, supplies=supplies, contexts=contexts
+    )
+    return found.document, found.facts
+
+
+@pytest.mark.parametrize("content_type", ["application/json", "application/vnd.x+json; charset=utf-8"])
+def test_json_is_json_ld_by_the_context_of_its_link_header(content_type: str) -> None:
+    document, facts = described(content_type, CONTEXT)
+    assert document.kind is ContentKind.JSON_LD
+    assert [statement[1:3] for one in facts.extractions for statement in one.statements] == [
+        ("<http://schema.org/name>", '"Ann"')
+    ]
+    own = b'{"@context": {"label": "http://schema.org/alternateName"}, "name": "Ann", "label": "A."}'
+    assert described(content_type, CONTEXT, body=own)[1].counts == {Syntax.JSON_LD: 2}, "its own comes on top"
+    assert described(content_type, "https://schema.org/")[1].counts == {Syntax.JSON_LD: 1}, "bundled"
+
+
+def test_a_context_of_a_link_header_that_is_missing_is_wanted() -> None:
+    _, facts = described("application/json", CONTEXT, supplies=SubrequestResults())
+    assert [one.wanted for one in facts.extractions] == [(CONTEXT,)]
+
+
+def test_no_link_header_makes_json_ld_of_json_ld_of_html_or_of_two_contexts() -> None:
+    assert described("application/ld+json", CONTEXT)[1].counts == {}
+    assert described("text/html", CONTEXT)[0].kind is ContentKind.JSON
+    document, facts = described("application/json", CONTEXT, "http://contexts.example/other")
+    assert document.kind is ContentKind.JSON
+    assert "none was used" in facts.problems[0].message

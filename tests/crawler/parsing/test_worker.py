@@ -1,0 +1,97 @@
+"""A reader process as the pool sees it: frames in, frames out, whatever a page does."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import msgspec
+import pytest
+
+from motherlode.crawler.parsing.messages import PageBody, ParsedPage, ParseOptions
+from motherlode.runtime.frames import BAD, GOOD, read_frame, write_frame
+
+PAGE = b'<title>T</title><p vocab="http://schema.org/" typeof="Place"><b property="name">P</b></p>'
+Worker = subprocess.Popen[bytes]
+
+
+def encoded(number: int, body: bytes = PAGE) -> bytes:
+    page = PageBody(url=f"http://a.example/{number}", content_type="text/html", body=body)
+    return msgspec.msgpack.encode(page)
+
+
+def pipes(worker: Worker) -> tuple[BinaryIO, BinaryIO]:
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    return worker.stdin, worker.stdout  # type: ignore[return-value]
+
+
+def _hear_interrupts() -> None:
+    """A shell lets what it runs in the background ignore them."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.fixture
+def worker() -> Iterator[Worker]:
+    command = [sys.executable, "-m", "motherlode.crawler.parsing.worker"]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=_hear_interrupts,
+    ) as made:
+        yield made
+        made.kill()
+
+
+def test_it_says_when_it_is_ready_answers_in_order_and_ends_with_its_input(worker: Worker) -> None:
+    to, back = pipes(worker)
+    write_frame(to, msgspec.msgpack.encode(ParseOptions(target="any")))
+    assert read_frame(back) == GOOD
+    for number in range(5):
+        write_frame(to, encoded(number))
+    for number in range(5):
+        answer = read_frame(back)
+        assert answer is not None
+        assert answer[:1] == GOOD
+        reading = msgspec.msgpack.decode(answer[1:], type=ParsedPage)
+        assert reading.relevant
+        assert f"<http://a.example/{number}>".encode() in reading.lines
+    to.close()
+    assert read_frame(back) is None
+    assert worker.wait(timeout=30) == 0
+
+
+def test_what_is_no_page_is_an_answer_with_a_reason_and_the_next_is_read(worker: Worker) -> None:
+    to, back = pipes(worker)
+    write_frame(to, msgspec.msgpack.encode(ParseOptions(target="any")))
+    assert read_frame(back) == GOOD
+    worker.send_signal(signal.SIGINT)  # as when somebody presses Ctrl-C: pages are finished all the same
+    write_frame(to, b"no page")
+    write_frame(to, encoded(1))
+    refused, read = read_frame(back), read_frame(back)
+    assert refused is not None
+    assert read is not None
+    assert refused.startswith(BAD)
+    assert b"Error: " in refused
+    assert read.startswith(GOOD)
+
+
+def test_without_instructions_it_ends_in_peace(worker: Worker) -> None:
+    to, back = pipes(worker)
+    to.close()
+    assert read_frame(back) is None
+    assert worker.wait(timeout=30) == 0
+
+
+def test_it_ends_when_nobody_reads_its_answers_any_more(worker: Worker) -> None:
+    to, back = pipes(worker)
+    write_frame(to, msgspec.msgpack.encode(ParseOptions(target="any")))
+    assert read_frame(back) == GOOD
+    back.close()
+    write_frame(to, encoded(1))
+    assert worker.wait(timeout=30) == 0

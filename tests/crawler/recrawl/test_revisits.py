@@ -1,0 +1,329 @@
+"""The records of known pages and what a look at one leads to; `test_refresh` has the arithmetic and whole crawls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from motherlode.crawler.recrawl.revisits import RefreshFirst, RevisitResult, Revisits, is_revisit
+from motherlode.crawler.recrawl.schedule import DAY, LATEST, PageMemory, content_hash
+from motherlode.frontier import Frontier, FrontierStorage, Lease, LmdbStorage, MemoryStorage
+from motherlode.model import Failure, FailureKind, Feedback, Fetched, Link, LinkSource, Page, Visit
+from motherlode.policies import policy_from
+from tests.frontier.fakes import frontier_on, take
+
+A, B = "http://a.example/1", "http://b.example/1"
+
+
+class Crawl:
+    """A crawl that has visited some pages at time 0, and may look at them again."""
+
+    def __init__(self, ledger: FrontierStorage | None = None) -> None:
+        self.ledger = MemoryStorage() if ledger is None else ledger
+        self.policy = RefreshFirst(policy_from("bfs", 0))
+        self.frontier: Frontier = frontier_on(self.ledger, policy=self.policy, delay=0.0)
+        self.revisits = Revisits(self.ledger, self.frontier, self.policy)
+
+    def offer(self, *urls: str) -> None:
+        self.frontier.offer([Link(url=url, source=LinkSource.ANCHOR) for url in urls], parent=None, entry=None)
+
+    def visited(self, *urls: str, **more: object) -> None:
+        """The first visits, as the loop writes them."""
+        self.offer(*urls)
+        for number in range(len(urls)):
+            ticket = self.next(0.0)
+            self.frontier.done(ticket)
+            entry = ticket.entry
+            visit = Visit(number=number + 1, url=ticket.url, host=ticket.host, arm=entry.arm, score=entry.score, **more)  # type: ignore[arg-type]
+            self.ledger.append_visit(number + 1, msgspec.msgpack.encode(visit))
+
+    def next(self, now: float) -> Lease:
+        ticket = take(self.frontier, now)
+        self.frontier.answered(ticket, now)
+        return ticket
+
+    def looked(
+        self, outcome: RevisitResult, now: float, *, url: str = A, headers: dict[str, str] | None = None
+    ) -> Visit:
+        visit = Visit(number=9, url=url, host="a.example", at=now, relevant=True, quads=7, content_hash="new")
+        kind = {RevisitResult.UNCHANGED: FailureKind.NOT_MODIFIED, RevisitResult.GONE: FailureKind.NOT_FOUND}.get(
+            outcome
+        )
+        if kind is None:
+            return self.revisits.settle(outcome, visit, Page(url=url, status=200, headers=headers or {}))
+        return self.revisits.settle(outcome, visit, Failure(url=url, kind=kind, headers=headers or {}, fetched_at=now))
+
+    def memory(self, url: str = A) -> PageMemory:
+        found = self.revisits.memory(url)
+        assert found is not None
+        return found
+
+
+def test_pages_that_were_visited_wait_again_and_failures_do_not() -> None:
+    crawl = Crawl()
+    crawl.visited(A, B, etag='"1"', quads=3, relevant=True)
+    gone = Visit(number=3, url="http://a.example/none", host="a.example", failure=FailureKind.NOT_FOUND)
+    crawl.ledger.append_visit(3, msgspec.msgpack.encode(gone))
+    assert crawl.revisits.begin(DAY, due_only=False) == 2
+    assert crawl.frontier.revisits_left == 2
+    assert crawl.revisits.memory("http://a.example/none") is None
+    assert (crawl.memory().etag, crawl.memory().quads, crawl.memory().relevant) == ('"1"', 3, True)
+
+
+def test_what_waits_already_is_not_queued_twice() -> None:
+    crawl = Crawl()
+    crawl.visited(A, B)
+    assert [crawl.revisits.begin(DAY, due_only=False) for _ in range(2)] == [2, 0]
+
+
+def test_only_what_is_due_where_that_is_asked_for_and_what_is_gone_only_when_it_is_due() -> None:
+    crawl = Crawl()
+    crawl.visited(A, B)
+    assert crawl.revisits.begin(DAY, due_only=True) == 0
+    due = crawl.memory().due_at
+    crawl.looked(RevisitResult.GONE, 0.0, url=B)
+    assert crawl.revisits.begin(due, due_only=True) == 1, "the other is gone and not due for long"
+    crawl = Crawl()
+    crawl.visited(A, B)
+    crawl.revisits.begin(0.0, due_only=True)
+    crawl.looked(RevisitResult.GONE, 0.0, url=B)
+    assert crawl.revisits.begin(DAY, due_only=False) == 1
+    assert crawl.revisits.begin(LATEST, due_only=False) == 1
+
+
+def test_each_visit_is_taken_up_once_also_after_the_ledger_was_closed(tmp_path: Path) -> None:
+    ledger = LmdbStorage(tmp_path)
+    crawl = Crawl(ledger)
+    crawl.visited(A)
+    crawl.revisits.begin(DAY, due_only=True)
+    crawl.looked(RevisitResult.CHANGED, DAY)
+    crawl.frontier.commit()
+    ledger.close()
+    again = Crawl(LmdbStorage(tmp_path))
+    again.revisits.begin(2 * DAY, due_only=True)
+    assert (again.memory().visits, again.memory().changes) == (2, 1), "the first visit did not take its place again"
+    again.ledger.close()
+
+
+def test_a_crawl_that_was_cut_short_ends_when_the_known_pages_have_been_looked_at() -> None:
+    crawl = Crawl()
+    crawl.visited(A)
+    crawl.offer("http://c.example/new")
+    crawl.revisits.begin(DAY, due_only=False)
+    assert not crawl.revisits.over()
+    ticket = crawl.next(DAY)
+    assert is_revisit(ticket)
+    crawl.frontier.done(crawl.revisits.close(ticket))
+    assert crawl.revisits.over()
+    assert crawl.frontier.next(DAY) is None, "the new page waits for a crawl"
+
+
+def test_a_crawl_that_was_over_goes_on_with_what_it_finds() -> None:
+    crawl = Crawl()
+    crawl.visited(A)
+    crawl.revisits.begin(DAY, due_only=False)
+    crawl.frontier.done(crawl.revisits.close(crawl.next(DAY)))
+    crawl.offer("http://c.example/new")
+    assert not crawl.revisits.over()
+    assert crawl.next(DAY).url == "http://c.example/new"
+
+
+def revisit(**more: object) -> tuple[Crawl, Lease]:
+    crawl = Crawl()
+    crawl.visited(A, **more)
+    crawl.revisits.begin(DAY, due_only=False)
+    return crawl, crawl.next(DAY)
+
+
+@pytest.mark.parametrize(
+    ("etag", "sent"), [('W/"1"', 'W/"1"'), ("", ""), ('"é"', ""), ('"a\r\nX-Evil: 1"', ""), ('"\x00"', "")]
+)
+def test_requests_are_conditional_with_validators_that_a_header_can_hold(etag: str, sent: str) -> None:
+    crawl, ticket = revisit(etag=etag, last_modified=etag)
+    request = crawl.revisits.request(ticket, DAY)
+    assert (request.url, request.etag, request.last_modified) == (A, sent, sent)
+
+
+def test_requests_for_new_pages_and_for_what_was_gone_are_plain() -> None:
+    crawl, ticket = revisit(etag='"1"')
+    crawl.looked(RevisitResult.GONE, DAY, headers={"etag": '"of the error page"'})
+    assert crawl.revisits.request(ticket, DAY).etag == ""
+    crawl = Crawl()
+    crawl.offer(A)
+    assert crawl.revisits.request(crawl.next(0.0), 0.0).etag == ""
+
+
+def test_the_same_content_is_no_page_but_the_news_that_nothing_has_changed() -> None:
+    crawl, ticket = revisit(content_hash=content_hash(b"same"))
+    same = Page(url=A, status=200, body=b"same", headers={"etag": '"2"'}, wire_bytes=4, fetched_at=5.0)
+    judged = crawl.revisits.judged(ticket, same)
+    assert isinstance(judged, Failure)
+    assert (judged.kind, judged.status, judged.wire_bytes) == (FailureKind.NOT_MODIFIED, 200, 4)
+    assert (judged.headers, judged.fetched_at) == ({"etag": '"2"'}, 5.0)
+    other = Page(url=A, status=200, body=b"other")
+    assert crawl.revisits.judged(ticket, other) is other
+    failure = Failure(url=A, kind=FailureKind.TIMEOUT)
+    assert crawl.revisits.judged(ticket, failure) is failure
+
+
+@pytest.mark.parametrize(
+    ("fetched", "outcome"),
+    [
+        (Page(url=A, status=200), RevisitResult.CHANGED),
+        (Failure(url=A, kind=FailureKind.NOT_MODIFIED), RevisitResult.UNCHANGED),
+        (Failure(url=A, kind=FailureKind.NOT_FOUND), RevisitResult.GONE),
+        (Failure(url=A, kind=FailureKind.REDIRECT), RevisitResult.GONE),
+        (Failure(url=A, kind=FailureKind.TIMEOUT), None),
+        (Failure(url=A, kind=FailureKind.ROBOTS), None),
+        (Failure(url=A, kind=FailureKind.SERVER_ERROR), None),
+    ],
+)
+def test_what_a_look_has_found(fetched: Fetched, outcome: RevisitResult | None) -> None:
+    crawl, ticket = revisit()
+    assert crawl.revisits.outcome(ticket, fetched) is outcome
+    crawl.offer("http://new.example/")
+    crawl.frontier.done(crawl.revisits.close(ticket))
+    assert crawl.revisits.outcome(crawl.next(DAY), fetched) is None, "a first visit"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "kept", "account"),
+    [
+        (RevisitResult.UNCHANGED, ("old", 3, False), (True, 3)),
+        (RevisitResult.CHANGED, ("new", 7, False), (True, 7)),
+        (RevisitResult.GONE, ("", 0, True), (False, 0)),
+    ],
+)
+def test_what_is_remembered_and_what_the_account_is_told(
+    outcome: RevisitResult, kept: tuple[str, int, bool], account: tuple[bool, int]
+) -> None:
+    crawl, _ = revisit(content_hash="old", quads=3, relevant=True, etag='"1"')
+    visit = crawl.looked(outcome, DAY)
+    memory = crawl.memory()
+    assert (memory.content_hash, memory.quads, memory.gone) == kept
+    assert memory.etag == ('"1"' if outcome is RevisitResult.UNCHANGED else "")
+    assert (visit.refresh, visit.relevant, visit.quads) == (outcome.value, *account)
+    assert (visit.relevant_before, visit.quads_before) == (True, 3)
+    assert (memory.visits, memory.changes) == (2, int(outcome is not RevisitResult.UNCHANGED))
+    crawl.looked(RevisitResult.CHANGED, 2 * DAY, headers={"etag": '"2"'})
+    assert (crawl.memory().etag, crawl.memory().gone) == ('"2"', False), "what is back is back"
+
+
+def test_a_revisit_leaves_the_page_in_the_arm_it_was_found_in() -> None:
+    crawl, ticket = revisit()
+    crawl.frontier.done(crawl.revisits.close(ticket))
+    found = crawl.ledger.find(A)
+    assert found is not None
+    assert found[0].arm == crawl.memory().arm
+    assert (found[0].score, found[0].arm.startswith("revisit")) == (crawl.memory().score, False)
+
+
+def test_time_that_runs_backwards_is_no_error() -> None:
+    page = PageMemory(url=A, visited_at=100.0)
+    assert page.change_expected(50.0) == 0.0
+    assert page.looked_at(50.0, changed=True).observed == 0.0
+
+
+def test_the_job_s_policy_learns_nothing_from_revisits() -> None:
+    told: list[str] = []
+
+    class Inner(RefreshFirst):
+        def learn(self, feedback: Feedback) -> None:
+            told.append(feedback.arm)
+
+    policy = RefreshFirst(Inner(policy_from("bfs", 0)))
+    for arm in ("revisit a.example", "a.example"):
+        policy.learn(Feedback(url=A, host="a.example", arm=arm, memo=b"", score=0.0, reward=1.0, relevant=True))
+    assert told == ["a.example"]
+
+
+def test_a_refresh_that_is_killed_in_its_first_second_has_begun(tmp_path: Path) -> None:
+    crawl = Crawl(LmdbStorage(tmp_path))
+    crawl.visited(A, B)
+    crawl.revisits.begin(DAY, due_only=False)
+    crawl.ledger.close()
+    assert Crawl(LmdbStorage(tmp_path)).frontier.revisits_left == 2
+
+
+@pytest.mark.parametrize("outcome", [RevisitResult.CHANGED, RevisitResult.UNCHANGED])
+def test_validators_that_are_too_long_are_not_kept_after_a_second_look_either(outcome: RevisitResult) -> None:
+    crawl = Crawl()
+    crawl.visited(A)
+    crawl.revisits.begin(DAY, due_only=False)
+    crawl.looked(
+        outcome, DAY, headers={"etag": '"' + 300 * "e" + '"', "last-modified": "Sat, 01 Nov 2025 10:00:00 GMT"}
+    )
+    assert (crawl.memory().etag, crawl.memory().last_modified) == ("", "Sat, 01 Nov 2025 10:00:00 GMT")
+
+
+def test_a_page_whose_header_asked_for_something_is_asked_for_whole() -> None:
+    crawl = Crawl()
+    crawl.visited(A, etag='"1"', directives="noindex")
+    crawl.revisits.begin(DAY, due_only=False)
+    assert crawl.revisits.request(crawl.next(DAY), DAY).etag == ""
+
+
+def not_modified(**headers: str) -> Failure:
+    told = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Failure(url=A, kind=FailureKind.NOT_MODIFIED, status=304, headers=told, fetched_at=DAY)
+
+
+@pytest.mark.parametrize(
+    ("known", "answer", "outcome", "directives"),
+    [
+        ({}, not_modified(), RevisitResult.UNCHANGED, ""),
+        ({}, not_modified(x_robots_tag="noindex"), RevisitResult.CHANGED, "noindex"),
+        ({}, not_modified(x_robots_tag="none"), RevisitResult.CHANGED, "noindex nofollow"),
+        ({}, not_modified(x_robots_tag="motherlode: noindex"), RevisitResult.CHANGED, "noindex"),
+        ({}, not_modified(x_robots_tag="otherbot: noindex"), RevisitResult.UNCHANGED, ""),
+        ({}, not_modified(x_robots_tag="nofollow"), RevisitResult.UNCHANGED, "nofollow"),
+        ({}, not_modified(x_robots_tag="unavailable_after: 1970-01-02"), RevisitResult.CHANGED, "ends=86400"),
+        ({}, not_modified(x_robots_tag="unavailable_after: 1970-01-03"), RevisitResult.UNCHANGED, "ends=172800"),
+        ({"directives": "ends=80000"}, not_modified(), RevisitResult.CHANGED, "ends=80000"),
+        ({"directives": "ends=80000"}, not_modified(x_robots_tag="all"), RevisitResult.UNCHANGED, ""),
+        ({"ends_at": 80_000.0}, not_modified(), RevisitResult.CHANGED, ""),
+        ({"ends_at": 80_000.0}, not_modified(x_robots_tag="all"), RevisitResult.CHANGED, ""),
+        ({"directives": "noindex"}, not_modified(x_robots_tag="noindex"), RevisitResult.UNCHANGED, "noindex"),
+    ],
+)
+def test_what_the_headers_of_a_304_say_anew_holds(
+    known: dict[str, object], answer: Failure, outcome: RevisitResult, directives: str
+) -> None:
+    crawl, ticket = revisit(content_hash="old", quads=3, relevant=True, etag='"1"', counts={"rdfa": 3}, **known)
+    judged = crawl.revisits.judged(ticket, answer)
+    assert crawl.revisits.outcome(ticket, judged) is outcome
+    empty = Visit(number=9, url=A, host="a.example", at=DAY, failure=FailureKind.NOT_MODIFIED)
+    visit = crawl.revisits.settle(outcome, empty, judged)
+    memory = crawl.memory()
+    assert (memory.directives, memory.content_hash, memory.etag, memory.changes) == (directives, "old", '"1"', 0)
+    is_kept = outcome is RevisitResult.UNCHANGED
+    assert (memory.quads, memory.relevant, visit.quads) == ((3, True, 3) if is_kept else (0, False, 0))
+    assert (visit.quads_before, visit.counts_before) == (3, {} if is_kept else {"rdfa": 3})
+    assert crawl.revisits.outcome(ticket, judged) is RevisitResult.UNCHANGED, (
+        "a second time there is nothing to take out"
+    )
+
+
+def test_the_same_content_on_its_last_day_is_read_again() -> None:
+    crawl, ticket = revisit(content_hash=content_hash(b"same"), ends_at=DAY)
+    early, late = (Page(url=A, status=200, body=b"same", fetched_at=at) for at in (DAY - 1, DAY))
+    assert isinstance(crawl.revisits.judged(ticket, early), Failure)
+    assert crawl.revisits.judged(ticket, late) is late
+
+
+def test_a_page_is_asked_for_whole_once_the_day_that_its_header_named_has_come() -> None:
+    crawl, ticket = revisit(etag='"1"', directives=f"ends={2 * DAY:.0f}")
+    assert [crawl.revisits.request(ticket, at).etag for at in (DAY, 2 * DAY)] == ['"1"', ""]
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent"),
+    [(FailureKind.CLIENT_ERROR, ""), (FailureKind.FORBIDDEN, '"1"'), (FailureKind.SERVER_ERROR, '"1"')],
+)
+def test_a_condition_that_was_not_understood_is_not_made_again(kind: FailureKind, sent: str) -> None:
+    crawl, ticket = revisit(etag='"1"', last_modified='"1"')
+    crawl.revisits.failed(ticket, Failure(url=A, kind=kind))
+    request = crawl.revisits.request(ticket, DAY)
+    assert (request.etag, request.last_modified) == (sent, sent)

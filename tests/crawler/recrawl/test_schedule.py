@@ -1,0 +1,55 @@
+"""What a page asks for, as far as it is remembered; the arithmetic of its changes is in `test_refresh`."""
+
+from __future__ import annotations
+
+import pytest
+
+from motherlode.crawler.recrawl.schedule import DAY, PageMemory, header_asks, memory_of, validator
+from motherlode.model import CrawlerDirectives, Page, Visit
+
+A = "http://a.example/1"
+
+
+def visit(**more: object) -> Visit:
+    return Visit(number=1, url=A, host="a.example", at=100.0, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("told", "due"),
+    [
+        ({"ends_at": 100.0 + DAY}, 100.0 + DAY),
+        ({"directives": f"nofollow ends={100 + DAY:.0f}"}, 100.0 + DAY),
+        ({"directives": f"ends={100 + DAY:.0f}", "ends_at": 100.0 + 2 * DAY}, 100.0 + DAY),
+    ],
+)
+def test_a_page_is_due_on_its_last_day(told: dict[str, object], due: float) -> None:
+    page = memory_of(visit(**told), arm="", score=0.0)
+    assert page.due_at == due
+    assert page.change_expected(due) == 1.0
+    assert page.change_expected(due - 1) < 0.5
+    again = page.looked_at(due, changed=False).due_by_its_end()
+    assert again.due_at > due + DAY, "what has ended is looked at like any other page"
+    assert again.change_expected(due + 1) < 0.5
+
+
+def test_a_last_day_that_is_far_away_or_over_changes_nothing() -> None:
+    plain = memory_of(visit(), arm="", score=0.0).due_at
+    for ends_at in (99.0, plain + 1):
+        assert memory_of(visit(ends_at=ends_at), arm="", score=0.0).due_at == plain
+
+
+def test_what_a_header_asks() -> None:
+    page = Page(url=A, status=200, headers={"x-robots-tag": "noindex, unavailable_after: 1970-01-02"}, fetched_at=5.0)
+    assert header_asks(page) == CrawlerDirectives(noindex=True, ends_at=DAY)
+    assert header_asks(Page(url=A, status=200, headers={"x-robots-tag": "all"}, fetched_at=5.0)) == CrawlerDirectives()
+    assert header_asks(Page(url=A, status=200)) is None
+    recorded = Page(url=A, status=200, headers=page.headers)
+    assert header_asks(recorded) == CrawlerDirectives(noindex=True), "no day passes in a recorded web"
+
+
+def test_records_of_earlier_versions_ask_for_what_they_asked() -> None:
+    assert PageMemory(url=A, directives="nofollow noindex none").asked == CrawlerDirectives(noindex=True, nofollow=True)
+
+
+def test_long_validators_are_not_kept() -> None:
+    assert (validator('"e"'), validator("e" * 201)) == ('"e"', "")

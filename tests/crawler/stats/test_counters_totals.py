@@ -1,0 +1,72 @@
+"""The running account."""
+
+from __future__ import annotations
+
+from motherlode.crawler.stats.counters import Counters, sum_of
+from motherlode.model import FailureKind, Problem, Syntax, Visit
+
+
+def _visit(number: int, **more: object) -> Visit:
+    return Visit(number=number, url=f"http://a.example/{number}", host="a.example", **more)  # type: ignore[arg-type]
+
+
+def test_sums() -> None:
+    totals = Counters()
+    totals.add(_visit(1, relevant=True, quads=5, size=100, counts={"jsonld": 4, "page": 1}))
+    totals.add(_visit(2, failure=FailureKind.NOT_FOUND))
+    totals.add(_visit(3, failure=FailureKind.REDIRECT))
+    totals.add(_visit(4, problems=(Problem(syntax=Syntax.JSON_LD, message="trailing comma removed"),)))
+    summary = totals.summary()
+    assert summary["fetched"] == 4
+    assert summary["relevant"] == 1
+    assert summary["harvest_rate"] == 0.25
+    assert summary["failures"] == {"not-found": 1}
+    assert summary["redirects"] == 1
+    assert summary["syntaxes"]["jsonld"] == {"pages": 1, "statements": 4}
+    assert summary["problems"] == {"jsonld: trailing comma removed": 1}
+
+
+def test_problems_are_counted_without_their_details_and_addresses_stay_whole() -> None:
+    totals = Counters()
+    for detail in ("timeout: no answer in time", "not-found: 404"):
+        message = f"the service http://localhost:8000/exif: {detail}"
+        totals.add(_visit(1, problems=(Problem(syntax=Syntax.OTHER, message=message),)))
+    assert totals.summary()["problems"] == {"other: the service http://localhost:8000/exif": 2}
+
+
+def test_the_curve_stays_small_and_keeps_its_ends() -> None:
+    totals = Counters()
+    for number in range(1, 20_001):
+        totals.add(_visit(number, relevant=number % 2 == 0))
+    assert 200 < len(totals.curve) <= 1024
+    assert totals.curve == sorted(totals.curve)
+    assert all(abs(relevant - fetched // 2) <= 1 for fetched, relevant in totals.curve)
+    assert totals.curve[-1][0] > 19_900
+
+
+def test_two_accounts_do_not_share_their_counts() -> None:
+    first, second = Counters(), Counters()
+    first.add(_visit(1, failure=FailureKind.DNS))
+    assert second.failures == {}
+
+
+def test_what_a_known_page_gave_before_is_taken_off_the_account() -> None:
+    totals = Counters()
+    totals.add(_visit(1, relevant=True, quads=3, counts={"rdfa": 3}))
+    before = {"relevant_before": True, "quads_before": 3, "counts_before": {"rdfa": 3}}
+    totals.add(_visit(2, relevant=True, quads=2, counts={"jsonld": 2}, refresh="changed", **before))
+    totals.add(_visit(3, failure=FailureKind.SERVER_ERROR, refresh="failed"))
+    assert (totals.quads, totals.relevant, totals.harvest_rate) == (2, 1, 1.0)
+    assert totals.syntaxes == {"rdfa": [0, 0], "jsonld": [1, 2]}
+
+
+def test_shards_lose_their_network_side_by_side() -> None:
+    whole = sum_of(
+        [
+            Counters(outages=1, outage_seconds=50.0),
+            Counters(outages=2, outage_seconds=20.0, no_network_since=7.0),
+            Counters(no_network_since=9.0),
+        ]
+    )
+    assert (whole.outages, whole.outage_seconds, whole.no_network_since) == (3, 50.0, 7.0)
+    assert sum_of([]).no_network_since is None

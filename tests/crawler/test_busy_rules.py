@@ -1,0 +1,112 @@
+"""Hosts whose robots.txt is busy, over real connections: asked again when they say, and never crawled without rules."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from motherlode.crawler import CrawlFolder, Job, read_stats
+from motherlode.crawler.engine.factory import assemble
+from motherlode.crawler.explain.explanation import explain
+from motherlode.frontier import backoff as rests
+from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, NO_RULES
+from tests.servers import serving
+
+HOSTS = {"quick.example": "127.0.0.2", "waits.example": "127.0.0.3", "never.example": "127.0.0.4"}
+BUSY_TIMES = HOST_GIVEN_UP_AFTER
+UNIT = 0.01
+
+
+@dataclass
+class Servers:
+    """`quick` has rules; `waits` fails, or says 503 and 429 by turns, before it has; `never` has none."""
+
+    retry_after: str = ""
+    log: list[tuple[float, str, str]] = field(default_factory=list)
+    port: int = 0
+
+    def times(self, host: str, path: str = "/robots.txt") -> list[float]:
+        return [at for at, name, asked in self.log if (name, asked) == (host, path)]
+
+    async def answer(self, request: web.BaseRequest) -> web.Response:
+        self.log.append((time.monotonic(), request.host, request.path))
+        if request.path != "/robots.txt":
+            return web.Response(text="<p>a page", content_type="text/html")
+        tries = len(self.times(request.host))
+        if request.host == "never.example":
+            return web.Response(status=500)
+        if request.host == "waits.example" and tries <= BUSY_TIMES:
+            if not self.retry_after:
+                return web.Response(status=502)
+            return web.Response(status=503 if tries % 2 else 429, headers={"Retry-After": self.retry_after})
+        return web.Response(text="User-agent: *\nDisallow: /private\n")
+
+
+async def crawled(servers: Servers, folder: CrawlFolder, *names: str, seconds: float | None = None) -> set[str]:
+    """Pages that came."""
+    async with serving(servers, list(HOSTS.values())):
+        job = Job(
+            seeds=tuple(f"http://{name}/page" for name in names),
+            hosts={name: f"{address}:{servers.port}" for name, address in HOSTS.items()},
+            allow=("127.0.0.0/8",),
+            policy="bfs",
+            delay=0.0,
+            retry_wait=UNIT,
+            time=seconds,
+            workers=1,
+        )
+        folder.create(job)
+        assembled = assemble(job, folder)
+        visits = [visit async for visit in assembled.crawl.visits(assembled.seeds)]
+        assembled.store.close()
+        folder.unlock()
+    return {visit.host for visit in visits if visit.failure is None}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> CrawlFolder:
+    return CrawlFolder(tmp_path / "crawl")
+
+
+@pytest.fixture
+def _short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rests, "RULES_PATIENCE", 100.0)
+
+
+async def test_a_host_whose_rules_fail_more_often_than_a_host_may_is_crawled_in_the_end(folder: CrawlFolder) -> None:
+    servers = Servers()
+    assert await crawled(servers, folder, "waits.example", "quick.example") == {"waits.example", "quick.example"}
+    asked = servers.times("waits.example")
+    assert len(asked) == BUSY_TIMES + 1
+    assert servers.times("waits.example", "/page")[0] > asked[-1], "no page before the rules"
+    assert read_stats(folder).unread_rules == {}
+
+
+async def test_a_retry_after_with_a_robots_txt_is_kept_to(folder: CrawlFolder) -> None:
+    servers = Servers(retry_after="1")
+    await crawled(servers, folder, "waits.example", seconds=4.5)
+    gaps = [after - before for before, after in pairwise(servers.times("waits.example"))]
+    assert len(gaps) >= 2
+    assert all(gap >= 1.0 for gap in gaps)
+    assert servers.times("waits.example", "/page") == []
+    assert read_stats(folder).unread_rules.keys() <= {"unavailable", "too-many-requests"}
+
+
+@pytest.mark.usefixtures("_short_patience")
+async def test_a_crawl_ends_where_only_hosts_without_rules_are_left_and_says_why(folder: CrawlFolder) -> None:
+    servers = Servers()
+    began = time.monotonic()
+    assert await crawled(servers, folder, "never.example", "quick.example") == {"quick.example"}
+    assert time.monotonic() - began < 100 * UNIT + 20
+    assert servers.times("never.example", "/page") == []
+    stats = read_stats(folder)
+    assert stats.refused == {NO_RULES: 1}
+    assert stats.unread_rules == {"server-error": 1}
+    told = explain(folder, "http://never.example/page")
+    assert told.because == f"refused, no request was made: {NO_RULES}"
+    assert any(check.name == "robots" and "(server-error)" in check.detail for check in told.checks)

@@ -1,0 +1,118 @@
+"""A crawl that leaves its index for later: killed wherever, it ends with the store of one that does it at once."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from motherlode.crawler import CrawlFolder, Job
+from motherlode.crawler.config.job import job_to_toml
+from motherlode.crawler.deferred_index import index_log
+from motherlode.index import QuadStore
+from motherlode.index.fulltext import Search, WordSearcher
+from motherlode.index.nquads_log import Unread
+from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving
+from tests.crawler.logged_web import LoggedWeb, quads_of
+from tests.crawler.offspring import Offspring
+from tests.index.test_nquads_log import logged, some_pages
+
+HOSTS, PAGES = 10, 60
+
+
+def _job_file(path: Path, web: LoggedWeb) -> Path:
+    job = Job(
+        seeds=web.seeds(),
+        hosts=web.table(),
+        allow=("127.0.0.0/8",),
+        policy="bfs",
+        delay=0.0,
+        per_host=1,
+        per_address=64,
+        retry_wait=0.1,
+        workers=1,
+    )
+    path.write_text(job_to_toml(job))
+    return path
+
+
+def _kill_while(offspring: Offspring, command: list[str], moments: list[float], folder: Path) -> int:
+    """Kill a command at these moments of its life, then let it come to its end; how many kills met it alive."""
+    hits = 0
+    for moment in moments:
+        child = offspring.start(*command)
+        time.sleep(moment)
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        hits += offspring.wait() == -signal.SIGKILL
+        if CrawlFolder(folder).holds_a_crawl and command[0] == "crawl":
+            command = ["resume", str(folder), "--quiet"]
+    offspring.start(*command)
+    assert offspring.wait() == 0
+    return hits
+
+
+def test_crawl_and_index_may_be_killed_and_the_store_is_that_of_an_undisturbed_crawl(tmp_path: Path) -> None:
+    at_once, later = tmp_path / "at-once", tmp_path / "later"
+    chance = random.Random(3)
+    with LoggedWeb(hosts=HOSTS, pages=PAGES) as web, Offspring() as offspring:
+        flags = ["crawl", "--config", str(_job_file(tmp_path / "job.toml", web)), "--quiet", "-o"]
+        offspring.start(*flags, str(at_once))
+        assert offspring.wait() == 0
+        web.latency = 0.05
+        moments = [chance.uniform(0.3, 1.5) for _ in range(5)]
+        assert _kill_while(offspring, [*flags, str(later), "--index", "later"], moments, later)
+        assert not CrawlFolder(later).store.exists(), "a crawl that leaves it for later makes no store"
+        moments = [chance.uniform(0.01, 0.2) for _ in range(6)]
+        assert _kill_while(offspring, ["index", str(later), "--quiet"], moments, later)
+    assert quads_of(later) == quads_of(at_once)
+    found = [WordSearcher(CrawlFolder(place).words).search(Search(words="h1")) for place in (at_once, later)]
+    assert len(found[0]) == len(found[1])
+
+
+async def test_a_refresh_is_indexed_later_as_well_and_what_is_gone_goes(tmp_path: Path) -> None:
+    def page(name: str) -> Document:
+        said = f'<p vocab="http://schema.org/" typeof="Place"><b property="name">{name}</b></p>'
+        return Document(text=f'<html><body>{said}<a href="/dies">x</a><a href="/changes">y</a></body></html>')
+
+    out = tmp_path / "out"
+    site = ChangingWeb({"/": page("root"), "/dies": page("dies"), "/changes": page("old")})
+    async with serving(site):
+        config = job_file(tmp_path / "job.toml", site)
+        await motherlode("crawl", "--config", str(config), "-o", str(out), "--index", "later", "--quiet")
+        await motherlode("index", str(out))
+        site.pages["/changes"] = page("new")
+        site.pages["/dies"] = Document(status=410)
+        await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
+        assert _names(out) == {"root", "dies", "old"}, "nothing is indexed before somebody asks"
+        await motherlode("index", str(out))
+    assert _names(out) == {"root", "new"}
+
+
+def _names(folder: Path) -> set[str]:
+    store = QuadStore(folder / "store", read_only=True)
+    return {row["n"].value for row in store.query("SELECT ?n { ?s schema:name ?n }")}  # type: ignore[union-attr, index]
+
+
+def test_a_log_that_was_read_is_not_read_again_and_progress_ends_at_the_whole(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path / "crawl")
+    folder.create(Job(seeds=("http://a.example/",), index="later", words=False))
+    logged(folder.quads, some_pages()[:2], some_pages()[2:])
+    steps: list[tuple[int, int]] = []
+    assert index_log(folder, each=lambda done, of: steps.append((done, of))) == 5
+    assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]
+    assert not Unread(folder.quads)
+    assert index_log(folder) == 0
+    folder.unlock()
+    assert not folder.words.exists(), "the job wants no words"
+
+
+@pytest.mark.parametrize(("index", "shards", "says"), [("never", 1, "now"), ("later", 2, "shards")])
+def test_what_cannot_be_is_refused(index: str, shards: int, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        Job(index=index, shards=shards)

@@ -1,0 +1,119 @@
+"""A crawl that is killed fifty times ends like one that was left alone, and no server is asked for it.
+
+A host gets one request at a time, so at the moment of a kill only the last request of a host can be under way: whatever
+a run asked a host for before that has been answered, and must never be asked for again. The log of the server tells.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections import Counter, defaultdict
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
+from motherlode.crawler.config.job import job_to_toml
+from motherlode.frontier.backoff import TREATMENTS
+from motherlode.model import FailureKind
+from tests.crawler.logged_web import CONTEXT, Line, LoggedWeb, quads_of
+from tests.crawler.offspring import Offspring
+
+KILLS = 50
+HOSTS, PAGES = 30, 167
+LATENCY = 0.1
+SOON, LATE = 60, 360
+"""Requests after which a run is killed: most before its first checkpoint, some after it."""
+
+
+def job(web: LoggedWeb) -> Job:
+    return Job(
+        seeds=web.seeds(),
+        hosts=web.table(),
+        allow=("127.0.0.0/8",),
+        policy="bfs",
+        delay=0.0,
+        per_host=1,
+        per_address=64,
+        retry_wait=0.2,
+        contexts="fetch",
+        workers=1,
+    )
+
+
+def pages_of(folder: Path) -> set[str]:
+    return {visit.url for visit in read_visits(CrawlFolder(folder)) if visit.failure is None}
+
+
+def killed_crawl(web: LoggedWeb, offspring: Offspring, command: list[str], folder: Path) -> int:
+    """Kill the crawl at random moments, then let it come to its end; how many kills met a living process."""
+    chance = random.Random(5)
+    hits = 0
+    for left in range(KILLS, 0, -1):
+        child = offspring.start(*command)
+        fair = max(1, (HOSTS * PAGES - len({line.url for line in web.log})) // left)
+        wanted = len(web.log) + min(chance.randrange(SOON if chance.random() < 0.7 else LATE), 4 * fair)
+        patience = time.monotonic() + chance.uniform(0.1, 30.0)  # a few die before they have asked for anything
+        while len(web.log) < wanted and time.monotonic() < patience:
+            time.sleep(0.002)
+        time.sleep(chance.uniform(0.0, 0.02))
+        os.kill(child, signal.SIGKILL)
+        hits += offspring.wait() == -signal.SIGKILL
+        web.begin_run()
+        if CrawlFolder(folder).holds_a_crawl:
+            command = ["resume", str(folder), "--quiet"]
+    offspring.start(*command)
+    assert offspring.wait() == 0
+    return hits
+
+
+def excused(log: list[Line]) -> set[int]:
+    """Indices of requests that were the last of their host in a run, which a kill may have cut off."""
+    last: dict[tuple[int, str], int] = {}
+    for index, line in enumerate(log):
+        last[line.run, line.host] = index
+    return set(last.values())
+
+
+def check_repetitions(log: list[Line]) -> None:
+    cut = excused(log)
+    requests: dict[str, list[int]] = defaultdict(list)
+    for index, line in enumerate(log):
+        requests[line.url].append(index)
+    for url, indices in requests.items():
+        answered = [index for index in indices[:-1] if index not in cut]
+        repeated = [index for index in answered if log[index].status != 500]
+        assert not repeated, (url, [log[index] for index in indices])
+        if url.endswith("/bad"):
+            assert len(answered) <= TREATMENTS[FailureKind.SERVER_ERROR].retries, "attempts survive a kill"
+        assert all(log[a].run < log[b].run for a, b in pairwise(indices) if a not in answered)
+
+
+@pytest.mark.timeout(900)  # 75 seconds on two idle cores; every kill costs a reader's start
+def test_a_crawl_killed_fifty_times_ends_like_one_left_alone(tmp_path: Path) -> None:
+    alone, killed = tmp_path / "alone", tmp_path / "killed"
+    with LoggedWeb(hosts=HOSTS, pages=PAGES) as web, Offspring() as offspring:
+        config = tmp_path / "job.toml"
+        config.write_text(job_to_toml(job(web)))
+        flags = ["crawl", "--config", str(config), "--quiet", "-o"]
+        offspring.start(*flags, str(alone))
+        assert offspring.wait() == 0
+        assert max(Counter(line.url for line in web.log if line.status != 500).values()) == 1
+        web.forget()
+        web.latency = LATENCY
+        hits = killed_crawl(web, offspring, [*flags, str(killed)], killed)
+    assert hits == KILLS, "the crawl was over too soon for this test to say anything"
+    assert len(pages_of(alone)) >= HOSTS * PAGES
+    assert pages_of(killed) == pages_of(alone)
+    assert quads_of(killed) == quads_of(alone)
+    check_repetitions(web.log)
+    assert any(line.url == CONTEXT for line in web.log)
+    counted = read_stats(CrawlFolder(killed)).totals
+    assert counted.fetched == len(list(read_visits(CrawlFolder(killed))))
+    assert not [name for name in counted.problems if "journal" in name or "resume" in name]
+    assert not list(CrawlFolder(killed).journal.glob("answers-*")), "the journal holds what is open, and nothing is"
+    assert set(counted.failures) == {"server-error"}

@@ -1,0 +1,105 @@
+"""A network that really goes away under a crawl, and comes back: see `outage_web` for how.
+
+Figures of time are for a retry wait of 0.3 s; by default it is 15 s, and all of them are fifty times as long.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DELAY = 0.1
+
+
+def crawled(folder: Path, events: list[tuple[float, str]], **script: object) -> dict[str, Any]:
+    """What came of a crawl; nothing where it was killed."""
+    command = ["unshare", "--net", sys.executable, "-m", "tests.crawler.outage_web", str(folder)]
+    told = json.dumps({"events": events, **script}) + "\n"
+    ended = subprocess.run(command, input=told, capture_output=True, text=True, timeout=120, check=False)
+    if "unshare failed" in ended.stderr:
+        if os.environ.get("CI") == "true" and os.geteuid() == 0:
+            pytest.fail(ended.stderr)
+        pytest.skip(f"no network of our own can be made here: {ended.stderr.strip()}")
+    assert "Traceback" not in ended.stderr, ended.stderr
+    found: dict[str, Any] = json.loads(ended.stdout) if ended.stdout else {}
+    return found
+
+
+def between(found: dict[str, Any], start: float, end: float) -> list[str]:
+    """Requests that the servers saw, in seconds from the beginning."""
+    return [f"{host}{path}" for at, host, path in found["log"] if start <= at - found["began"] < end]
+
+
+def check_gaps(found: dict[str, Any]) -> None:
+    for name in found["hosts"]:
+        times = [at for at, host, _ in found["log"] if host == name]
+        assert all(after - before >= DELAY - 0.001 for before, after in pairwise(times)), name
+
+
+def test_a_crawl_waits_for_its_network_and_loses_nothing(tmp_path: Path) -> None:
+    found = crawled(tmp_path / "crawl", [(3.0, "down"), (12.0, "up"), (17.0, "stop")])
+    stats = found["stats"]
+    assert (stats["outages"], stats["failures"], stats["refused"]) == (1, {}, {})
+    assert 6.0 < stats["outage_seconds"] < 12.0
+    assert stats["problems"] == {"network: nobody answered, and the crawl waited": 1}
+    assert stats["no_network_since"] is None
+    assert set(found["hosts"].values()) == {0}, "no host is charged with a failure"
+    assert all(failure is None for _, failure in found["visits"])
+    assert len({url for url, _ in found["visits"]}) == len(found["visits"])
+    back = between(found, 12.0, 17.5)
+    assert len(back) > 20, "it goes on by itself"
+    assert back[0].endswith("/robots.txt"), "the first who is met is a witness"
+    check_gaps(found)
+
+
+def test_a_kill_and_a_resume_without_a_network_lose_nothing_either(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    assert crawled(folder, [(2.0, "down"), (7.0, "kill")]) == {}
+    found = crawled(folder, [(0.0, "down"), (8.0, "up"), (13.0, "stop")], resume=True)
+    stats = found["stats"]
+    assert stats["outages"] == 2
+    assert stats["failures"] == {}
+    assert set(found["hosts"].values()) == {0}
+    assert len(between(found, 8.0, 13.5)) > 20
+    check_gaps(found)
+
+
+@pytest.mark.parametrize("how", ["time", "stop"])
+def test_neither_a_budget_of_time_nor_the_user_waits_for_a_network(tmp_path: Path, how: str) -> None:
+    events = [(2.0, "down")] if how == "time" else [(2.0, "down"), (6.0, "stop")]
+    found = crawled(tmp_path / "crawl", events, seconds=6.0 if how == "time" else None)
+    assert found["seconds"] < 8.0
+    stats = found["stats"]
+    assert stats["failures"] == {}
+    assert stats["no_network_since"] is not None
+    assert stats["estimated_left"]["waiting_urls"] > 0, "what was under way waits again"
+
+
+def test_dead_hosts_are_dead_where_others_live(tmp_path: Path) -> None:
+    found = crawled(tmp_path / "crawl", [], dead=5, options={"pages_per_host": 20})
+    stats = found["stats"]
+    assert (stats["outages"], stats["failures"]) == (0, {"connect": 15})
+    assert sum(failure is None for _, failure in found["visits"]) == 4 * 20
+    asked = [path for _, _, path in found["log"]].count("/robots.txt")
+    assert asked <= 4 + 6, "four for their rules, and few as witnesses"
+    check_gaps(found)
+
+
+def test_where_all_hosts_are_dead_the_crawl_ends_and_says_so(tmp_path: Path) -> None:
+    found = crawled(tmp_path / "crawl", [], hosts=0, dead=4)
+    assert found["stats"]["failures"] == {"connect": 12}
+    assert 12.0 < found["seconds"] < 40.0
+
+
+def test_one_host_that_goes_away_is_one_host_that_goes_away(tmp_path: Path) -> None:
+    found = crawled(tmp_path / "crawl", [(1.5, "down")], hosts=1, retry_wait=0.05)
+    stats = found["stats"]
+    assert stats["outages"] == 0
+    assert stats["failures"]["timeout"] == found["hosts"]["h0.example"] == 9

@@ -1,0 +1,73 @@
+"""A crawl by the command line whose reader processes are killed: nothing is lost, and the crawl comes to its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
+from motherlode.crawler.config.job import job_to_toml
+from tests.crawler.logged_web import LoggedWeb
+from tests.crawler.offspring import Offspring
+
+HOSTS, PAGES = 4, 40
+KILLS = 4
+
+
+def readers_of(crawl: int) -> list[int]:
+    """The reader processes of a crawl."""
+    children = Path(f"/proc/{crawl}/task/{crawl}/children").read_text().split()
+    return [int(child) for child in children if b"motherlode.crawler.parsing.worker" in _command(child)]
+
+
+def _command(process: str) -> bytes:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
+def kill_reader(web: LoggedWeb, crawl: int, *, after: int) -> int:
+    """Kill the first reader with `kill -9` when so many requests were made; which one that was."""
+    patience = time.monotonic() + 120
+    while len(web.log) < after or not readers_of(crawl):
+        assert time.monotonic() < patience, "the crawl stands still"
+        time.sleep(0.005)
+    reader = readers_of(crawl)[0]
+    os.kill(reader, signal.SIGKILL)
+    while reader in readers_of(crawl):
+        time.sleep(0.005)
+    return reader
+
+
+@pytest.mark.timeout(400)
+def test_crawl_whose_readers_are_killed_ends_with_all_pages(tmp_path: Path) -> None:
+    with LoggedWeb(hosts=HOSTS, pages=PAGES, latency=0.1) as web, Offspring() as offspring:
+        job = Job(
+            seeds=web.seeds(),
+            hosts=web.table(),
+            allow=("127.0.0.0/8",),
+            policy="bfs",
+            delay=0.0,
+            per_host=1,
+            per_address=64,
+            retry_wait=0.2,
+            workers=1,
+        )
+        (tmp_path / "job.toml").write_text(job_to_toml(job))
+        folder, told = tmp_path / "crawl", tmp_path / "told"
+        command = ["crawl", "--config", str(tmp_path / "job.toml"), "--quiet", "-o", str(folder)]
+        crawl = offspring.start(*command, errors=told)
+        killed = {kill_reader(web, crawl, after=30 * (number + 1)) for number in range(KILLS)}
+        assert offspring.wait() == 0
+    assert len(killed) == KILLS
+    visits = list(read_visits(CrawlFolder(folder)))
+    pages = {f"http://h{host}.example/{number}" for host in range(HOSTS) for number in range(PAGES)}
+    assert pages <= {visit.url for visit in visits if visit.failure is None}
+    assert "processing" not in read_stats(CrawlFolder(folder)).totals.failures
+    noticed = ("another takes its place", "could not be started")  # the second if it was killed during its start
+    assert sum(told.read_text().count(words) for words in noticed) == KILLS

@@ -1,0 +1,307 @@
+"""Disks that are full and files that are damaged: an error that says what to do, and nothing else is lost."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import lmdb
+import pytest
+
+from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
+from motherlode.crawler.config.job import job_to_toml
+from motherlode.frontier import STORAGE_ERRORS, LmdbStorage, damage
+from motherlode.index import QuadStore
+from tests.crawler.logged_web import LoggedWeb
+from tests.crawler.offspring import Offspring
+
+PAGES = 40
+ALL = 4 * PAGES
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[LoggedWeb]:
+    with LoggedWeb(hosts=4, pages=PAGES) as made:
+        yield made
+
+
+def job(web: LoggedWeb, *, pages: int | None = None) -> Job:
+    return Job(
+        seeds=web.seeds(),
+        hosts=web.table(),
+        allow=("127.0.0.0/8",),
+        policy="bfs",
+        delay=0.0,
+        retry_wait=0.05,
+        workers=1,
+        pages=pages,
+    )
+
+
+@dataclass(frozen=True)
+class Ended:
+    returncode: int
+    stderr: str
+
+
+class Command:
+    """The command line, one run after the other."""
+
+    def __init__(self, offspring: Offspring, web: LoggedWeb, room: Path) -> None:
+        self._offspring, self._web, self._room = offspring, web, room
+
+    def __call__(self, *arguments: str) -> Ended:
+        errors = self._room / "stderr"
+        self._offspring.start(*arguments, errors=errors)
+        return Ended(self._offspring.wait(), errors.read_text())
+
+    def crawl(self, folder: Path, *, pages: int) -> Ended:
+        self._web.forget()
+        config = self._room / "job.toml"
+        config.write_text(job_to_toml(job(self._web, pages=pages)))
+        return self("crawl", "--config", str(config), "--quiet", "-o", str(folder))
+
+    def resume(self, folder: Path) -> Ended:
+        return self("resume", str(folder), "--quiet", "--pages", "100000")
+
+
+@pytest.fixture(scope="module")
+def command(web: LoggedWeb, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
+    with Offspring() as offspring:
+        yield Command(offspring, web, tmp_path_factory.mktemp("command"))
+
+
+def pages_of(folder: Path) -> set[str]:
+    return {visit.url for visit in read_visits(CrawlFolder(folder)) if visit.failure is None}
+
+
+def stored(folder: Path) -> set[str]:
+    """Pages that the store holds."""
+    store = QuadStore(CrawlFolder(folder).store, read_only=True)
+    found = {quad.subject.value for quad in store.quads() if quad.predicate.value.endswith(":contentHash")}
+    store.close()
+    return found
+
+
+@pytest.fixture(scope="module")
+def finished_half(command: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawl that ended by its budget in the middle; tests copy it."""
+    folder = tmp_path_factory.mktemp("half")
+    done = command.crawl(folder / "crawl", pages=ALL // 2)
+    assert done.returncode == 0, done.stderr
+    return folder / "crawl"
+
+
+@pytest.fixture
+def half(finished_half: Path, tmp_path: Path) -> Path:
+    shutil.copytree(finished_half, tmp_path / "crawl")
+    return tmp_path / "crawl"
+
+
+def garble(path: Path, *, start: int, count: int) -> None:
+    with path.open("r+b") as file:
+        file.seek(start)
+        file.write(random.Random(1).randbytes(count))
+
+
+def is_clear(done: Ended, *words: str) -> bool:
+    """An error for a person, with exit code 1, that names what is at stake."""
+    assert "Traceback" not in done.stderr, done.stderr
+    assert done.returncode == 1, (done.returncode, done.stderr)
+    assert all(word in done.stderr for word in ("error:", *words)), done.stderr
+    return True
+
+
+# ── a full disk ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of its own, of a few megabytes."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(place)], check=False, capture_output=True, text=True
+    )
+    if mounted.returncode:
+        message = f"a tmpfs cannot be mounted here: {mounted.stderr.strip()}"
+        if os.environ.get("CI") == "true" and os.geteuid() == 0:
+            pytest.fail(message)
+        pytest.skip(message)
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def free(place: Path) -> int:
+    found = os.statvfs(place)
+    return found.f_bavail * found.f_frsize
+
+
+@pytest.mark.parametrize("left", [0.1e6, 0.5e6, 1.0e6, 1.5e6])
+def test_a_full_disk_is_told_and_a_resume_goes_on(
+    command: Command, web: LoggedWeb, small_disk: Path, finished_half: Path, left: float
+) -> None:
+    """With different amounts left, so that the disk is full at different moments; which part meets it first is open."""
+    web.weight = 60_000
+    folder = small_disk / "crawl"
+    shutil.copytree(finished_half, folder)
+    before = pages_of(folder)
+    ballast = small_disk / "ballast"
+    with ballast.open("wb") as file:
+        file.write(b"x" * max(0, free(small_disk) - int(left)))
+    done = command.resume(folder)
+    web.weight = 0
+    assert is_clear(done, "make space", f"motherlode resume {folder}")
+    ballast.unlink()
+    committed = pages_of(folder)
+    assert before <= committed, "what was acknowledged is there"
+    assert committed <= stored(folder)
+    again = command.resume(folder)
+    assert again.returncode == 0, again.stderr
+    assert len(pages_of(folder)) >= ALL
+    assert pages_of(folder) <= stored(folder)
+
+
+# ── damage ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("how", ["head", "cut", "middle", "empty"])
+def test_a_damaged_frontier_is_told_and_the_quads_remain(command: Command, half: Path, how: str) -> None:
+    path = half / "frontier" / "data.mdb"
+    size = path.stat().st_size
+    if how == "head":
+        garble(path, start=0, count=8192)
+    elif how == "cut":
+        os.truncate(path, size // 2 // 4096 * 4096)
+    elif how == "middle":
+        garble(path, start=8192, count=size - 8192)
+    else:
+        os.truncate(path, 100)
+    stores = stored(half)
+    assert is_clear(command.resume(half), "frontier", "is damaged", "quads", "untouched", "move it away")
+    assert stored(half) == stores
+    (half / "frontier").rename(half.parent / "damaged")
+    done = command.resume(half)
+    assert done.returncode == 0, done.stderr
+    assert len(pages_of(half)) >= ALL
+    assert stored(half) >= pages_of(half)
+
+
+@pytest.mark.parametrize("how", ["current", "manifest", "data"])
+def test_a_damaged_store_is_told_and_the_frontier_remains(command: Command, half: Path, how: str) -> None:
+    known = pages_of(half)
+    store = half / "store"
+    names = {"current": "CURRENT", "manifest": "MANIFEST-*", "data": "*.sst"}
+    for path in store.glob(names[how]):
+        garble(path, start=0, count=path.stat().st_size)
+    assert is_clear(command.resume(half), "quad store", "damaged", "frontier", "untouched", "move it away")
+    assert pages_of(half) == known
+    store.rename(half.parent / "damaged")
+    done = command.resume(half)
+    assert done.returncode == 0, done.stderr
+    assert len(pages_of(half)) >= ALL
+    assert stored(half) == pages_of(half), "pages that the new store lacked were fetched again"
+
+
+def test_damage_that_is_met_while_writing_is_not_told_as_something_that_goes_on(
+    command: Command, finished_half: Path, tmp_path: Path
+) -> None:
+    """Which files the store reads only when it writes is its own affair, so several are damaged, each in a copy."""
+    told = []
+    for data in sorted((finished_half / "store").glob("*.sst"))[-5:]:
+        folder = tmp_path / data.stem
+        shutil.copytree(finished_half, folder)
+        garble(folder / "store" / data.name, start=data.stat().st_size // 3, count=40)
+        done = command.resume(folder)
+        if done.returncode:
+            assert is_clear(done, "quad store", "is damaged", "move it away")
+            assert "goes on" not in done.stderr
+            told.append(done.stderr)
+    assert any("could not be written" in errors for errors in told)
+
+
+@pytest.mark.parametrize("gigabytes", [0.6, 2, 16])
+def test_a_limit_of_addresses_is_not_told_as_damage(half: Path, gigabytes: float) -> None:
+    known = pages_of(half)
+    limit = f"ulimit -v {int(gigabytes * 1e6)} && exec {sys.executable} -m motherlode resume {half} --quiet --pages 500"
+    found = subprocess.run(["sh", "-c", limit], check=False, capture_output=True, text=True, timeout=120)
+    done = Ended(found.returncode, found.stderr)
+    assert is_clear(done, "ulimit -v unlimited", f"motherlode resume {half}")
+    assert "damaged" not in done.stderr and "move it away" not in done.stderr
+    assert pages_of(half) == known
+
+
+def test_a_store_that_lost_its_newest_pages_gets_them_again(
+    command: Command, web: LoggedWeb, tmp_path: Path, half: Path
+) -> None:
+    """As when the machine dies: the frontier is synced with every commit, the store's log is not."""
+    shorter = tmp_path / "shorter"
+    done = command.crawl(shorter, pages=ALL // 4)
+    assert done.returncode == 0, done.stderr
+    shutil.rmtree(half / "store")
+    shutil.copytree(shorter / "store", half / "store")
+    lost = pages_of(half) - stored(half)
+    assert lost
+    web.forget()
+    done = command.resume(half)
+    assert done.returncode == 0, done.stderr
+    assert lost <= {line.url for line in web.log}
+    assert stored(half) >= pages_of(half)
+    assert any("missing in the quad store" in problem for problem in read_stats(CrawlFolder(half)).totals.problems)
+
+
+@pytest.mark.parametrize("note", ["totals", "policy", "traps", "journal"])
+def test_a_damaged_note_costs_only_what_it_held(command: Command, half: Path, note: str) -> None:
+    before = read_stats(CrawlFolder(half)).totals
+    ledger = LmdbStorage(half / "frontier")
+    ledger.put_note(note, b"\xc1 no message pack")
+    ledger.commit()
+    ledger.close()
+    done = command.resume(half)
+    assert done.returncode == 0, done.stderr
+    totals = read_stats(CrawlFolder(half)).totals
+    assert totals.fetched == len(list(read_visits(CrawlFolder(half))))
+    assert totals.quads >= before.quads
+    assert len(pages_of(half)) >= ALL
+    wanted = "journal" if note == "journal" else "resume"
+    assert note == "policy" or any(problem.startswith(wanted) for problem in totals.problems)
+
+
+def test_a_garbled_journal_costs_requests_and_nothing_else(command: Command, half: Path) -> None:
+    (half / "journal").mkdir(exist_ok=True)
+    (half / "journal" / "answers-00000001.journal").write_bytes(random.Random(2).randbytes(5000))
+    done = command.resume(half)
+    assert done.returncode == 0, done.stderr
+    totals = read_stats(CrawlFolder(half)).totals
+    assert any(problem.startswith("journal: 5000 bytes") for problem in totals.problems)
+    assert len(pages_of(half)) >= ALL
+
+
+def test_random_damage_to_the_frontier_never_ends_in_a_crash(half: Path, tmp_path: Path) -> None:
+    """Pages of the file overwritten one by one: either it is noticed, or it was a page that nobody needs."""
+    path = half / "frontier" / "data.mdb"
+    whole, chance = path.read_bytes(), random.Random(3)
+    noticed = 0
+    for _ in range(12):
+        page = chance.randrange(2, len(whole) // 4096)
+        garble(path, start=page * 4096, count=4096)
+        found = damage(half / "frontier")
+        noticed += bool(found)
+        if not found:
+            ledger = LmdbStorage(half / "frontier")
+            assert len(list(ledger.visits())) > 0
+            ledger.close()
+        path.write_bytes(whole)
+    assert noticed
+    assert damage(half / "frontier") == ""
+
+
+def test_lmdb_errors_reach_the_user_as_such() -> None:
+    assert issubclass(lmdb.CorruptedError, STORAGE_ERRORS)
+    assert issubclass(lmdb.DiskError, STORAGE_ERRORS)

@@ -1,0 +1,58 @@
+"""Traps as the crawl sees them."""
+
+from __future__ import annotations
+
+from motherlode.crawler.url_rules import TrapWatch
+
+
+def test_the_scope_has_the_first_word() -> None:
+    traps = TrapWatch(lambda url: "out of scope" if "other" in url else "", year_now=2026)
+    assert traps.reason("http://other.example/a/a/a/a/a/a") == "out of scope"
+    assert traps.reason("http://ex.example/page") == ""
+
+
+def test_addresses_without_end_are_refused_with_a_reason() -> None:
+    traps = TrapWatch(lambda url: "", year_now=2026)
+    assert traps.reason("http://ex.example/a/b/a/b/a/b/a/b/a/b/a/b")
+    assert traps.reason("http://ex.example/" + "d/" * 40)
+
+
+def test_the_same_content_elsewhere_is_told() -> None:
+    traps = TrapWatch(lambda url: "", year_now=2026)
+    body = b"<p>the same text on two pages, long enough to say something about them</p>" * 3
+    assert traps.saw("http://a.example/1", body, useful=True) == ""
+    assert traps.saw("http://b.example/2", body, useful=True) == "http://a.example/1"
+
+
+def _list_pages(traps: TrapWatch, *, by_redirect: bool) -> None:
+    """Lists, which are no finds, and one thing in ten that they lead to."""
+    for number in range(3000):
+        url = f"http://a.example/list?page={number}"
+        traps.reason(url)
+        traps.saw(url, b"list %d" % number, useful=False)
+        if number % 10 == 0:
+            if by_redirect:
+                traps.moved(f"http://a.example/go/{number}", parent=url)
+            parent = f"http://a.example/go/{number}" if by_redirect else url
+            traps.saw(f"http://a.example/thing/{number}", b"thing", useful=True, gist=number + 1, parent=parent)
+
+
+def test_lists_of_a_large_catalogue_are_not_refused() -> None:
+    for by_redirect in (False, True):
+        traps = TrapWatch(lambda url: "", year_now=2026)
+        _list_pages(traps, by_redirect=by_redirect)
+        assert traps.reason("http://a.example/list?page=5000") == ""
+        assert traps.waiting_reason("http://a.example/list?page=2999") == ""
+
+
+def test_what_waits_is_refused_as_well_once_it_is_known_what_it_is() -> None:
+    traps = TrapWatch(lambda url: "", year_now=2026)
+    for number in range(2000):
+        assert traps.reason(f"http://a.example/day?d={number}") == ""
+    for number in range(500):
+        assert traps.waiting_reason("http://a.example/day?d=1999") == ""
+        traps.saw(f"http://a.example/day?d={number}", b"day %d" % number, useful=True, gist=1)
+    assert traps.waiting_reason("http://a.example/day?d=1999") == ""
+    for number in range(500, 510):
+        traps.saw(f"http://a.example/day?d={number}", b"day %d" % number, useful=True, gist=1)
+    assert traps.waiting_reason("http://a.example/day?d=1999") == "trap: endless pattern"

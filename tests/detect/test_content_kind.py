@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from motherlode.detect import detect
+from motherlode.detect.content_kind import sniff, sniff_rdf_text
+from motherlode.model import ContentKind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"<p> <b> <i>",
+        b"<a:b> <c:d> text </c:d></a:b>",
+        b"base camp <x>",
+        b"prefix: <x>",
+        b"version 1.2 of <x>",
+        b"[] and {}",
+        b"_: _:",
+        b"#!/bin/sh\necho <http://example.org/>",
+        b"<http://example.org/> is a page",
+    ],
+)
+def test_what_is_not_turtle(text: bytes) -> None:
+    assert sniff_rdf_text(text, None, None) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"@prefix : <#> .",
+        b"@PREFIX a:<urn:a:>.",
+        b"BASE <http://example.org/>\nPREFIX x: <y#>\n<a> x:b 1 .",
+        b"\n# c\n\n@base <http://example.org/> .",
+        "@prefix é: <urn:é> . é:a a é:b .".encode(),
+        b"[] a <http://example.org/A> .",
+        b"_:x a <http://example.org/A> .",
+        b'<#a> <#b> """x""" .',
+        b'VERSION "1.2"\nPREFIX x: <y#>',
+    ],
+)
+def test_what_is_turtle(text: bytes) -> None:
+    assert sniff_rdf_text(text, None, None) is ContentKind.TURTLE
+
+
+def test_json_ld_far_into_the_body_is_found() -> None:
+    body = b'{"a": "' + b"x" * 20_000 + b'", "@context": {}}'
+    assert sniff(body[:4096], body, None, None) is ContentKind.JSON_LD
+
+
+def test_keys_that_only_look_like_json_ld() -> None:
+    body = b'{"@type": "x", "@attributes": {"id": 1}}'
+    assert sniff(body, body, None, None) is ContentKind.JSON
+
+
+@given(body=st.binary(max_size=300), url=st.text(max_size=30), content_type=st.text(max_size=30))
+def test_any_bytes_have_a_kind(body: bytes, url: str, content_type: str) -> None:
+    found = detect(body, url=url, content_type=content_type)
+    body.decode(found.charset, "replace")
+
+
+_PIECES = (
+    *(b"<", b">", b"<!--", b"-->", b"<?xml ", b"?>", b"<!DOCTYPE html", b"[", b"]", b'"', b"'", b"html", b"rdf:RDF"),
+    *(b" xmlns:rdf=", b"@prefix ", b": <urn:x> ", b" .\n", b"{", b"}", b'"@context":', b"\xff\xfe", b"\0", b"&e;"),
+    *(b"<!ENTITY e ", b"charset=", b"<meta ", b"utf-16", b"_:b ", b"#", b"\n", b"\xef\xbb\xbf", b"<<("),
+)
+_TYPES = ("", "text/html; charset=utf-16", "text/turtle", "application/xml")
+
+
+@given(body=st.lists(st.sampled_from(_PIECES), max_size=60).map(b"".join), content_type=st.sampled_from(_TYPES))
+def test_fragments_of_markup_have_a_kind(body: bytes, content_type: str) -> None:
+    found = detect(body, url="http://example.org/x.rdf", content_type=content_type)
+    body.decode(found.charset, "replace")

@@ -1,0 +1,30 @@
+"""The limits of this process are left as they are: each test asks in a process of its own."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+
+import pytest
+
+_LIMITED = """
+import resource
+from motherlode.fetch.http.connections import make_room, most_resting
+resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))
+make_room(connections=256, resting=1024)
+print(resource.getrlimit(resource.RLIMIT_NOFILE)[0], most_resting(1024))
+"""
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "found", "resting"),
+    [(256, 8192, 3328, 1024), (256, 600, 600, 200), (200, 200, 200, 66), (4096, 4096, 4096, 1024)],
+)
+def test_there_is_room_for_what_is_under_way_beside_what_rests(soft: int, hard: int, found: int, resting: int) -> None:
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if most != resource.RLIM_INFINITY and most < hard:
+        pytest.skip("this system gives no process so many descriptors")
+    program = _LIMITED.format(soft=soft, hard=hard)
+    said = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert said.stdout.split() == [str(found), str(resting)]

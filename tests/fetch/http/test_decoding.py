@@ -1,0 +1,145 @@
+"""Packed streams: where they begin and end, and what they may cost."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+import time
+import zlib
+from collections.abc import Callable
+from random import Random
+
+import brotli
+import pytest
+import zstandard
+
+from motherlode.fetch.http.decoding import UNPACK_ERRORS, Brotli, Members, deflate
+from motherlode.fetch.http.decoding import gzip as gzip_stream
+from motherlode.fetch.http.decoding import zstd as zstd_stream
+
+MUCH = 1 << 30
+BODY = b"<p>hello</p>" * 50
+
+
+def raw(data: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return packer.compress(data) + packer.flush()
+
+
+def member(flags: int, fields: bytes, data: bytes = BODY) -> bytes:
+    return struct.pack("<4BLBB", 0x1F, 0x8B, 8, flags, 0, 0, 3) + fields + raw(data) + b"\0" * 8
+
+
+def pieces(packed: bytes, size: int) -> list[bytes]:
+    return [packed[start : start + size] for start in range(0, len(packed), size)]
+
+
+EXTRA = b"\x05\0extra"
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+@pytest.mark.parametrize(
+    ("flags", "fields"),
+    [
+        (0, b""),
+        (1, b""),
+        (2, b"cr"),
+        (4, EXTRA),
+        (4, b"\xff\xff" + b"x" * 65_535),
+        (8, b"name.html\0"),
+        (16, b"a comment\0"),
+        (8 | 16, b"\0\0"),
+        (2 | 4 | 8 | 16, EXTRA + b"name\0comment\0cr"),
+    ],
+)
+def test_gzip_headers_of_all_kinds(flags: int, fields: bytes, size: int) -> None:
+    if size == 1 and len(fields) > 1000:
+        size = 1000
+    stream = gzip_stream()
+    packed = member(flags, fields)
+    assert b"".join(stream.feed(piece, MUCH) for piece in pieces(packed * 2, size)) == BODY * 2
+    assert stream.whole
+
+
+@pytest.mark.parametrize("head", [b"\x1f\x8b\x07" + b"\0" * 20, b"\x1f\x8c", b"<html>", member(8, b"x" * 200_000)])
+def test_what_is_no_gzip(head: bytes) -> None:
+    with pytest.raises(UNPACK_ERRORS):
+        gzip_stream().feed(head, MUCH)
+    stream = gzip_stream()
+    assert stream.feed(gzip.compress(BODY) + head, MUCH) == BODY, "behind a member it is padding"
+    assert (stream.whole, stream.ended) == (True, True)
+
+
+def test_a_zlib_header_that_is_none_is_raw() -> None:
+    for packed in (zlib.compress(BODY), raw(BODY)):
+        assert deflate().feed(packed, MUCH) == BODY
+    assert deflate().feed(b"\x78", MUCH) == b"", "one byte is too little to tell"
+
+
+def test_a_broken_member_behind_a_whole_one_is_left_and_told_to_be_missing() -> None:
+    for stream, packed in ((gzip_stream(), gzip.compress(BODY)), (zstd_stream(), zstandard.compress(BODY))):
+        broken = packed[:10] + b"\xff" * 400
+        assert stream.feed(packed + broken, MUCH).startswith(BODY)
+        assert (stream.ended, stream.whole) == (True, False)
+
+
+def test_frames_that_are_to_be_skipped_are_skipped() -> None:
+    skipped = b"\x5a\x2a\x4d\x18" + struct.pack("<L", 300) + b"x" * 300
+    packed = skipped + zstandard.compress(BODY) + skipped + zstandard.compress(BODY)
+    for size in (1, 100, 10_000):
+        stream = zstd_stream()
+        assert b"".join(stream.feed(piece, MUCH) for piece in pieces(packed, size)) == BODY * 2
+
+
+@pytest.mark.parametrize(
+    ("make", "packed"),
+    [(gzip_stream, gzip.compress(b"", mtime=0)), (zstd_stream, zstandard.compress(b""))],
+    ids=["gzip", "zstd"],
+)
+def test_members_that_hold_nothing_have_an_end_and_take_time_by_their_number(
+    make: Callable[[], Members], packed: bytes
+) -> None:
+    stream = make()
+    began = time.process_time()
+    for _ in range(40):
+        assert stream.feed(packed * (250_000 // len(packed)), MUCH) == b""
+    assert time.process_time() - began < 1.0
+    assert (stream.ended, stream.whole) == (True, False)
+
+
+def test_many_members_are_read() -> None:
+    stream = gzip_stream()
+    assert stream.feed(gzip.compress(b"a line\n") * 5000, MUCH) == b"a line\n" * 5000
+
+
+@pytest.mark.parametrize("most", [1, 1000, MUCH])
+@pytest.mark.parametrize("size", [1, 7, 4096, 4097, 1 << 20])
+def test_a_brotli_stream_ends_where_it_ends_whatever_follows_and_however_it_is_cut(size: int, most: int) -> None:
+    data = Random(1).randbytes(4_000).hex().encode() * (1 if size == 1 or most == 1 else 8)
+    packed = brotli.compress(data, quality=1) + b"\0trailing" * 2000
+    stream, found = Brotli(), bytearray()
+    for piece in [*pieces(packed, size), b""]:
+        given = stream.feed(piece, most)
+        while given:
+            assert len(given) <= most
+            found += given
+            given = stream.feed(b"", most)
+    assert found == data
+    assert (stream.whole, stream.ended) == (True, True)
+
+
+def test_a_long_brotli_page_with_bytes_behind_it_takes_little_more_time() -> None:
+    data = Random(1).randbytes(2_000_000).hex().encode()
+    packed = brotli.compress(data, quality=1)
+    began = time.process_time()
+    assert Brotli().feed(packed, MUCH) == data
+    alone = time.process_time() - began
+    began = time.process_time()
+    assert Brotli().feed(packed + b"<!-- -->", MUCH) == data
+    assert time.process_time() - began < 4 * alone + 0.1
+
+
+def test_a_broken_brotli_stream_is_an_error() -> None:
+    packed = brotli.compress(Random(1).randbytes(10_000).hex().encode(), quality=4)
+    with pytest.raises(UNPACK_ERRORS):
+        Brotli().feed(packed[:5000] + b"\xff" * 5000, MUCH)

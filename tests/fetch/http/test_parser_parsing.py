@@ -1,0 +1,357 @@
+"""Answers from bytes: however they are cut into pieces, and whatever follows them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from motherlode.fetch.http.parser import ResponseParser
+
+from ..servers import answer
+
+CHUNK_HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+CHUNKED = (
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nContent-Type: x/y\r\n\r\n"
+)
+
+
+class Notes:
+    """A receiver that remembers."""
+
+    def __init__(self, *, wants: int = 1_000_000) -> None:
+        self.peer = ""
+        self.heads: list[tuple[int, dict[str, str]]] = []
+        self.body = b""
+        self.pieces = 0
+        self._wants = wants
+
+    def head(self, status: int, headers: dict[str, str]) -> bool:
+        self.heads.append((status, headers))
+        return self._wants > 0
+
+    def piece(self, data: bytes) -> bool:
+        self.body += data
+        self.pieces += 1
+        return len(self.body) < self._wants
+
+
+def parsed(
+    *pieces: bytes, parser: ResponseParser | None = None, head_only: bool = False, wants: int = 1_000_000
+) -> tuple[ResponseParser, Notes, str]:
+    parser = parser or ResponseParser()
+    notes = Notes(wants=wants)
+    parser.begin(notes, head_only=head_only)
+    wrong = ""
+    for piece in pieces:
+        if not (wrong or parser.done):
+            wrong = parser.feed(piece)
+    return parser, notes, wrong
+
+
+@pytest.mark.parametrize(
+    ("sent", "body"),
+    [
+        (answer(b"hello", "X: y"), b"hello"),
+        (answer(b""), b""),
+        (CHUNKED, b"abcde"),
+        (
+            b"HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n" + answer(b"at last"),
+            b"at last",
+        ),
+        (b"HTTP/1.1 200 OK\nX: y\nContent-Length: 2\n\nhi", b"hi"),
+        (b"\r\n" + answer(b"hi"), b"hi"),
+    ],
+    ids=repr,
+)
+def test_an_answer_is_the_same_whole_and_in_single_bytes(sent: bytes, body: bytes) -> None:
+    at_once = parsed(sent)
+    in_bytes = parsed(*(sent[place : place + 1] for place in range(len(sent))))
+    for parser, notes, wrong in (at_once, in_bytes):
+        assert wrong == ""
+        assert (parser.done, parser.clean, notes.body, len(notes.heads)) == (True, True, body, 1)
+    assert at_once[1].heads == in_bytes[1].heads
+
+
+def test_several_answers_one_after_the_other() -> None:
+    parser = ResponseParser()
+    for number in range(5):
+        _, notes, wrong = parsed(answer(b"%d" % number), parser=parser)
+        assert (wrong, notes.body, parser.clean) == ("", b"%d" % number, True)
+
+
+def test_headers_are_joined_and_trailers_are_not_among_them() -> None:
+    _, notes, _ = parsed(answer(b"", "Link: <a>", "LINK:  <b> \t", "X: \xe9", "Y: \xc3\xa9"))
+    assert notes.heads == [(200, {"link": "<a>, <b>", "x": "é", "y": "é", "content-length": "0"})]
+    parser, notes, _ = parsed(CHUNKED)
+    assert notes.heads == [(200, {"transfer-encoding": "chunked"})]
+    _, notes, _ = parsed(answer(b""), parser=parser)
+    assert notes.heads == [(200, {"content-length": "0"})], "nor among those of the next answer"
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "second", "both"),
+    [
+        ("Location", "/a", "/a", "/a"),
+        ("Content-Type", "text/html", "text/turtle; charset=utf-8", "text/turtle; charset=utf-8"),
+        ("Retry-After", "7", "9", "9"),
+        ("Content-Encoding", "gzip", "br", "gzip, br"),
+        ("X-Robots-Tag", "otherbot: nofollow", "noindex", "otherbot: nofollow, , noindex"),
+    ],
+)
+def test_what_a_name_says_twice(name: str, first: str, second: str, both: str) -> None:
+    _, notes, _ = parsed(answer(b"", f"{name}: {first}", f"{name}: {second}"))
+    assert notes.heads[0][1][name.lower()] == both
+
+
+def test_bytes_of_addresses_are_kept() -> None:
+    _, notes, _ = parsed(answer(b"", "Location: /caf\xe9", "Link: </\xfc>; rel=next", "Refresh: 0; url=/\xc3\xa9"))
+    headers = notes.heads[0][1]
+    assert (headers["location"], headers["link"]) == ("/caf%E9", "</%FC>; rel=next")
+    assert headers["refresh"] == "0; url=/é", "UTF-8 is what the URL standard makes of it anyway"
+
+
+@pytest.mark.parametrize(
+    "lengths", ["Content-Length: 99\r\nTransfer-Encoding: chunked", "TRANSFER-ENCODING: Chunked\r\ncontent-length: 1"]
+)
+def test_of_two_lengths_the_chunks_count_and_nothing_behind_them(lengths: str) -> None:
+    parser, notes, wrong = parsed(f"HTTP/1.1 200 OK\r\n{lengths}\r\n\r\n5\r\nhello\r\n0\r\n\r\n".encode())
+    assert (wrong, notes.body, parser.done, parser.clean) == ("", b"hello", True, False)
+
+
+@pytest.mark.parametrize("step", [1, 7, 1000])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "no colon",
+        "Server : x",
+        "X Powered By: y",
+        ": nameless",
+        "X(y): z",
+        "X: y\rz",
+        "Content-Length: 5",
+        "Content-Length: 5, 5",
+        "Transfer-Encoding: identity",
+        "transfer-encoding: utf-8",
+    ],
+)
+def test_a_head_that_browsers_read_is_read_and_nothing_behind_it(line: str, step: int) -> None:
+    sent = answer(b"hello", line, "Content-Type: text/html")
+    parser, notes, wrong = parsed(*(sent[place : place + step] for place in range(0, len(sent), step)))
+    assert (wrong, notes.body, parser.done, parser.clean) == ("", b"hello", True, False)
+    assert notes.heads[0][1]["content-type"] == "text/html"
+    assert notes.heads[0][1]["content-length"] == "5"
+
+
+@pytest.mark.parametrize("step", [1, 7, 1000])
+@pytest.mark.parametrize(
+    "line",
+    ["HTTP/1.1  200 OK", "HTTP/1.1\t200 OK", "HTTP/2 200 OK", "HTTP/1.7 200", "http/1.0 200 OK", " HTTP/1.1 200"],
+)
+def test_so_is_a_status_line_that_they_read(line: str, step: int) -> None:
+    sent = f"{line}\r\nContent-Length: 5\r\nX: y\r\n\r\nhello".encode()
+    parser, notes, wrong = parsed(*(sent[place : place + step] for place in range(0, len(sent), step)))
+    assert (wrong, notes.body, parser.done, parser.clean) == ("", b"hello", True, False)
+    assert notes.heads == [(200, {"content-length": "5", "x": "y"})]
+
+
+@pytest.mark.parametrize("step", [1, 7, 1000])
+@pytest.mark.parametrize("length", ["", "abc", "+5", "5 bytes", "9" * 30])
+def test_a_length_that_is_no_number_is_none(length: str, step: int) -> None:
+    sent = f"HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nX: y\r\n\r\nhello".encode()
+    parser, notes, wrong = parsed(*(sent[place : place + step] for place in range(0, len(sent), step)))
+    assert (wrong, notes.body, parser.done, parser.ends_by_close) == ("", b"hello", False, True)
+
+
+LOOSE = {
+    "bare LF": b"5\nhello\n6\n world\n0\n\n",
+    "a chunk that begins with LF": b"5\nhello\n6\n\nworld\n0\n\n",
+    "LF behind the first": b"5\r\nhello\n6\r\n world\r\n0\r\n\r\n",
+    "LF behind the size": b"5\r\nhello\r\n6\n world\r\n0\r\n\r\n",
+    "LF at the end": b"5\r\nhello\r\n6\r\n world\r\n0\n\n",
+    "LF behind the last": b"5\r\nhello\r\n6\r\n world\r\n0\r\n\n",
+    "LF behind an extension": b"5;a=b\nhello\n6\n world\n0\n\n",
+    "a trailer that is none": b"5\r\nhello\r\n6\r\n world\r\n0\r\nno header\r\n\r\n",
+    "a trailer without CR": b"5\r\nhello\r\n6\r\n world\r\n0\r\nX: y\n\n",
+    "a trailer with a wrong length": b"5\r\nhello\r\n6\r\n world\r\n0\r\nContent-Length: x\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("step", [1, 7, 1000])
+@pytest.mark.parametrize("after", [b"", answer(b"another")])
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n",
+        b"HTTP/1.1  200 OK\r\nno colon\r\nTransfer-Encoding: chunked\r\n\r\n",
+    ],
+)
+@pytest.mark.parametrize("name", LOOSE)
+def test_chunks_that_browsers_read_are_read_and_nothing_behind_them(
+    name: str, head: bytes, after: bytes, step: int
+) -> None:
+    sent = head + LOOSE[name] + after
+    parser, notes, wrong = parsed(*(sent[place : place + step] for place in range(0, len(sent), step)))
+    meant = b"hello\nworld" if "begins" in name else b"hello world"
+    assert (wrong, notes.body, parser.done, parser.clean) == ("", meant, True, False)
+    assert len(notes.heads) == 1
+
+
+@pytest.mark.parametrize("step", [1, 100, 1 << 20])
+@pytest.mark.parametrize("size", [60_000, 70_000])
+def test_how_far_such_chunks_may_be_does_not_depend_on_the_cuts(size: int, step: int) -> None:
+    long = b"%x\r\n%s\r\n" % (size, b"x" * size)
+    sent = CHUNKED[: CHUNKED.index(b"3\r\n")] + long + b"5\nhello\n0\n\n"
+    parser, notes, wrong = parsed(*(sent[place : place + step] for place in range(0, len(sent), step)))
+    if size < 65_536:
+        assert (wrong, notes.body, parser.clean) == ("", b"x" * size + b"hello", False)
+    else:
+        assert "chunk" in wrong, "all that came would have to be kept"
+        assert notes.body == b"x" * size
+
+
+def test_small_chunks_that_come_together_go_on_together() -> None:
+    head = CHUNKED[: CHUNKED.index(b"3\r\n")]
+    parser, notes, wrong = parsed(head + b"1\r\nx\r\n" * 20_000 + b"0\r\n\r\n")
+    assert (wrong, notes.body, parser.clean) == ("", b"x" * 20_000, True)
+    assert notes.pieces == 1
+
+
+@pytest.mark.parametrize("chunk", [b"1\r\nx\r\n", b"8;" + b"a" * 500 + b"\r\n12345678\r\n"])
+def test_more_lines_than_chunks_have_an_end(chunk: bytes) -> None:
+    head = CHUNKED[: CHUNKED.index(b"3\r\n")]
+    _, notes, wrong = parsed(head, *[chunk * 100] * 10_000, wants=100_000_000)
+    assert "without end" in wrong
+    assert len(notes.body) < 200_000
+    parser, _, wrong = parsed(head, *[b"4\r\nabcd\r\n" * 100] * 2000, b"0\r\n\r\n", wants=100_000_000)
+    assert (wrong, parser.clean) == ("", True), "four bytes are enough"
+
+
+def test_a_wrong_head_behind_an_interim_one_is_wrong() -> None:
+    interim = b"HTTP/1.1 103 Early Hints\r\n\r\n"
+    assert parsed(interim, b"HTTP/1.1 200 OK\r\noops\r\n", b"\r\nhello")[2] == "Invalid header token"
+
+
+def test_a_head_that_is_wrong_is_not_waited_for_without_end() -> None:
+    assert parsed(b"HTTP/1.1 200 OK\r\noops\r\n", *[b"X: y\r\n"] * 5000)[2] == "Invalid header token"
+
+
+@pytest.mark.parametrize("status", ["204 No Content", "304 Not Modified"])
+@pytest.mark.parametrize(
+    "head",
+    ["Content-Length: 500", "Transfer-Encoding: chunked", "X: y", "Content-Length: 5\r\nTransfer-Encoding: identity"],
+)
+def test_answers_that_have_no_body_whatever_they_announce(status: str, head: str) -> None:
+    sent = f"HTTP/1.1 {status}\r\n{head}\r\n\r\n".encode()
+    parser, notes, wrong = parsed(sent)
+    assert (wrong, parser.done, notes.body) == ("", True, b"")
+    _, notes, wrong = parsed(answer(b"next"), parser=parser)
+    assert (wrong, notes.body) == ("", b"next")
+
+
+def test_a_body_where_none_belongs_ends_the_connection_and_not_the_answer() -> None:
+    parser, notes, wrong = parsed(answer(b"hello", status="204 No Content"))
+    assert (wrong, parser.done, parser.clean, notes.body) == ("", True, False, b"")
+
+
+def test_a_head_alone_is_whole() -> None:
+    parser, notes, wrong = parsed(answer(b"", length=500), head_only=True)
+    assert (wrong, parser.done, parser.clean, notes.heads[0][0]) == ("", True, True, 200)
+    _, notes, _ = parsed(answer(b"next"), parser=parser)
+    assert notes.body == b"next"
+
+
+@pytest.mark.parametrize("after", [b"x" * 500, b"x", b"5", b"5;", b"HTT"])
+def test_after_a_head_with_something_behind_it_nothing_else_is_believed(after: bytes) -> None:
+    for head in (answer(b"", length=500), CHUNKED[: CHUNKED.index(b"3\r\n")]):
+        parser, notes, wrong = parsed(head + after, head_only=True)
+        assert (wrong, parser.done, parser.clean, notes.body) == ("", True, False, b"")
+
+
+@pytest.mark.parametrize("after", [b"H", b"HTTP/1.1 200", answer(b"another"), CHUNKED, b"garbage", b"\0"])
+def test_what_follows_an_answer_is_no_part_of_it_and_the_last_that_is_read(after: bytes) -> None:
+    parser, notes, wrong = parsed(answer(b"mine", "X: mine") + after)
+    assert wrong == ""
+    assert (parser.done, parser.clean, notes.body, len(notes.heads)) == (True, False, b"mine", 1)
+
+
+@pytest.mark.parametrize(
+    "head", [b"", b"Connection: close\r\n", b"Transfer-Encoding: gzip\r\n", b"Content-Type: x/y\r\n"]
+)
+def test_a_body_without_length_ends_with_the_connection(head: bytes) -> None:
+    parser, notes, wrong = parsed(b"HTTP/1.1 200 OK\r\n" + head + b"\r\nhello")
+    assert (wrong, parser.done, parser.ends_by_close, notes.body) == ("", False, True, b"hello")
+
+
+@pytest.mark.parametrize("sent", [answer(b"half", length=9), CHUNKED[:-8], b"HTTP/1.1 200 OK\r\nX: y\r\n", b""])
+def test_others_do_not(sent: bytes) -> None:
+    parser, _, wrong = parsed(sent)
+    assert (wrong, parser.done, parser.ends_by_close) == ("", False, False)
+
+
+def test_a_connection_that_is_closed_after_the_answer_is_not_clean() -> None:
+    assert not parsed(answer(b"hi", "Connection: close"))[0].clean
+    assert not parsed(b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi")[0].clean
+
+
+def test_a_body_ends_when_nobody_wants_more_of_it() -> None:
+    parser, notes, _ = parsed(answer(b"x" * 10, length=100), b"y" * 10, wants=5)
+    assert (parser.done, parser.clean, notes.body) == (True, False, b"x" * 10)
+    parser, notes, _ = parsed(answer(b"whole"), wants=0)
+    assert (parser.done, parser.clean, notes.body) == (True, True, b""), "it came unasked, but it came as a whole"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "said"),
+    [
+        ([b"SSH-2.0-OpenSSH_9.6\r\n"], "HTTP"),
+        ([answer(b"x", "Content-Length: 7")], "Content-Length"),
+        ([answer(b"x", "X: a\x00b")], "a null byte"),
+        ([answer(b"x", *["X: y"] * 512)], "more than 512 headers"),
+        ([answer(b"x", "X: " + "y" * 65_536)], "a header of more than 65536 bytes"),
+        ([b"HTTP/1.1 200 OK\r\n", *[b"X: y\r\n"] * 600], "more than 512 headers"),
+        ([b"HTTP/1.1 200 OK\r\nX: ", *[b"y" * 1000] * 300], "without end"),
+        ([b"HTTP/1.1 200 ", *[b"y" * 1000] * 300], "without end"),
+        ([b"HTTP/1.1 102 Processing\r\n\r\n"] * 20_000, "without end"),
+        ([b"\r\n" * 1000] * 200, "without end"),
+        ([b" " * 1000] * 300, "without end"),
+        ([b"\n \t" * 1000] * 100, "without end"),
+        ([CHUNK_HEAD, *[b"2\r\nxx\r\n" * 1000] * 200], "without end"),
+        ([CHUNK_HEAD, *[b"1\nx\n" * 1000] * 200], "without end"),
+        ([CHUNKED[:-21], *[b"X: y\r\n"] * 600], "more than 512 headers"),
+        ([CHUNKED[:-21] + b"X: ", *[b"y" * 1000] * 300], "without end"),
+        ([CHUNKED[: CHUNKED.index(b"2;") + 2], *[b"y" * 1000] * 300], "without end"),
+        ([answer(b"x", "Transfer-Encoding: chunked, gzip")], "without chunks"),
+        ([answer(b"x", "Transfer-Encoding: identity", "Content-Length: 7")], "Content-Length"),
+        ([b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n"], "Content-Length"),
+        ([CHUNKED[: CHUNKED.index(b"3\r\n")] + b"<html>"], "chunk"),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+def test_what_is_wrong_is_said(pieces: list[bytes], said: str) -> None:
+    assert said in parsed(*pieces)[2]
+
+
+@pytest.mark.parametrize("more", [b"Upgrade: x\r\nConnection: upgrade\r\n\r\n", b"\r\n", b"\r\nwhatever"])
+def test_a_change_of_protocol_is_an_answer(more: bytes) -> None:
+    parser, notes, wrong = parsed(b"HTTP/1.1 101 Switching\r\n" + more, wants=0)
+    assert (wrong, parser.done, parser.clean, notes.heads[0][0]) == ("", True, False, 101)
+
+
+@given(noise=st.binary(max_size=300), step=st.integers(1, 40), head_only=st.booleans())
+def test_no_bytes_are_too_odd(noise: bytes, step: int, *, head_only: bool) -> None:
+    for start in (b"", b"HTTP/1.1 200 OK\r\n", answer(b"ab"), CHUNKED[:60]):
+        sent = start + noise
+        parsed(*(sent[place : place + step] for place in range(0, len(sent), step)), head_only=head_only)
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=20), st.sampled_from([CHUNKED, answer(b"hello", "X: y")]))
+def test_the_cuts_between_pieces_do_not_matter(cuts: list[int], sent: bytes) -> None:
+    pieces, rest = [], sent
+    for cut in cuts:
+        pieces.append(rest[:cut])
+        rest = rest[cut:]
+    parser, notes, wrong = parsed(*filter(None, [*pieces, rest]))
+    assert (wrong, parser.clean) == ("", True)
+    assert (notes.heads, notes.body) == (parsed(sent)[1].heads, parsed(sent)[1].body)

@@ -1,0 +1,187 @@
+"""Answers as they come in: pages, and failures as soon as they are certain."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+
+import brotli
+import pytest
+
+from motherlode.fetch.http.response import ResponseReader, most_packed
+from motherlode.model import Failure, FailureKind, Page, Request, RequestKind
+
+URL = "http://ex.org/"
+
+
+def intake(kind: RequestKind = RequestKind.PAGE, *, most: int = 1000, useful: tuple[str, ...] = ()) -> ResponseReader:
+    return ResponseReader(Request(url=URL, kind=kind), most=most, useful=useful)
+
+
+def result(made: ResponseReader) -> Page | Failure:
+    return made.result(began=1.0, elapsed=2.0, address="192.0.2.1")
+
+
+def test_a_page() -> None:
+    made = intake()
+    assert made.head(200, {"content-type": "text/html"})
+    assert made.piece(b"<p>")
+    assert made.piece(b"hello")
+    assert result(made) == Page(
+        url=URL,
+        status=200,
+        headers={"content-type": "text/html"},
+        body=b"<p>hello",
+        address="192.0.2.1",
+        fetched_at=1.0,
+        elapsed=2.0,
+        wire_bytes=8,
+    )
+
+
+def test_a_status_that_is_a_failure_wants_no_body() -> None:
+    made = intake()
+    assert not made.head(404, {})
+    found = result(made)
+    assert isinstance(found, Failure)
+    assert (found.kind, found.status, found.address) == (FailureKind.NOT_FOUND, 404, "192.0.2.1")
+    assert (found.fetched_at, found.elapsed) == (1.0, 2.0)
+
+
+@pytest.mark.parametrize(("size", "truncated"), [(999, False), (1000, False), (1001, True)])
+def test_one_byte_more_than_the_limit_is_enough(size: int, *, truncated: bool) -> None:
+    made = intake()
+    assert made.head(200, {})
+    assert made.piece(b"x" * size) is not truncated
+    found = result(made)
+    assert isinstance(found, Page)
+    assert (len(found.body), found.truncated) == (min(size, 1000), truncated)
+
+
+def test_an_unpacked_body_is_counted_by_what_comes_out_and_what_came_in() -> None:
+    packed = gzip.compress(b"x" * 5000)
+    made = intake()
+    assert made.head(200, {"content-encoding": "gzip"})
+    assert not made.piece(packed)
+    found = result(made)
+    assert isinstance(found, Page)
+    assert (len(found.body), found.truncated, found.wire_bytes) == (1000, True, len(packed))
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "deflate"])
+def test_what_cannot_be_unpacked_is_a_failure_at_once(encoding: str) -> None:
+    made = intake()
+    assert made.head(200, {"content-encoding": encoding})
+    assert not made.piece(b"\xff\xff\xff not packed at all")
+    found = result(made)
+    assert isinstance(found, Failure)
+    assert found.kind is FailureKind.PROTOCOL
+    assert found.detail
+
+
+@pytest.mark.parametrize("encoding", ["rot13", "text/html", "windows-1252", "gzip, rot13", "gzip;q=1", "gzip, " * 5])
+@pytest.mark.parametrize("kind", [RequestKind.PAGE, RequestKind.ROBOTS])
+def test_of_a_coding_that_nobody_knows_the_bytes_are_taken_as_they_are(encoding: str, kind: RequestKind) -> None:
+    made = intake(kind)
+    assert made.head(200, {"content-encoding": encoding})
+    assert made.piece(b"User-agent: *")
+    found = result(made)
+    assert isinstance(found, Page)
+    assert (found.body, found.truncated) == (b"User-agent: *", False)
+
+
+@pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip.compress), ("br", brotli.compress)])
+def test_a_page_is_whole_when_its_stream_has_ended_and_what_follows_is_not_waited_for_in_vain(  # type: ignore[no-untyped-def]
+    encoding: str, pack
+) -> None:
+    made = intake()
+    packed = pack(b"hello")
+    assert made.head(200, {"content-encoding": encoding})
+    assert not made.is_whole
+    assert made.piece(packed[:5])
+    assert not made.is_whole
+    assert made.piece(packed[5:])
+    assert made.is_whole
+    assert made.piece(b"\0" * 1000), "it is short, most likely, and the connection is of use"
+    assert not made.piece(b"\0" * 20_000)
+    found = result(made)
+    assert isinstance(found, Page)
+    assert (found.body, found.truncated) == (b"hello", False)
+    assert found.wire_bytes == len(packed) + 21_000
+
+
+def test_a_plain_body_is_whole_when_the_connection_says_so() -> None:
+    made = intake()
+    assert made.head(200, {})
+    assert made.piece(b"hello")
+    assert not made.is_whole
+
+
+def test_packed_bytes_have_a_limit_too() -> None:
+    made = intake()
+    packer = zlib.compressobj(wbits=31)
+    start = packer.compress(b"hello") + packer.flush(zlib.Z_FULL_FLUSH)
+    assert made.head(200, {"content-encoding": "gzip"})
+    assert made.piece(start)
+    nothing = b"\0\0\0\xff\xff" * 100
+    came = len(start)
+    while made.piece(nothing) and came < 1_000_000:
+        came += len(nothing)
+    assert came <= most_packed(1000) < came + len(nothing)
+    found = result(made)
+    assert isinstance(found, Page)
+    assert (found.body, found.truncated) == (b"hello", True), "more may have followed"
+
+
+def test_a_page_of_too_many_members_is_cut() -> None:
+    made = intake()
+    assert made.head(200, {"content-encoding": "gzip"})
+    assert made.piece(gzip.compress(b"hello"))
+    assert made.piece(gzip.compress(b"") * 1000)
+    assert not made.piece(gzip.compress(b"") * 100_000)
+    found = result(made)
+    assert isinstance(found, Page)
+    assert (found.body, found.truncated) == (b"hello", True)
+
+
+def test_a_body_that_cannot_be_compressed_is_within_the_limits() -> None:
+    made = intake(most=1_000_000)
+    plain = bytes(range(256)) * 3906
+    packed = b"".join(
+        gzip.compress(plain[place : place + 1000], compresslevel=0) for place in range(0, len(plain), 1000)
+    )
+    assert made.head(200, {"content-encoding": "gzip"})
+    assert made.piece(packed)
+    found = result(made)
+    assert isinstance(found, Page)
+    assert (found.body, found.truncated) == (plain, False)
+
+
+def test_a_useless_body_ends_after_its_first_bytes() -> None:
+    made = intake()
+    assert made.head(200, {"content-type": "image/png"})
+    assert made.piece(b"\x89PNG" + bytes(40)), "too few to be judged"
+    assert not made.piece(bytes(40))
+    found = result(made)
+    assert isinstance(found, Failure)
+    assert (found.kind, found.status, found.wire_bytes) == (FailureKind.USELESS, 200, 84)
+    assert found.headers == {"content-type": "image/png"}, "or nobody who reads its WARC record knows why it is empty"
+
+
+def test_a_short_one_is_judged_at_its_end() -> None:
+    made = intake()
+    assert made.head(200, {"content-type": "image/png"})
+    assert made.piece(b"\x89PNG")
+    found = result(made)
+    assert isinstance(found, Failure)
+    assert found.kind is FailureKind.USELESS
+
+
+@pytest.mark.parametrize(
+    ("kind", "useful"), [(RequestKind.ROBOTS, ()), (RequestKind.ERRAND, ()), (RequestKind.PAGE, ("image/*",))]
+)
+def test_what_somebody_wants_is_not_judged(kind: RequestKind, useful: tuple[str, ...]) -> None:
+    made = intake(kind, useful=useful)
+    assert made.head(200, {"content-type": "image/png"})
+    assert made.piece(b"\x89PNG" + bytes(400))
+    assert isinstance(result(made), Page)

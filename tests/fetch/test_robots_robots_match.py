@@ -1,0 +1,111 @@
+"""Patterns of robots.txt against paths."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from motherlode.fetch.robots import Matcher, path_of, pattern_of
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("/~ann", "/%7Eann"),
+        ("/~ann", "/%7eann"),
+        ("/café", "/caf%c3%a9"),
+        ("/a b", "/a%20b"),
+        ("/a|b", "/a%7Cb"),
+        ("/x[1]", "/x%5B1%5D"),
+        ("/it's", "/it%27s"),
+        ("/100%", "/100%25"),
+        ("/$5/", "/%245/"),
+        ("/a?u=http://b/@c", "/a?u=http%3A%2F%2Fb%2F%40c"),
+        ("/wiki/Special:Search", "/wiki/Special%3ASearch"),
+        ("/@ann/a,b(c)!;d=e&f+g", "/%40ann/a%2Cb%28c%29%21%3Bd%3De%26f%2Bg"),
+    ],
+)
+def test_two_spellings_of_one_path(one: str, other: str) -> None:
+    assert path_of("http://ex.org" + one) == path_of("http://ex.org" + other) == pattern_of(one) == pattern_of(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("/a/b", "/a%2Fb"), ("/a?b", "/a%3Fb"), ("/?a=1&b", "/?a=1%26b")])
+def test_escaped_delimiters_are_not_delimiters(one: str, other: str) -> None:
+    assert path_of("http://ex.org" + one) != path_of("http://ex.org" + other)
+
+
+def test_bytes_that_are_no_utf8_match_themselves() -> None:
+    latin = b"/caf\xe9".decode(errors="surrogateescape")
+    assert pattern_of(latin) == "/caf%E9" == path_of("http://ex.org/caf%e9")
+
+
+def test_an_escaped_star_is_a_star() -> None:
+    rules = Matcher({pattern_of("/a-%2A.html"): False})
+    assert not rules.allows(path_of("http://ex.org/a-*.html"))
+    assert not rules.allows(path_of("http://ex.org/a-%2a.html"))
+    assert rules.allows(path_of("http://ex.org/a-b.html"))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "matches"),
+    [
+        ("/a$", "/a", True),
+        ("/a$", "/ab", False),
+        ("/a*$", "/ab", True),
+        ("/a*b$", "/ab", True),
+        ("/ab*b$", "/ab", False),
+        ("/*b*b$", "/ab", False),
+        ("*", "/x", True),
+        ("*x$", "/x", True),
+        ("$", "/", False),
+        ("/**a", "/xa", True),
+        ("a", "/a", False),
+    ],
+)
+def test_wildcards(pattern: str, path: str, *, matches: bool) -> None:
+    assert Matcher({pattern: False}).allows(path) is not matches
+
+
+def test_the_longest_pattern_decides_and_allows_where_two_are_as_long() -> None:
+    rules = Matcher({"/a*c": False, "/abb": False, "/abc": True, "/a*cd": True, "/x*y": True, "/x/y": False})
+    assert rules.allows("/abc")
+    assert not rules.allows("/abbc")
+    assert rules.allows("/axcd")
+    assert rules.allows("/x/y")
+
+
+def by_regex(rules: dict[str, bool], path: str) -> bool:
+    """The standard, word for word and slowly."""
+    found = [(0, True)]
+    for pattern, allowed in rules.items():
+        body = "".join(".*" if c == "*" else re.escape(c) for c in pattern.removesuffix("$"))
+        if re.match(body + (r"\Z" if pattern.endswith("$") else ""), path, re.DOTALL):
+            found.append((len(pattern), allowed))
+    return max(found)[1]
+
+
+PATTERNS = st.from_regex(r"[/*][ab/*]{0,5}\$?", fullmatch=True)
+
+
+@given(st.dictionaries(PATTERNS, st.booleans(), max_size=6), st.from_regex(r"/[ab/]{0,8}", fullmatch=True))
+def test_as_the_standard_says(rules: dict[str, bool], path: str) -> None:
+    assert Matcher(rules).allows(path) == by_regex(rules, path)
+
+
+@given(st.text(max_size=30))
+def test_any_url_and_any_value_can_be_spelled(text: str) -> None:
+    assert path_of("http://ex.org/" + text).isascii()
+    assert path_of(text).startswith("/")
+    assert pattern_of(text).isascii()
+
+
+def test_patterns_made_to_be_slow_are_not() -> None:
+    path = "/" + "a" * 4000
+    rules = Matcher({"/" + "*a" * 2000 + "*b": False, "/" + "*a" * 2000 + "*b$": False, "/*" * 2000: False})
+    began = time.process_time()
+    assert rules.allows(path)
+    assert time.process_time() - began < 1, "some milliseconds; backtracking would not end"

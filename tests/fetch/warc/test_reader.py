@@ -1,0 +1,107 @@
+"""Records of WARC files: where they begin, what they mean, what is broken."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from motherlode.fetch.warc.reader import ResponseRecords, answer_in, target_of, unpacked
+from motherlode.model import Failure, FailureKind, Fetched, Page
+
+
+def warc(url: str, http: bytes, *, kind: str = "response") -> bytes:
+    head = (
+        f"WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n"
+        f"WARC-Record-ID: <urn:uuid:1>\r\nContent-Type: application/http\r\nContent-Length: {len(http)}\r\n\r\n"
+    )
+    return head.encode() + http + b"\r\n\r\n"
+
+
+def answers(path: Path, data: bytes, *, limit: int = 1000) -> tuple[list[Fetched | None], ResponseRecords]:
+    path.write_bytes(data)
+    with path.open("rb") as file:
+        records = ResponseRecords(file)
+        return [answer_in(record, target_of(record) or "", limit=limit) for record in records], records
+
+
+def only_answer(path: Path, http: bytes, *, limit: int = 1000) -> Fetched | None:
+    (answer,), _ = answers(path, warc("http://a.example/", http), limit=limit)
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("data", "together"),
+    [
+        (b"".join(gzip.compress(warc(f"http://a.example/{n}", b"HTTP/1.1 200 OK\r\n\r\nx")) for n in range(2)), False),
+        (gzip.compress(b"".join(warc(f"http://a.example/{n}", b"HTTP/1.1 200 OK\r\n\r\nx") for n in range(2))), True),
+        (
+            zstandard.compress(b"".join(warc(f"http://a.example/{n}", b"HTTP/1.1 200 OK\r\n\r\nx") for n in range(2))),
+            True,
+        ),
+        (b"".join(warc(f"http://a.example/{n}", b"HTTP/1.1 200 OK\r\n\r\nx") for n in range(2)), False),
+    ],
+    ids=["each on its own", "gzip as one", "zstd as one", "plain"],
+)
+def test_records_that_are_packed_together_are_noticed(tmp_path: Path, data: bytes, *, together: bool) -> None:
+    found, records = answers(tmp_path / "a", data)
+    assert [answer.url for answer in found if answer is not None] == ["http://a.example/0", "http://a.example/1"]
+    assert (records.packed_as_one, records.broken) == (together, 0)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_unpacking_goes_on_behind_the_first_part(pack: object) -> None:
+    assert callable(pack)
+    file = io.BytesIO(pack(b"one") + pack(b"two"))
+    file.seek(5)
+    assert unpacked(file).read() == b"onetwo"
+
+
+@given(parts=st.lists(st.binary(min_size=1, max_size=40), max_size=6))
+def test_chunks_are_joined(tmp_path_factory: pytest.TempPathFactory, parts: list[bytes]) -> None:
+    chunks = b"".join(b"%x;name=value\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"
+    http = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n" + chunks
+    answer = only_answer(tmp_path_factory.mktemp("chunks") / "a", http)
+    assert isinstance(answer, Page)
+    assert answer.body == b"".join(parts)
+
+
+def test_a_long_body_is_cut_at_the_limit(tmp_path: Path) -> None:
+    answer = only_answer(tmp_path / "a", b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 20, limit=5)
+    assert isinstance(answer, Page)
+    assert (answer.body, answer.truncated) == (b"xxxxx", True)
+
+
+def test_headers_of_one_name_are_joined_and_a_status_is_what_it_is_in_a_live_crawl(tmp_path: Path) -> None:
+    http = b"HTTP/1.1 301 Moved\r\nLocation: /b\r\nLink: <x>\r\nlink: <y>\r\n\r\n"
+    answer = only_answer(tmp_path / "a", http)
+    assert isinstance(answer, Failure)
+    assert (answer.kind, answer.location) == (FailureKind.REDIRECT, "http://a.example/b")
+    assert answer.headers["link"] == "<x>, <y>"
+
+
+@pytest.mark.parametrize("http", [b"", b"nonsense", b"\xff" * 40])
+def test_what_is_no_http_is_of_no_use(tmp_path: Path, http: bytes) -> None:
+    assert only_answer(tmp_path / "a", http) is None
+
+
+def test_requests_are_passed_over_and_an_empty_file_holds_nothing(tmp_path: Path) -> None:
+    found, records = answers(tmp_path / "a", warc("http://a.example/", b"GET / HTTP/1.1\r\n\r\n", kind="request"))
+    assert (found, records.broken) == ([], 0)
+    found, records = answers(tmp_path / "b", b"")
+    assert (found, records.broken) == ([], 0)
+
+
+def test_a_record_that_is_counted_is_not_counted_again_for_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(gzip.compress(warc("dns:a.example", b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 500))[:-9])
+    with path.open("rb") as file:
+        records = ResponseRecords(file)
+        for record in records:
+            records.count_as_broken(record)
+    assert records.broken == 1

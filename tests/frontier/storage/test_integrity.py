@@ -1,0 +1,55 @@
+"""Damage to the frontier's file is told, in a process that may die of it."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from motherlode.frontier import LmdbStorage, damage
+
+from ..fakes import entry
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    ledger = LmdbStorage(tmp_path / "frontier")
+    for number in range(2000):
+        ledger.add(entry(f"http://a.example/{number}", sequence=number))
+    ledger.commit()
+    ledger.close()
+    return tmp_path / "frontier"
+
+
+def test_a_whole_file_is_whole(folder: Path) -> None:
+    assert damage(folder) == ""
+
+
+def test_no_file_is_no_damage(tmp_path: Path) -> None:
+    assert damage(tmp_path / "nothing") == ""
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.6])
+def test_a_file_that_was_cut_is_told(folder: Path, share: float) -> None:
+    path = folder / "data.mdb"
+    os.truncate(path, int(path.stat().st_size * share) // 4096 * 4096)
+    assert damage(folder)
+
+
+def test_rubbish_is_told(folder: Path) -> None:
+    path = folder / "data.mdb"
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.seek(8192)
+        file.write(random.Random(1).randbytes(size - 8192))
+    assert damage(folder)
+
+
+def test_pages_of_zeros_are_told(folder: Path) -> None:
+    path = folder / "data.mdb"
+    with path.open("r+b") as file:
+        file.seek(8192)
+        file.write(bytes(path.stat().st_size - 8192))
+    assert damage(folder)

@@ -1,0 +1,308 @@
+"""What only the ledger on disk promises: it lasts, it can be read beside its writer, and it says what memory says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import lmdb
+import pytest
+
+from motherlode.frontier import FrontierStorage, HostRecord, LmdbStorage, MemoryStorage, UrlState
+from motherlode.frontier.storage import lmdb as disk_module
+
+from ..fakes import entry
+from .test_base import fill, pop_all
+
+
+def reopened(ledger: LmdbStorage, path: Path) -> LmdbStorage:
+    ledger.close()
+    return LmdbStorage(path)
+
+
+def test_what_was_not_committed_is_gone_and_what_was_is_whole(tmp_path: Path) -> None:
+    ledger = LmdbStorage(tmp_path / "f")
+    fill(ledger, [1, 2, 3])
+    ledger.put_host(HostRecord(name="a.example", fetched=1))
+    ledger.append_visit(1, b"one")
+    ledger.put_note("totals", b"1")
+    popped = ledger.pop("a.example")
+    ledger.commit()
+    assert popped is not None
+    ledger.finish(popped, UrlState.DONE, "")
+    ledger.add(entry("http://b.example/", sequence=9))
+    ledger.append_visit(2, b"two")
+    ledger.put_note("totals", b"2")
+    ledger = reopened(ledger, tmp_path / "f")
+    assert not ledger.known("http://b.example/")
+    assert list(ledger.visits()) == [b"one"]
+    assert ledger.note("totals") == b"1"
+    assert [host.fetched for host in ledger.hosts()] == [1]
+    assert ledger.recover() == 1
+    assert pop_all(ledger, "a.example") == [2, 1, 0]
+    ledger.close()
+
+
+def test_who_may_not_write_the_lock_reads_without_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = LmdbStorage(tmp_path / "f")
+    ledger.put_note("totals", b"1")
+    ledger.commit()
+    ledger.close()
+    real = lmdb.open
+
+    def refused(path: str, *, lock: bool = True, **options: Any) -> lmdb.Environment:
+        if lock:
+            raise lmdb.ReadonlyError(f"{path}: Permission denied")
+        return real(path, lock=lock, **options)
+
+    monkeypatch.setattr(lmdb, "open", refused)
+    reader = LmdbStorage(tmp_path / "f", read_only=True)
+    assert reader.note("totals") == b"1"
+    reader.close()
+    with pytest.raises(OSError, match="Permission denied"):
+        LmdbStorage(tmp_path / "f")
+
+
+def test_arms_keep_their_queues_over_a_reopening(tmp_path: Path) -> None:
+    ledger = LmdbStorage(tmp_path / "f")
+    fill(ledger, [1], host="a.example")
+    ledger.commit()
+    fill(ledger, [2], host="lost.example")
+    ledger = reopened(ledger, tmp_path / "f")
+    fill(ledger, [3, 4], host="b.example")  # takes the number that the lost arm had
+    ledger.commit()
+    ledger = reopened(ledger, tmp_path / "f")
+    assert sorted(ledger.waiting()) == [("a.example", "a.example", 1), ("b.example", "b.example", 2)]
+    assert pop_all(ledger, "b.example") == [1, 0]
+    assert pop_all(ledger, "a.example") == [0]
+    assert pop_all(ledger, "lost.example") == []
+    ledger.close()
+
+
+def test_an_entry_comes_back_with_everything_it_had(tmp_path: Path) -> None:
+    ledger = LmdbStorage(tmp_path / "f")
+    full = entry("http://a.example/ü?q=\n", score=-2.5, sequence=1 << 40, arm="a.example\nlist")
+    ledger.add(full)
+    ledger.commit()
+    ledger = reopened(ledger, tmp_path / "f")
+    assert ledger.pop("a.example\nlist") == full
+    ledger.close()
+
+
+READ = """
+import sys
+from pathlib import Path
+from motherlode.frontier import LmdbStorage
+ledger = LmdbStorage(Path(sys.argv[1]), read_only=True)
+print(ledger.note("totals").decode(), len(list(ledger.visits())), len(list(ledger.hosts())), ledger.known("http://b.example/"))
+"""
+
+
+def test_a_reader_beside_the_writer_sees_the_last_commit(tmp_path: Path) -> None:
+    writer = LmdbStorage(tmp_path / "f")
+    writer.put_note("totals", b"first")
+    writer.append_visit(1, b"one")
+    writer.put_host(HostRecord(name="a.example"))
+    writer.commit()
+    writer.put_note("totals", b"second")
+    writer.add(entry("http://b.example/"))
+    command = [sys.executable, "-W", "ignore", "-c", READ, str(tmp_path / "f")]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert output.split() == ["first", "1", "1", "False"]
+    writer.commit()  # the writer goes on undisturbed
+    writer.close()
+    reader = LmdbStorage(tmp_path / "f", read_only=True)
+    assert reader.note("totals") == b"second"
+    reader.close()
+
+
+def test_a_reader_that_is_asked_for_many_urls_at_once_knows_them(tmp_path: Path) -> None:
+    ledger = LmdbStorage(tmp_path / "f")
+    ledger.add(entry("http://a.example/"))
+    ledger.commit()
+    ledger.close()
+    reader = LmdbStorage(tmp_path / "f", read_only=True)
+    assert reader.known_of(["http://a.example/", "http://b.example/"]) == [True, False]
+    reader.close()
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_what_cannot_be_opened_is_an_error_that_names_the_place(tmp_path: Path, *, read_only: bool) -> None:
+    if not read_only:
+        (tmp_path / "f").mkdir()
+        (tmp_path / "f" / "data.mdb").write_bytes(b"this is no database" * 1000)
+    with pytest.raises(OSError, match=r"the frontier in .*f cannot be opened"):
+        LmdbStorage(tmp_path / "f", read_only=read_only)
+
+
+def test_a_second_writer_in_the_same_process_is_refused(tmp_path: Path) -> None:
+    ledger = LmdbStorage(tmp_path / "f")
+    with pytest.raises(OSError, match="already open"):
+        LmdbStorage(tmp_path / "f")
+    ledger.close()
+
+
+@pytest.mark.parametrize("flush_rows", [1, 1_000_000])
+def test_a_place_in_the_queue_is_where_it_is_popped(tmp_path: Path, flush_rows: int) -> None:
+    """Whether the queue lies on disk or in memory, and for a reader beside the writer."""
+    ledger = LmdbStorage(tmp_path / "frontier", flush_rows=flush_rows)
+    scores = [0.5, 2.0, -1.0, 2.0, 0.0]
+    entries = [entry(f"http://a.example/{number}", score=score) for number, score in enumerate(scores)]
+    for one in entries:
+        ledger.add(one)
+    ledger.commit()
+    places = {one.url: ledger.ahead_of(one) for one in entries}
+    order = [popped.url for popped in iter(lambda: ledger.pop(entries[0].arm), None)]
+    assert [places[url] for url in order] == [0, 1, 2, 3, 4]
+    ledger.close()
+    reader = LmdbStorage(tmp_path / "frontier", read_only=True)
+    assert [reader.ahead_of(one) for one in entries] == [places[one.url] for one in entries]
+    reader.close()
+
+
+def url(number: int) -> str:
+    return f"http://h{number % 7}.example/{number}"
+
+
+def step(ledger: FrontierStorage, random: Random, number: int) -> list[object]:
+    """One random thing, done the same way to any ledger; what it says about itself."""
+    choice = random.random()
+    said: list[object] = [ledger.known(url(random.randrange(number + 3)))]
+    if choice < 0.6:
+        if not ledger.known(url(number)):
+            ledger.add(entry(url(number), score=random.choice([0.0, 1.5, -2.0]), sequence=number))
+    elif choice < 0.7 and not ledger.known(url(number)):
+        ledger.refuse(entry(url(number), sequence=number), "no")
+    else:
+        popped = ledger.pop(f"h{random.randrange(7)}.example")
+        said.append(popped)
+        if popped is not None and random.random() < 0.7:
+            ledger.finish(popped, UrlState.DONE, "")
+        elif popped is not None:
+            ledger.add(popped)
+    said.append(ledger.best(f"h{random.randrange(7)}.example"))
+    return said
+
+
+def compare(disk: FrontierStorage, memory: FrontierStorage, numbers: int) -> None:
+    assert sorted(disk.waiting()) == sorted(memory.waiting())
+    assert [disk.find(url(number)) for number in range(numbers)] == [
+        memory.find(url(number)) for number in range(numbers)
+    ]
+
+
+@pytest.mark.parametrize("buckets", [0, 3], ids=["", "colliding"])
+@pytest.mark.parametrize("seed", range(4))
+def test_with_flushes_and_reopenings_it_says_what_memory_says(
+    seed: int, buckets: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if buckets:
+        monkeypatch.setattr(disk_module, "hash_of", lambda url: (len(url) * 7919 % buckets) << 62 | 5)
+    memory, disk = MemoryStorage(), LmdbStorage(tmp_path / "f", flush_rows=16)
+    one, other, chance = Random(seed), Random(seed), Random(seed)
+    for number in range(400):
+        assert step(disk, one, number) == step(memory, other, number)
+        if chance.random() < 0.15:
+            disk.commit()
+        if chance.random() < 0.02:
+            disk.commit()
+            disk.close()
+            disk = LmdbStorage(tmp_path / "f", flush_rows=16)
+    compare(disk, memory, 400)
+    disk.close()
+
+
+def filled(path: Path, *, numbers: int = 120) -> tuple[LmdbStorage, MemoryStorage, Random, Random]:
+    """Both ledgers after the same random things, flushed now and then, and all of it committed."""
+    memory, disk = MemoryStorage(), LmdbStorage(path, flush_rows=40)
+    one, other = Random(3), Random(3)
+    for number in range(numbers):
+        step(disk, one, number)
+        step(memory, other, number)
+        if number % 25 == 0:
+            disk.commit()
+    disk.commit()
+    return disk, memory, one, other
+
+
+def test_a_flush_that_is_cut_short_loses_nothing_and_doubles_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk, memory, one, other = filled(tmp_path / "f")
+    for number in range(120, 200):
+        disk.add(entry(url(number), sequence=number))
+    monkeypatch.setattr(disk, "_commit", disk.close)  # the process ends when all is written and nothing committed
+    disk.commit()
+    disk = LmdbStorage(tmp_path / "f", flush_rows=40)
+    compare(disk, memory, 200)
+    for number in range(200, 400):
+        assert step(disk, one, number) == step(memory, other, number)
+        if number % 50 == 0:
+            disk.commit()
+    compare(disk, memory, 400)
+    disk.close()
+
+
+def test_runs_and_queues_can_be_made_again_from_the_rows(tmp_path: Path) -> None:
+    disk, memory, one, other = filled(tmp_path / "f")
+    disk.close()
+    with lmdb.open(str(tmp_path / "f"), max_dbs=32) as environment:
+        for name in (b"known", b"waiting", b"used", b"names", b"notes"):
+            table = environment.open_db(name)
+            with environment.begin(write=True) as transaction:
+                transaction.drop(table)
+    disk = LmdbStorage(tmp_path / "f", flush_rows=40)
+    compare(disk, memory, 120)
+    for number in range(120, 200):
+        assert step(disk, one, number) == step(memory, other, number)
+    disk.close()
+
+
+def test_what_waits_again_outlasts_a_kill_before_and_after_the_next_flush(tmp_path: Path) -> None:
+    ledger = LmdbStorage(tmp_path / "f", flush_rows=3)
+    fill(ledger, [3, 2, 1])
+    ledger.commit()  # all three lie in runs
+    popped = ledger.pop("a.example")
+    assert popped is not None
+    ledger.add(popped)
+    ledger.commit()
+    ledger.close()
+    ledger = LmdbStorage(tmp_path / "f", flush_rows=1)
+    assert ledger.count("a.example") == 3
+    assert ledger.find(popped.url) == (popped, UrlState.WAITING, "")
+    ledger.commit()  # which flushes
+    ledger = reopened(ledger, tmp_path / "f")
+    assert ledger.count("a.example") == 3
+    assert pop_all(ledger, "a.example") == [0, 1, 2]
+    ledger.close()
+
+
+def test_a_reader_finds_urls_that_are_in_no_run_yet(tmp_path: Path) -> None:
+    writer = LmdbStorage(tmp_path / "f", flush_rows=4)
+    for number in range(4):
+        writer.add(entry(url(number), sequence=number))
+    writer.commit()
+    writer.add(entry(url(9), sequence=9))
+    writer.commit()
+    writer.close()
+    reader = LmdbStorage(tmp_path / "f", read_only=True)
+    assert all(reader.known(url(number)) for number in (0, 1, 2, 3, 9))
+    assert reader.find(url(5)) is None
+    reader.close()
+
+
+def test_urls_that_are_handed_out_one_by_one_waste_no_disk(tmp_path: Path) -> None:
+    ledger = LmdbStorage(tmp_path / "f")
+    fill(ledger, [1.0] * 2000)
+    ledger.commit()
+    before = (tmp_path / "f" / "data.mdb").stat().st_size
+    while (popped := ledger.pop("a.example")) is not None:
+        ledger.refuse(popped, "the host's budget of pages is spent")
+    ledger.commit()
+    assert (tmp_path / "f" / "data.mdb").stat().st_size < 3 * before  # it was forty times as much
+    assert ledger.recover() == 0
+    assert list(ledger.postponed()) == []
+    ledger.close()

@@ -1,0 +1,17 @@
+"""Rows that have just come: those of one arm can be taken, the others stay as they came."""
+
+from __future__ import annotations
+
+from motherlode.frontier.storage.queues import Memtable
+
+
+def test_an_arm_is_taken_whole_and_once() -> None:
+    arrivals = Memtable()
+    arrivals.extend([1, 2, 1], [0.5, 2.0, 1.5], 10)
+    arrivals.extend([1], [7.0], 5)
+    assert sorted(arrivals.take(1)) == [(-7.0, 5), (-1.5, 12), (-0.5, 10)]
+    assert arrivals.take(1) == []
+    arrivals.extend([1, 3], [9.0, 8.0], 20)
+    arms, scores, rows = arrivals.left()
+    assert (arms.tolist(), scores.tolist(), rows.tolist()) == ([2, 1, 3], [2.0, 9.0, 8.0], [11, 20, 21])
+    assert arrivals.take(1) == [(-9.0, 20)]

@@ -1,0 +1,81 @@
+"""The memory that the map of a file takes: it is bounded, and nobody who reads notices."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import lmdb
+import pytest
+
+from motherlode.frontier import LmdbStorage
+from motherlode.frontier.storage import tables as mapped_module
+from motherlode.frontier.storage.tables import Mapping, held
+
+from ..fakes import entry
+
+MEGABYTES = 48
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what of a map is held")
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Iterator[lmdb.Environment]:
+    with lmdb.open(str(tmp_path), map_size=1 << 30) as environment:
+        with environment.begin(write=True) as writing:
+            for number in range(MEGABYTES):
+                writing.put(b"%4d" % number, bytes([number]) * (1 << 20))
+        yield environment
+
+
+def _read(environment: lmdb.Environment) -> list[int]:
+    with environment.begin(buffers=True) as reading:
+        return [sum(value[::4096]) for _, value in reading.cursor()]
+
+
+def test_a_map_that_is_held_is_let_go_of_and_reads_as_before(filled: lmdb.Environment, tmp_path: Path) -> None:
+    before = held()
+    first = _read(filled)
+    touched = held()
+    assert touched - before > (MEGABYTES - 8) << 20
+    assert Mapping(tmp_path / "data.mdb", most_held=touched - (1 << 20)).trim()
+    assert touched - held() > (MEGABYTES - 8) << 20
+    assert _read(filled) == first
+
+
+def test_little_is_kept(filled: lmdb.Environment, tmp_path: Path) -> None:
+    _read(filled)
+    touched = held()
+    assert not Mapping(tmp_path / "data.mdb", most_held=touched + (1 << 20)).trim()
+    assert held() >= touched
+
+
+def test_it_is_looked_after_now_and_then(filled: lmdb.Environment, tmp_path: Path) -> None:
+    mapping = Mapping(tmp_path / "data.mdb", most_held=0)
+    _read(filled)
+    touched = held()
+    mapping.looked(mapped_module._LOOKS - 1)
+    assert held() >= touched
+    mapping.looked(1)
+    assert touched - held() > (MEGABYTES - 8) << 20
+
+
+def test_what_is_not_mapped_is_left_alone(tmp_path: Path) -> None:
+    assert not Mapping(tmp_path / "data.mdb", most_held=0).trim()
+
+
+def test_a_ledger_lets_go_while_links_are_offered_and_when_it_commits(tmp_path: Path) -> None:
+    ledger = LmdbStorage(tmp_path / "f")
+    ledger._mapping = Mapping(tmp_path / "f" / "data.mdb", most_held=0)
+    for number in range(3000):
+        ledger.add(entry(f"http://a.example/{number}/{'x' * 4000}", sequence=number))
+    ledger.commit()
+    after_commit = held()
+    assert len(list(ledger.entries())) == 3000
+    assert held() - after_commit > 8 << 20
+    assert ledger.known_of(["http://a.example/none"] * mapped_module._LOOKS)[0] is False
+    assert held() - after_commit < 4 << 20, "looks count"
+    assert len(list(ledger.entries())) == 3000
+    ledger.commit()
+    assert held() - after_commit < 4 << 20, "so does a commit"
+    ledger.close()

@@ -1,0 +1,60 @@
+"""The table of failures."""
+
+from __future__ import annotations
+
+import pytest
+
+from motherlode.frontier import Politeness
+from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, HOST_RESTS_AFTER, TREATMENTS, long_rest
+from motherlode.model import FailureKind
+
+
+def test_the_table_covers_every_kind() -> None:
+    assert set(TREATMENTS) == set(FailureKind)
+
+
+@pytest.mark.parametrize("kind", FailureKind, ids=lambda kind: kind.value)
+def test_rows_make_sense(kind: FailureKind) -> None:
+    row = TREATMENTS[kind]
+    assert row.retries >= 0
+    assert (row.wait > 0) == (row.retries > 0), "a retry without a wait would hammer the host; a wait needs a retry"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(FailureKind.NOT_FOUND, FailureKind.GUARD, FailureKind.REDIRECT, FailureKind.ROBOTS),
+        FailureKind.CERTIFICATE,
+    ],
+)
+def test_what_will_not_change_is_not_tried_again(kind: FailureKind) -> None:
+    assert TREATMENTS[kind].retries == 0
+
+
+@pytest.mark.parametrize("kind", [FailureKind.TOO_MANY, FailureKind.UNAVAILABLE, FailureKind.TIMEOUT, FailureKind.DNS])
+def test_a_host_in_trouble_rests(kind: FailureKind) -> None:
+    assert TREATMENTS[kind].host_rests
+    assert TREATMENTS[kind].retries > 0
+
+
+def test_a_name_server_that_is_silent_for_some_minutes_costs_nothing() -> None:
+    """All hosts that are new are looked up within seconds: each would lose the page by which it is known."""
+    row = TREATMENTS[FailureKind.NO_DNS]
+    assert sum(row.wait * 2**attempt for attempt in range(row.retries)) * Politeness().retry_wait >= 200
+
+
+def test_being_asked_to_slow_down_does_not_count_against_a_host() -> None:
+    """A long delay slows a host, never drops it."""
+    assert not TREATMENTS[FailureKind.TOO_MANY].against_host
+    assert not TREATMENTS[FailureKind.UNAVAILABLE].against_host
+
+
+def test_one_page_alone_cannot_have_its_host_given_up() -> None:
+    assert all(row.retries + 1 < HOST_GIVEN_UP_AFTER for row in TREATMENTS.values() if row.against_host)
+
+
+def test_a_dead_host_rests_longer_and_longer_before_it_is_given_up() -> None:
+    rests = [long_rest(failures) for failures in range(HOST_RESTS_AFTER, HOST_GIVEN_UP_AFTER)]
+    assert len(rests) >= 2
+    assert sorted(set(rests)) == rests
+    assert max(row.wait * 2**row.retries for row in TREATMENTS.values() if row.against_host) <= 2 * rests[0]

@@ -1,0 +1,261 @@
+"""How hosts rest after trouble: what counts against them, what never does, and that all of it comes to an end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from motherlode.frontier import (
+    REVISIT,
+    Frontier,
+    FrontierStorage,
+    HostBudget,
+    HostRecord,
+    MemoryStorage,
+    Politeness,
+    UrlState,
+)
+from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, NO_RULES, RULES_PATIENCE, TOO_MANY_FAILURES, given_up
+from motherlode.model import FailureKind, RequestKind
+
+from .fakes import BestOf, FakeRules, ended, fetch, frontier_on, offer, take, wait
+
+A, B = "http://a.example", "http://b.example"
+UNIT = 10.0
+PATIENCE = RULES_PATIENCE * UNIT
+BUSY = [FailureKind.TOO_MANY, FailureKind.UNAVAILABLE, FailureKind.SERVER_ERROR]
+
+
+def record_of(frontier: Frontier) -> HostRecord:
+    return next(record for record in frontier.host_records() if record.name == "a.example")
+
+
+def asked_in_vain(frontier: Frontier, kind: FailureKind, *, retry_after: float | None = None) -> Iterator[float]:
+    """When a host is asked for its rules that never come, until the frontier is exhausted."""
+    ticket, now = wait(frontier, 0.0)
+    while ticket is not None:
+        assert ticket.kind is RequestKind.ROBOTS, "nothing is fetched without rules"
+        yield now
+        frontier.answered(ticket, now)
+        frontier.defer(ticket, kind, now, retry_after=retry_after)
+        ticket, now = wait(frontier, now)
+
+
+@pytest.mark.parametrize("kind", BUSY)
+def test_a_host_whose_server_is_busy_for_its_rules_is_asked_for_hours_and_then_refused(
+    kind: FailureKind, ledger: FrontierStorage
+) -> None:
+    frontier = frontier_on(ledger, robots=True, delay=0.0, retry_wait=UNIT)
+    offer(frontier, f"{A}/1", f"{A}/2")
+    asked = list(asked_in_vain(frontier, kind))
+    assert PATIENCE <= asked[-1] <= 1.25 * PATIENCE, "in finite time, and not sooner"
+    assert HOST_GIVEN_UP_AFTER < len(asked) < 20, "at growing intervals"
+    gaps = [after - before for before, after in pairwise(asked)]
+    assert gaps == sorted(gaps)
+    assert gaps[0] == 2 * UNIT
+    assert frontier.refused == {NO_RULES: 2}
+    found = ledger.find(f"{A}/1")
+    assert found is not None
+    assert found[2] == NO_RULES
+    assert ended(frontier)
+
+
+@pytest.mark.parametrize("kind", BUSY)
+def test_being_busy_for_the_rules_never_counts_against_a_host(kind: FailureKind) -> None:
+    frontier = frontier_on(robots=True, delay=0.0, retry_wait=UNIT)
+    offer(frontier, f"{A}/1")
+    for number, _ in enumerate(asked_in_vain(frontier, kind)):
+        assert record_of(frontier).failures == 0
+        if number == HOST_GIVEN_UP_AFTER:
+            break
+
+
+def test_once_the_rules_come_all_is_as_if_nothing_had_been() -> None:
+    frontier = frontier_on(robots=True, delay=0.0, retry_wait=UNIT)
+    offer(frontier, f"{A}/1")
+    now = 0.0
+    for _ in range(HOST_GIVEN_UP_AFTER + 1):
+        ticket = take(frontier, now)
+        frontier.answered(ticket, now)
+        frontier.defer(ticket, FailureKind.UNAVAILABLE, now, retry_after=None)
+        now = record_of(frontier).ready_at
+    ticket = take(frontier, now)
+    frontier.answered(ticket, now)
+    frontier.introduce(ticket, b"", now)
+    record = record_of(frontier)
+    assert (record.unread_since, record.unread_for, record.failures) == (None, "", 0)
+    assert fetch(frontier, now) == f"{A}/1"
+
+
+def test_a_host_that_breaks_the_connection_is_given_up_after_so_many_times() -> None:
+    frontier = frontier_on(robots=True, delay=0.0, retry_wait=UNIT)
+    offer(frontier, f"{A}/1")
+    assert len(list(asked_in_vain(frontier, FailureKind.RESET))) == HOST_GIVEN_UP_AFTER
+    assert sum(frontier.refused.values()) == 1
+
+
+def test_a_long_retry_after_is_kept_and_does_not_take_the_patience_that_is_left() -> None:
+    frontier = frontier_on(robots=True, delay=0.0, retry_wait=UNIT)
+    offer(frontier, f"{A}/1")
+    asked = list(asked_in_vain(frontier, FailureKind.UNAVAILABLE, retry_after=PATIENCE - 1))
+    assert [round(after - before) for before, after in pairwise(asked)] == [round(PATIENCE) - 1] * 2
+
+
+def test_those_who_were_busy_together_are_not_asked_together_again() -> None:
+    frontier = Frontier(
+        ledger=MemoryStorage(),
+        policy=BestOf(),
+        scope=lambda url: "",
+        read_rules=FakeRules,
+        politeness=Politeness(delay=0.0, retry_wait=UNIT, adaptive=True),
+        random=Random(1),
+    )
+    offer(frontier, f"{A}/1", f"{B}/1")
+    for _ in range(2):
+        ticket = take(frontier, 0.0)
+        frontier.answered(ticket, 0.0)
+        frontier.defer(ticket, FailureKind.UNAVAILABLE, 0.0, retry_after=100.0)
+    first, second = (record.ready_at for record in frontier.host_records())
+    assert 100.0 <= first < 125.0 and 100.0 <= second < 125.0
+    assert first != second
+
+
+def test_who_wants_no_waits_after_failures_still_leaves_a_busy_host_alone() -> None:
+    frontier = frontier_on(robots=True, delay=0.0, retry_wait=0.0)
+    offer(frontier, f"{A}/1")
+    asked = list(asked_in_vain(frontier, FailureKind.UNAVAILABLE))
+    assert asked[1] == 30.0
+    assert len(asked) < 20
+
+
+def test_time_in_which_no_crawl_runs_takes_no_patience(ledger: FrontierStorage) -> None:
+    first = frontier_on(ledger, robots=True, delay=0.0, retry_wait=UNIT)
+    offer(first, f"{A}/1")
+    ticket = take(first, 0.0)
+    first.answered(ticket, 0.0)
+    first.defer(ticket, FailureKind.UNAVAILABLE, 0.0, retry_after=None)
+    first.commit()
+    later = 10 * PATIENCE
+    second = frontier_on(ledger, robots=True, delay=0.0, retry_wait=UNIT)
+    ticket = take(second, later)
+    second.answered(ticket, later)
+    second.defer(ticket, FailureKind.UNAVAILABLE, later, retry_after=None)
+    record = record_of(second)
+    assert record.unread_since == later
+    assert not given_up(record)
+
+
+def test_a_clock_that_is_set_back_takes_no_patience() -> None:
+    record = HostRecord(name="a.example", unread_since=50.0)
+    record.turn_back(20.0)
+    assert record.unread_since == 30.0
+
+
+def test_a_refresh_asks_a_host_without_rules_once_more_and_no_oftener() -> None:
+    frontier = frontier_on(robots=True, delay=0.0, retry_wait=UNIT)
+    offer(frontier, f"{A}/1")
+    (*_, last) = asked_in_vain(frontier, FailureKind.UNAVAILABLE)
+    offer(frontier, f"{B}/1")
+    ticket = take(frontier, last)
+    frontier.answered(ticket, last)
+    frontier.introduce(ticket, b"", last)
+    page = take(frontier, last)
+    frontier.answered(page, last)
+    frontier.done(page)
+    known = page.entry
+    frontier.revisit(type(known)(url=f"{A}/1", arm=REVISIT + "a.example", score=0.0, sequence=9))
+    again = take(frontier, last + 1)
+    assert again.url == f"{A}/robots.txt"
+    frontier.answered(again, last + 1)
+    frontier.defer(again, FailureKind.UNAVAILABLE, last + 1, retry_after=None)
+    assert frontier.next(last + 1) is None
+    assert ended(frontier)
+
+
+def test_why_a_host_is_given_up() -> None:
+    assert given_up(HostRecord(name="a", failures=HOST_GIVEN_UP_AFTER)) == TOO_MANY_FAILURES
+    assert given_up(HostRecord(name="a", failures=HOST_GIVEN_UP_AFTER, unread_since=0.0)) == NO_RULES
+    assert given_up(HostRecord(name="a", failures=HOST_GIVEN_UP_AFTER - 1, unread_since=0.0)) == ""
+
+
+# ── silence of our own network ───────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("robots", [True, False])
+@pytest.mark.parametrize("kind", [FailureKind.CONNECT, FailureKind.NO_DNS, FailureKind.TIMEOUT])
+def test_what_is_put_back_is_charged_with_nothing_however_often(
+    *, robots: bool, kind: FailureKind, ledger: FrontierStorage
+) -> None:
+    frontier = frontier_on(ledger, robots=robots, delay=0.0, retry_wait=UNIT)
+    offer(frontier, f"{A}/1")
+    now = 0.0
+    for _ in range(3 * HOST_GIVEN_UP_AFTER):
+        ticket, now = wait(frontier, now)
+        assert ticket is not None
+        assert (ticket.kind is RequestKind.ROBOTS) is robots
+        frontier.answered(ticket, now)
+        frontier.put_back(ticket, kind, now)
+        assert not ended(frontier)
+        assert frontier.next(now) is None, "the host rests"
+    record = record_of(frontier)
+    assert (record.failures, record.fetched) == (0, 0)
+    found = ledger.find(f"{A}/1")
+    assert found is not None
+    assert (found[0].attempts, found[1]) == (0, UrlState.WAITING)
+    assert frontier.waiting == 1
+
+
+def test_a_name_that_could_not_be_looked_up_is_put_back_and_looked_up_again() -> None:
+    frontier = Frontier(
+        ledger=MemoryStorage(),
+        policy=BestOf(),
+        scope=lambda url: "",
+        read_rules=None,
+        politeness=Politeness(delay=1.0, retry_wait=UNIT, by_address=True),
+    )
+    offer(frontier, f"{A}/1")
+    ticket = take(frontier, 0.0)
+    assert ticket.kind is RequestKind.RESOLVE
+    frontier.put_back(ticket, FailureKind.NO_DNS, 0.0)
+    assert frontier.in_flight == 0
+    again, now = wait(frontier, 0.0)
+    assert again is not None and again.kind is RequestKind.RESOLVE
+    frontier.resolved(again, "192.0.2.1")
+    assert fetch(frontier, now) == f"{A}/1"
+
+
+def test_what_was_put_back_waits_after_a_kill(ledger: FrontierStorage) -> None:
+    first = frontier_on(ledger, delay=0.0, retry_wait=UNIT)
+    offer(first, f"{A}/1", f"{A}/2")
+    ticket = take(first, 0.0)
+    first.answered(ticket, 0.0)
+    first.put_back(ticket, FailureKind.CONNECT, 0.0)
+    first.commit()
+    second = frontier_on(ledger, delay=0.0, retry_wait=UNIT)
+    assert second.waiting == 2
+    found, now = wait(second, 1.0)
+    assert found is not None
+    assert now == 4 * UNIT, "and keeps the rest of its host"
+    assert found.entry.attempts == 0
+
+
+def test_the_budget_of_a_host_does_not_pay_for_what_is_put_back() -> None:
+    frontier = Frontier(
+        ledger=MemoryStorage(),
+        policy=BestOf(),
+        scope=lambda url: "",
+        read_rules=None,
+        politeness=Politeness(delay=0.0, retry_wait=UNIT),
+        budget=HostBudget(pages=1),
+    )
+    offer(frontier, f"{A}/1")
+    now = 0.0
+    for _ in range(5):
+        ticket, now = wait(frontier, now)
+        assert ticket is not None
+        frontier.answered(ticket, now)
+        frontier.put_back(ticket, FailureKind.TIMEOUT, now)
+    assert fetch(frontier, now + 4 * UNIT) == f"{A}/1"

@@ -1,0 +1,214 @@
+"""The limit on untried hosts of one registrable domain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from motherlode.frontier import Frontier, FrontierStorage, Lease, LmdbStorage, MemoryStorage, Politeness
+from motherlode.frontier.domain_limit import MAX_WITHHELD_HOSTS, TOO_MANY_HOSTS, domain_refusal
+from motherlode.model import Link, LinkSource, RequestKind
+
+from .fakes import BestOf, FakeRules, offer
+
+ZONE = "zone.example"
+
+
+def frontier_with(limit: int, ledger: FrontierStorage | None = None, *, robots: bool = False) -> Frontier:
+    return Frontier(
+        ledger=MemoryStorage() if ledger is None else ledger,
+        policy=BestOf(),
+        scope=lambda url: "",
+        read_rules=FakeRules if robots else None,
+        politeness=Politeness(delay=0.0),
+        max_untried_hosts=limit,
+    )
+
+
+def hosts(count: int, *, domain: str = ZONE, first: int = 0) -> list[str]:
+    return [f"http://h{number}.{domain}/" for number in range(first, first + count)]
+
+
+def seed(frontier: Frontier, *urls: str) -> None:
+    frontier.offer([Link(url=url, source=LinkSource.SEED) for url in urls], parent=None, entry=None)
+
+
+def contacted(frontier: Frontier, *, relevant: Iterable[str] = (), now: float = 100.0) -> list[str]:
+    """Fetch what may be fetched. Returns the hosts in the order of their first request."""
+    found: dict[str, None] = {}
+    while (ticket := frontier.next(now)) is not None:
+        frontier.answered(ticket, now)
+        found[ticket.host] = None
+        if ticket.kind is RequestKind.ROBOTS:
+            frontier.introduce(ticket, b"", now)
+            continue
+        is_relevant = ticket.host in relevant
+        frontier.done(ticket, relevant=is_relevant)
+        frontier.count(ticket.host, relevant=is_relevant, quads=0, received=0)
+    return list(found)
+
+
+def test_domain_without_relevant_host_is_contacted_on_limit_hosts_only() -> None:
+    frontier = frontier_with(3)
+    offer(frontier, *hosts(10), "http://other.example/")
+    assert contacted(frontier) == ["h0.zone.example", "h1.zone.example", "h2.zone.example", "other.example"]
+    assert (frontier.waiting, frontier.exhausted, frontier.idle_until()) == (7, True, None)
+    withheld = frontier.withheld
+    assert (withheld.domains, withheld.hosts, withheld.urls) == (1, 7, 7)
+
+
+def test_each_relevant_host_releases_as_many_more_in_order_of_discovery() -> None:
+    frontier = frontier_with(3)
+    offer(frontier, *hosts(20))
+    found = contacted(frontier, relevant={"h1.zone.example", "h4.zone.example"})
+    assert found == [f"h{number}.zone.example" for number in range(9)]
+    assert frontier.withheld.hosts == 11
+
+
+def test_second_relevant_page_of_a_host_releases_nothing_more() -> None:
+    frontier = frontier_with(2)
+    offer(frontier, *(f"{url}{page}" for url in hosts(9) for page in "ab"))
+    assert len(contacted(frontier, relevant={"h0.zone.example"})) == 4
+
+
+def test_domain_whose_hosts_are_all_relevant_loses_none() -> None:
+    frontier = frontier_with(5)
+    offer(frontier, *hosts(200))
+    assert len(contacted(frontier, relevant={f"h{number}.zone.example" for number in range(200)})) == 200
+    assert (frontier.withheld.urls, frontier.exhausted) == (0, True)
+
+
+def test_urls_of_a_withheld_host_are_fetched_once_it_is_released() -> None:
+    frontier = frontier_with(1)
+    offer(frontier, "http://a.zone.example/", "http://b.zone.example/1", "http://b.zone.example/2")
+    offer(frontier, "http://c.zone.example/", "http://b.zone.example/3")
+    ticket = frontier.next(0.0)
+    assert ticket is not None
+    frontier.answered(ticket, 0.0)
+    assert (frontier.withheld.urls, frontier.next(0.0)) == (4, None)
+    frontier.done(ticket, relevant=True)
+    assert contacted(frontier) == ["b.zone.example"]
+    assert (frontier.waiting, frontier.withheld.urls) == (1, 1)
+
+
+@pytest.mark.parametrize("first", [f"http://{ZONE}/", f"http://www.{ZONE}/", f"http://{ZONE}:8080/"])
+def test_main_hosts_of_a_domain_count_like_others(first: str) -> None:
+    frontier = frontier_with(2)
+    offer(frontier, first, *hosts(3))
+    assert len(contacted(frontier)) == 2
+    frontier = frontier_with(2)
+    offer(frontier, *hosts(3), first)
+    assert contacted(frontier) == ["h0.zone.example", "h1.zone.example"]
+
+
+def test_relevant_main_host_releases_hosts_that_are_found_later() -> None:
+    frontier = frontier_with(2)
+    offer(frontier, f"http://www.{ZONE}/")
+    assert contacted(frontier, relevant={f"www.{ZONE}"}) == [f"www.{ZONE}"]
+    offer(frontier, *hosts(9))
+    assert len(contacted(frontier)) == 3, "twice two, and one is used up"
+
+
+def test_private_section_of_the_public_suffix_list_separates_customers() -> None:
+    frontier = frontier_with(2)
+    offer(frontier, *hosts(9, domain="github.io"), *hosts(9, domain="co.uk"))
+    assert len(contacted(frontier)) == 18
+
+
+def test_ports_of_one_ip_address_are_hosts_of_one_domain() -> None:
+    frontier = frontier_with(2)
+    offer(frontier, *(f"http://192.0.2.1:{port}/" for port in range(8001, 8010)))
+    assert len(contacted(frontier)) == 2
+
+
+def test_seeds_are_always_contacted_and_do_not_count() -> None:
+    frontier = frontier_with(2)
+    offer(frontier, *hosts(5))
+    seed(frontier, *hosts(9, first=3))
+    found = contacted(frontier)
+    assert set(found) == {"h0.zone.example", "h1.zone.example", *(f"h{number}.zone.example" for number in range(3, 12))}
+    assert frontier.withheld.hosts == 1
+
+
+def test_redirect_of_a_seed_is_contacted_and_that_of_a_link_is_not() -> None:
+    frontier = frontier_with(1)
+    seed(frontier, "http://seed.example/")
+    offer(frontier, *hosts(2))
+    tickets = {ticket.host: ticket for ticket in iter(lambda: frontier.next(0.0), None) if isinstance(ticket, Lease)}
+    assert set(tickets) == {"seed.example", "h0.zone.example"}
+    for number, ticket in enumerate(tickets.values()):
+        target = Link(url=f"http://to{number}.zone.example/", source=LinkSource.REDIRECT)
+        frontier.answered(ticket, 0.0)
+        frontier.offer([target], parent=None, entry=ticket.entry)
+        frontier.done(ticket)
+    assert contacted(frontier) == ["to0.zone.example"]
+
+
+def test_robots_file_on_a_withheld_host_does_not_admit_it() -> None:
+    frontier = frontier_with(1, robots=True)
+    offer(frontier, "http://a.zone.example/", "http://b.zone.example/")
+    rules = frontier.next(0.0)
+    assert rules is not None
+    frontier.answered(rules, 0.0)
+    assert frontier.reroute(rules, "http://b.zone.example/robots.txt")
+    again = frontier.next(0.0)
+    assert again is not None
+    assert again.url == "http://b.zone.example/robots.txt"
+    frontier.answered(again, 0.0)
+    frontier.introduce(again, b"", 0.0)
+    assert contacted(frontier) == ["a.zone.example"]
+    assert (frontier.withheld.urls, frontier.exhausted) == (1, True)
+
+
+def reopened(path: Path, limit: int) -> tuple[LmdbStorage, Frontier]:
+    ledger = LmdbStorage(path)
+    return ledger, frontier_with(limit, ledger)
+
+
+def test_limit_holds_over_restarts_and_so_do_credits(tmp_path: Path) -> None:
+    path, seen = tmp_path / "f", []
+    for run in range(4):
+        ledger, frontier = reopened(path, 3)
+        seed(frontier, "http://seed.zone.example/")
+        offer(frontier, *hosts(5, first=5 * run))
+        seen += contacted(frontier, relevant={"h2.zone.example"}, now=100.0 * run + 100)
+        assert frontier.withheld.urls == max(0, 5 * (run + 1) - 6)
+        frontier.commit()
+        ledger.close()
+    assert sorted(seen) == sorted(["seed.zone.example", *(f"h{number}.zone.example" for number in range(6))])
+
+
+def test_hosts_that_were_admitted_and_not_contacted_are_the_same_after_a_restart(tmp_path: Path) -> None:
+    ledger, frontier = reopened(tmp_path / "f", 3)
+    offer(frontier, *hosts(9))
+    frontier.commit()
+    ledger.close()
+    reader = LmdbStorage(tmp_path / "f", read_only=True)
+    told = [bool(domain_refusal(f"h{n}.zone.example", reader.hosts(), limit=3, named=())) for n in range(9)]
+    reader.close()
+    assert told == [False] * 3 + [True] * 6
+    ledger, frontier = reopened(tmp_path / "f", 3)
+    assert contacted(frontier) == ["h0.zone.example", "h1.zone.example", "h2.zone.example"]
+    ledger.close()
+
+
+def test_seed_that_waited_at_the_restart_is_contacted(tmp_path: Path) -> None:
+    ledger, frontier = reopened(tmp_path / "f", 2)
+    offer(frontier, *hosts(5))
+    seed(frontier, "http://seed.zone.example/")
+    frontier.commit()
+    ledger.close()
+    ledger, frontier = reopened(tmp_path / "f", 2)
+    seed(frontier, "http://seed.zone.example/")
+    assert sorted(contacted(frontier)) == ["h0.zone.example", "h1.zone.example", "seed.zone.example"]
+    ledger.close()
+
+
+def test_links_beyond_the_bound_on_withheld_hosts_are_refused_and_counted() -> None:
+    frontier = frontier_with(1)
+    offer(frontier, *hosts(MAX_WITHHELD_HOSTS + 1))
+    assert offer(frontier, *hosts(7, first=MAX_WITHHELD_HOSTS + 1), "http://new.example/", f"{hosts(1)[0]}more") == 2
+    assert frontier.refused == {TOO_MANY_HOSTS: 7}
+    assert frontier.withheld.hosts == MAX_WITHHELD_HOSTS

@@ -1,0 +1,109 @@
+"""Clocks: many hosts at once are woken a few at a time, and none is forgotten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from motherlode.frontier import Frontier, Lease, LmdbStorage, MemoryStorage, Politeness
+from motherlode.model import Rating
+
+from .fakes import BestOf, fetch, offer, take
+
+
+def test_a_look_at_the_clocks_wakes_only_so_many() -> None:
+    policy = BestOf()
+    frontier = Frontier(
+        ledger=MemoryStorage(),
+        policy=policy,
+        scope=lambda url: "",
+        read_rules=None,
+        politeness=Politeness(delay=1.0, wake_at_once=3),
+    )
+    offer(frontier, *(f"http://h{number}.example/" for number in range(10)))
+    found = [fetch(frontier, 0.0)]
+    assert len(policy.awake) == 2
+    found += [fetch(frontier, 0.0) for _ in range(9)]
+    assert len(set(found)) == 10
+    assert frontier.exhausted
+
+
+def test_hosts_that_are_due_but_of_no_use_do_not_hide_the_others() -> None:
+    policy = BestOf()
+    frontier = Frontier(
+        ledger=MemoryStorage(),
+        policy=policy,
+        scope=lambda url: "",
+        read_rules=None,
+        politeness=Politeness(delay=5.0, wake_at_once=1),
+    )
+    offer(frontier, "http://a.example/1", "http://a.example/2", "http://b.example/1")
+    assert fetch(frontier, 0.0) == "http://a.example/1"
+    assert fetch(frontier, 0.0) == "http://b.example/1"
+    assert frontier.next(4.9) is None
+    assert fetch(frontier, 5.0) == "http://a.example/2"
+
+
+class ArmsByPath(BestOf):
+    """Two arms a host, by the first letter of the path."""
+
+    def rate(self, links, parent):  # type: ignore[no-untyped-def]
+        ratings = super().rate(links, parent)
+        arms = [f"{rating.arm} {link.url.split('/')[3][0]}" for link, rating in zip(links, ratings, strict=True)]
+        return [Rating(arm=arm, score=rating.score) for arm, rating in zip(arms, ratings, strict=True)]
+
+
+def frontier_over(path: Path, policy: BestOf) -> tuple[LmdbStorage, Frontier]:
+    ledger = LmdbStorage(path)
+    politeness = Politeness(delay=1.0, wake_at_once=3)
+    frontier = Frontier(ledger=ledger, policy=policy, scope=lambda url: "", read_rules=None, politeness=politeness)
+    return ledger, frontier
+
+
+def test_after_a_reopening_hosts_sleep_until_it_is_their_turn(tmp_path: Path) -> None:
+    ledger, frontier = frontier_over(tmp_path / "f", ArmsByPath())
+    urls = [f"http://h{number}.example/{letter}" for number in range(10) for letter in "ab"[: 1 + number // 5]]
+    offer(frontier, *urls)
+    assert frontier.host_count == 10
+    frontier.commit()
+    ledger.close()
+    policy = ArmsByPath()
+    ledger, frontier = frontier_over(tmp_path / "f", policy)
+    assert (frontier.host_count, frontier.waiting) == (10, 15)
+    assert offer(frontier, "http://h0.example/a2", "http://h1.example/b", "http://new.example/a") == 3
+    assert frontier.next(100.0) is None, "everybody rests once"
+    assert frontier.idle_until() == 101.0
+    found = [take(frontier, 101.0)]
+    assert len({arm.split()[0] for arm in policy.awake}) <= 3
+    found += [take(frontier, 101.0) for _ in range(10)]
+    assert len({ticket.host for ticket in found}) == 11
+    assert frontier.next(101.0) is None
+    now = 101.0
+    while not frontier.exhausted:
+        for ticket in found:
+            frontier.answered(ticket, now)
+            frontier.done(ticket)
+            urls.append(ticket.url)
+        now += 1.0
+        found = list(iter(lambda: frontier.next(now), None))  # noqa: B023 - it is used at once
+    assert len(urls) == 15 + 18
+    assert len(set(urls)) == 18
+    assert frontier.host_count == 11
+    ledger.close()
+
+
+def test_an_errand_to_a_sleeping_host_leaves_its_pages_in_the_queue() -> None:
+    frontier = Frontier(
+        ledger=MemoryStorage(),
+        policy=BestOf(),
+        scope=lambda url: "",
+        read_rules=None,
+        politeness=Politeness(delay=1.0),
+    )
+    offer(frontier, "http://a.example/1", "http://a.example/2")
+    ticket = frontier.errand("http://a.example/context", 0.0)
+    assert frontier.next(0.0) is None
+    assert isinstance(ticket, Lease)
+    frontier.answered(ticket, 0.0)
+    assert fetch(frontier, 1.0) == "http://a.example/1"
+    assert fetch(frontier, 2.0) == "http://a.example/2"
+    assert frontier.exhausted

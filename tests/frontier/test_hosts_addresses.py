@@ -1,0 +1,257 @@
+"""Addresses: found before the first request, one clock each, and hosts that share one take turns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from motherlode.frontier import Frontier, HostBudget, Lease, LmdbStorage, MemoryStorage, Politeness
+from motherlode.frontier.hosts import MAX_READY_HOSTS
+from motherlode.frontier.storage.base import FrontierStorage
+from motherlode.model import FailureKind, RequestKind
+
+from .fakes import BestOf, FakeRules, ended, offer, take
+
+A, B, C = "http://a.example", "http://b.example", "http://c.example"
+
+
+def frontier_by_address(
+    ledger: FrontierStorage | None = None, *, delay: float = 10.0, robots: bool = False, per_address: int = 2
+) -> Frontier:
+    return Frontier(
+        ledger=ledger or MemoryStorage(),
+        policy=BestOf(),
+        scope=lambda url: "",
+        read_rules=FakeRules if robots else None,
+        politeness=Politeness(delay=delay, by_address=True, retry_wait=10.0, per_address=per_address),
+    )
+
+
+def find(frontier: Frontier, now: float, *addresses: str) -> None:
+    """Answer the next tickets, which must be for addresses."""
+    tickets = [take(frontier, now) for _ in addresses]
+    for ticket, address in zip(tickets, addresses, strict=True):
+        assert ticket.kind is RequestKind.RESOLVE
+        frontier.resolved(ticket, address)
+
+
+def finish(frontier: Frontier, ticket: Lease, now: float) -> None:
+    frontier.answered(ticket, now)
+    frontier.done(ticket)
+
+
+def test_the_address_comes_first_and_starts_no_clock() -> None:
+    frontier = frontier_by_address()
+    offer(frontier, f"{A}/1", f"{A}/2")
+    asked = take(frontier, 0.0)
+    assert (asked.kind, asked.url, asked.host) == (RequestKind.RESOLVE, f"{A}/1", "a.example")
+    assert (frontier.in_flight, ended(frontier)) == (1, False)
+    assert frontier.next(0.0) is None, "nothing of the host before its address is known"
+    frontier.resolved(asked, "192.0.2.1")
+    page = take(frontier, 0.0)
+    assert (page.kind, page.url, page.address) == (RequestKind.PAGE, f"{A}/1", "192.0.2.1")
+    finish(frontier, page, 1.0)
+    assert frontier.next(10.9) is None
+    assert take(frontier, 11.0).url == f"{A}/2", "and it is asked for once"
+
+
+def test_two_hosts_at_one_address_keep_its_delay() -> None:
+    frontier = frontier_by_address(delay=10.0)
+    offer(frontier, f"{A}/1", f"{B}/1", f"{C}/1")
+    find(frontier, 0.0, "192.0.2.1", "192.0.2.1", "192.0.2.2")
+    first, other = take(frontier, 0.0), take(frontier, 0.0)
+    assert (first.url, other.url) == (f"{A}/1", f"{C}/1"), "another address has its own clock"
+    assert frontier.next(100.0) is None, "one request at a time"
+    finish(frontier, first, 100.0)
+    assert frontier.next(104.9) is None
+    assert frontier.idle_until() == 105.0, "half the delay of a host"
+    assert take(frontier, 105.0).url == f"{B}/1"
+
+
+def test_rules_and_errands_pass_the_clock_of_the_address_too() -> None:
+    frontier = frontier_by_address(delay=10.0, robots=True)
+    offer(frontier, f"{A}/1")
+    find(frontier, 0.0, "192.0.2.1")
+    rules = take(frontier, 0.0)
+    assert rules.kind is RequestKind.ROBOTS
+    asked = frontier.errand(f"{B}/context", 0.0)
+    assert isinstance(asked, Lease)
+    assert asked.kind is RequestKind.RESOLVE
+    frontier.resolved(asked, "192.0.2.1")
+    busy = frontier.errand(f"{B}/context", 0.0)
+    assert isinstance(busy, float), "a request to the address is under way"
+    assert busy > 0.0
+    frontier.answered(rules, 2.0)
+    frontier.introduce(rules, b"", 2.0)
+    assert frontier.errand(f"{B}/context", 3.0) == 7.0
+    leave = frontier.errand(f"{B}/context", 7.0)
+    assert isinstance(leave, Lease)
+    assert (leave.kind, leave.address) == (RequestKind.ROBOTS, "192.0.2.1")
+    frontier.answered(leave, 11.0)
+    assert frontier.next(15.9) is None, "the held page keeps the delay of the address, though its host is ready"
+    assert take(frontier, 16.0).url == f"{A}/1"
+
+
+def test_rules_elsewhere_wait_for_the_address_there() -> None:
+    frontier = frontier_by_address(delay=10.0, robots=True)
+    offer(frontier, f"{A}/1", f"{C}/1")
+    find(frontier, 0.0, "192.0.2.1", "192.0.2.3")
+    rules, busy = take(frontier, 0.0), take(frontier, 0.0)
+    assert (rules.address, busy.address) == ("192.0.2.1", "192.0.2.3")
+    frontier.answered(rules, 0.0)
+    assert frontier.reroute(rules, f"{B}/robots.txt")
+    moved = take(frontier, 10.0)
+    assert (moved.kind, moved.url, moved.host) == (RequestKind.RESOLVE, f"{B}/robots.txt", "a.example")
+    frontier.resolved(moved, "192.0.2.3")
+    assert frontier.next(30.0) is None, "a request to that address is under way"
+    frontier.answered(busy, 30.0)
+    assert frontier.next(34.9) is None
+    elsewhere = take(frontier, 35.0)
+    assert (elsewhere.url, elsewhere.host, elsewhere.address) == (f"{B}/robots.txt", "a.example", "192.0.2.3")
+
+
+def test_many_hosts_at_one_address_take_turns() -> None:
+    frontier = frontier_by_address(delay=1.0)
+    hosts = 3 * MAX_READY_HOSTS
+    offer(frontier, *(f"http://h{number}.example/{page}" for number in range(hosts) for page in range(3)))
+    now, served, last = 0.0, Counter[str](), -1.0
+    while not frontier.exhausted:
+        ticket = frontier.next(now)
+        if ticket is None:
+            ripe = frontier.idle_until()
+            assert ripe is not None
+            now = ripe
+        elif ticket.kind is RequestKind.RESOLVE:
+            frontier.resolved(ticket, "192.0.2.1")
+        else:
+            assert now >= last + 0.5
+            last = now
+            served[ticket.host] += 1
+            assert max(served.values()) <= 1 + 1 + min(served.values()), "no host is far ahead of the others"
+            finish(frontier, ticket, now)
+    assert served == Counter({f"h{number}.example": 3 for number in range(hosts)})
+    assert now == pytest.approx(0.5 * (3 * hosts - 1)), "and the address is never idle"
+
+
+def test_without_a_delay_an_address_has_a_limit() -> None:
+    frontier = frontier_by_address(delay=0.0, per_address=2)
+    offer(frontier, f"{A}/1", f"{B}/1", f"{C}/1")
+    find(frontier, 0.0, *["192.0.2.1"] * 3)
+    tickets = [take(frontier, 0.0), take(frontier, 0.0)]
+    assert frontier.next(5.0) is None
+    finish(frontier, tickets[0], 5.0)
+    assert take(frontier, 5.0).url == f"{C}/1"
+
+
+def test_the_address_in_use_is_the_one_that_answered_last() -> None:
+    frontier = frontier_by_address(delay=10.0)
+    offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1")
+    find(frontier, 0.0, "192.0.2.1", "192.0.2.2")
+    first, second = take(frontier, 0.0), take(frontier, 0.0)
+    frontier.answered(first, 4.0, address="192.0.2.2")
+    frontier.done(first)
+    finish(frontier, second, 12.0)
+    assert frontier.next(16.9) is None, "the other address was asked at 12"
+    assert take(frontier, 17.0).address == "192.0.2.2"
+
+
+@pytest.mark.parametrize("kind", [FailureKind.CONNECT, FailureKind.TLS, FailureKind.TIMEOUT])
+def test_a_host_that_cannot_be_found_fails_by_the_table_and_is_looked_for_again(kind: FailureKind) -> None:
+    frontier = frontier_by_address()
+    offer(frontier, f"{A}/1", f"{A}/2")
+    asked = take(frontier, 0.0)
+    assert frontier.failed(asked, FailureKind.DNS, 0.0, retry_after=None)
+    assert frontier.in_flight == 0
+    find(frontier, 100.0, "192.0.2.1")
+    page = take(frontier, 100.0)
+    frontier.answered(page, 100.0)
+    frontier.failed(page, kind, 100.0, retry_after=None)
+    assert take(frontier, 1000.0).kind is RequestKind.RESOLVE
+
+
+def test_an_errand_to_a_host_that_cannot_be_found_is_dropped() -> None:
+    frontier = frontier_by_address()
+    asked = frontier.errand(f"{A}/context", 0.0)
+    assert isinstance(asked, Lease)
+    frontier.drop(asked)
+    assert frontier.in_flight == 0
+    offer(frontier, f"{A}/1")
+    assert take(frontier, 0.0).kind is RequestKind.RESOLVE
+
+
+def test_addresses_are_found_anew_and_rest_once_after_a_resume(tmp_path: Path) -> None:
+    ledger = LmdbStorage(tmp_path / "f")
+    frontier = frontier_by_address(ledger, delay=2.0)
+    offer(frontier, f"{A}/1", f"{B}/1")
+    find(frontier, 0.0, "192.0.2.1", "192.0.2.1")
+    frontier.commit()
+    ledger.close()
+    ledger = LmdbStorage(tmp_path / "f")
+    frontier = frontier_by_address(ledger, delay=2.0)
+    assert frontier.next(100.0) is None, "hosts rest once"
+    find(frontier, 102.0, "192.0.2.1", "192.0.2.1")
+    page = take(frontier, 102.0)
+    assert (page.kind, page.address) == (RequestKind.PAGE, "192.0.2.1")
+    finish(frontier, page, 103.0)
+    assert frontier.next(103.9) is None
+    assert take(frontier, 104.0).url == f"{B}/1"
+    ledger.close()
+
+
+def test_rules_are_asked_for_at_the_next_address_by_its_clock_and_cost_the_page_nothing() -> None:
+    frontier = frontier_by_address(delay=2.0, robots=True)
+    offer(frontier, f"{A}/1", f"{B}/1")
+    find(frontier, 0.0, "192.0.2.1", "192.0.2.2")
+    rules, busy = take(frontier, 0.0), take(frontier, 0.0)
+    frontier.answered(rules, 1.0)
+    frontier.elsewhere(rules, 1.0)
+    again = take(frontier, 3.0)
+    assert (again.kind, again.url) == (RequestKind.RESOLVE, f"{A}/1")
+    frontier.resolved(again, busy.address)
+    assert frontier.next(4.0) is None, "somebody else is asked there"
+    frontier.answered(busy, 4.0)
+    rules = take(frontier, 5.0)
+    assert (rules.kind, rules.url, rules.address) == (RequestKind.ROBOTS, f"{A}/robots.txt", busy.address)
+
+
+@pytest.mark.parametrize("per_host", [1, 4])
+def test_a_page_goes_again_at_the_next_address(per_host: int) -> None:
+    frontier = Frontier(
+        ledger=MemoryStorage(),
+        policy=BestOf(),
+        scope=lambda url: "",
+        read_rules=None,
+        politeness=Politeness(delay=0.0, by_address=True, per_host=per_host),
+        budget=HostBudget(pages=1),
+    )
+    offer(frontier, f"{A}/1")
+    find(frontier, 0.0, "192.0.2.1")
+    page = take(frontier, 0.0)
+    frontier.answered(page, 1.0)
+    frontier.elsewhere(page, 1.0)
+    find(frontier, 1.0, "192.0.2.2")
+    page = take(frontier, 1.0)
+    assert (page.url, page.address, page.entry.attempts) == (f"{A}/1", "192.0.2.2", 0)
+    finish(frontier, page, 2.0)
+    assert ended(frontier)
+
+
+def test_pages_that_met_nobody_at_once_all_go_again() -> None:
+    frontier = frontier_by_address(delay=0.0, per_address=4)
+    offer(frontier, *(f"{A}/{number}" for number in range(3)))
+    find(frontier, 0.0, "192.0.2.1")
+    pages = [take(frontier, 0.0) for _ in range(3)]
+    for page in pages:
+        frontier.answered(page, 1.0)
+        frontier.elsewhere(page, 1.0)
+    fetched = set()
+    while (ticket := frontier.next(2.0)) is not None:
+        if ticket.kind is RequestKind.RESOLVE:
+            frontier.resolved(ticket, "192.0.2.2")
+        else:
+            fetched.add((ticket.url, ticket.address))
+            finish(frontier, ticket, 2.0)
+    assert fetched == {(f"{A}/{number}", "192.0.2.2") for number in range(3)}
+    assert ended(frontier)

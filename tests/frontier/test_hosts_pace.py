@@ -1,0 +1,99 @@
+"""How hosts slow down and recover."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from motherlode.frontier import Frontier, HostRecord, MemoryStorage, Politeness
+from motherlode.frontier.hosts import LONGEST_WAIT, HostDelay, retry_wait
+from motherlode.model import FailureKind
+
+from .fakes import BestOf, offer, take
+
+
+def pace(*, delay: float = 1.0, adaptive: bool = True, patience: float = 2.0) -> HostDelay:
+    return HostDelay(Politeness(delay=delay, adaptive=adaptive, patience=patience), Random(1))
+
+
+def test_the_largest_wish_counts() -> None:
+    assert pace().delay(HostRecord(name="a")) == 1.0
+    assert pace().delay(HostRecord(name="a", delay=5.0, response=1.0)) == 5.0
+    assert pace().delay(HostRecord(name="a", delay=0.5)) == 1.0
+    assert pace().delay(HostRecord(name="a", response=4.0)) == 8.0
+    assert pace(adaptive=False).delay(HostRecord(name="a", response=4.0, slowdown=3.0)) == 1.0
+
+
+def test_slow_answers_alone_never_stop_a_host_and_no_delay_stays_none() -> None:
+    assert pace().delay(HostRecord(name="a", response=1e6)) == 60.0
+    assert pace(delay=0.0).delay(HostRecord(name="a", response=4.0)) == 0.0
+
+
+def test_response_times_are_smoothed() -> None:
+    record = HostRecord(name="a")
+    for elapsed in (1.0, 1.0, 11.0):
+        pace().note_answer(record, elapsed)
+    assert record.response == pytest.approx(4.0)
+    pace().note_answer(record, 0.0)
+    assert record.response == pytest.approx(4.0), "no time is no news"
+
+
+def test_a_host_that_complains_slows_down_and_recovers_step_by_step() -> None:
+    record, at = HostRecord(name="a"), pace()
+    delays = []
+    for _ in range(3):
+        at.slow_down(record)
+        delays.append(at.delay(record))
+    assert delays == [2.0, 3.0, 5.0]
+    for _ in range(30):
+        at.slow_down(record)
+    assert at.delay(record) == 301.0
+    seen = []
+    while record.slowdown:
+        at.recover(record)
+        seen.append(at.delay(record))
+    assert 10 < len(seen) < 40
+    assert sorted(seen, reverse=True) == seen
+    assert seen[-1] == 1.0
+
+
+def test_jitter_only_makes_longer() -> None:
+    at = pace()
+    waits = [at.jittered(10.0) for _ in range(50)]
+    assert all(10.0 <= wait <= 12.5 for wait in waits)
+    assert len(set(waits)) > 20
+    assert pace(adaptive=False).jittered(10.0) == 10.0
+
+
+def test_a_retry_after_is_obeyed_within_reason() -> None:
+    assert retry_wait(100.0, 30.0) == 100.0
+    assert retry_wait(1.0, 30.0) == 30.0
+    assert retry_wait(None, 30.0) == 30.0
+    assert retry_wait(1e12, 30.0) == LONGEST_WAIT
+
+
+def test_in_the_frontier_slow_and_busy_hosts_are_asked_less_often() -> None:
+    frontier = Frontier(
+        ledger=MemoryStorage(),
+        policy=BestOf(),
+        scope=lambda url: "",
+        read_rules=None,
+        politeness=Politeness(delay=1.0, adaptive=True, retry_wait=10.0),
+        random=Random(3),
+    )
+    offer(frontier, *(f"http://a.example/{number}" for number in range(5)))
+    first = take(frontier, 0.0)
+    assert frontier.response_time(first) == 0.0
+    frontier.answered(first, 6.0, elapsed=6.0)
+    assert frontier.response_time(first) == 6.0
+    frontier.done(first)
+    assert frontier.next(11.9) is None
+    second = take(frontier, 12.0)
+    frontier.answered(second, 18.0, elapsed=6.0)
+    assert frontier.failed(second, FailureKind.TOO_MANY, 18.0, retry_after=50.0)
+    assert frontier.next(67.9) is None
+    assert 68.0 < (frontier.idle_until() or 0.0) <= 80.5
+    third = take(frontier, 81.0)
+    frontier.answered(third, 87.0, elapsed=6.0)
+    assert frontier.idle_until() == 94.0, "a second more than for its slow answers: it complained"

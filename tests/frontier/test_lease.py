@@ -1,0 +1,41 @@
+"""What is handed out, and the gentleness that holds where nobody says otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+
+from motherlode.crawler import Job
+from motherlode.frontier import Lease, Politeness
+from motherlode.model import RequestKind
+
+from .fakes import entry, frontier_on, offer, take
+
+
+def test_a_ticket_is_for_one_request_and_cannot_be_changed() -> None:
+    ticket = Lease(url="http://a.example/", host="a.example", kind=RequestKind.PAGE, entry=entry("http://a.example/"))
+    with pytest.raises(AttributeError):
+        ticket.url = "http://a.example/private"  # type: ignore[misc]
+    assert ticket.address == "", "no clock of an address allows it"
+
+
+def test_a_ticket_for_the_rules_names_the_page_that_waits_for_them() -> None:
+    frontier = frontier_on(robots=True)
+    offer(frontier, "http://a.example/deep/page")
+    rules = take(frontier, 0.0)
+    assert (rules.kind, rules.url, rules.host) == (RequestKind.ROBOTS, "http://a.example/robots.txt", "a.example")
+    assert rules.entry.url == "http://a.example/deep/page"
+    frontier.answered(rules, 0.0)
+    assert frontier.reroute(rules, "http://www.a.example/robots.txt")
+    moved = take(frontier, 1.0)
+    assert (moved.url, moved.host) == ("http://www.a.example/robots.txt", "a.example"), "it is about the first host"
+
+
+def test_a_job_that_says_nothing_is_as_gentle_as_a_frontier_that_is_told_nothing() -> None:
+    job, gentle = Job(), Politeness()
+    shared = {field.name for field in fields(Politeness)} & {field.name for field in fields(Job)}
+    shared -= {"delay"}  # of which a recorded web has none
+    assert {"per_host", "per_address", "address_delay", "patience", "retry_wait"} <= shared
+    assert job.pause == gentle.delay
+    assert {name: getattr(job, name) for name in shared} == {name: getattr(gentle, name) for name in shared}

@@ -1,0 +1,123 @@
+"""Export: what is written can be read again, and is all there is."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+import pyoxigraph as ox
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from motherlode.index import PROVENANCE, QuadStore, export_nquads
+from motherlode.index.export.nquads import export_trig, open_output
+from motherlode.model import Statement
+from motherlode.model.terms import XSD, literal
+
+from ..fakes import A, B, P, graph, record, says, union
+
+Write = Callable[[QuadStore, BinaryIO, Callable[[int], None]], int]
+
+LITERALS = st.builds(
+    literal,
+    st.text(max_size=20),
+    language=st.sampled_from(["", "en", "de-CH"]),
+    datatype=st.sampled_from(["", XSD + "integer", XSD + "string"]),
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> QuadStore:
+    return QuadStore(tmp_path / "store")
+
+
+def exported(store: QuadStore) -> tuple[int, bytes]:
+    output = io.BytesIO()
+    return export_nquads(store, output), output.getvalue()
+
+
+def test_the_pages_and_the_provenance_are_written_and_the_union_is_not(store: QuadStore) -> None:
+    store.write([record(A, says("x", "1"), says("y", "2", graph="_:g")), record(B, says("x", "1"))])
+    count, data = exported(store)
+    quads = list(ox.parse(data, ox.RdfFormat.N_QUADS))
+    assert len(quads) == len(set(quads)) == count
+    names = {quad.graph_name for quad in quads}
+    assert names == {ox.NamedNode(name) for name in (A, B, f"{A}#graph=_:g", PROVENANCE)}
+    assert set(quads) == set(store.quads())
+
+
+def test_many_quads(store: QuadStore) -> None:
+    store.write([record(A, *(says(str(number), "x") for number in range(9000)))])
+    count, data = exported(store)
+    assert count == data.count(b"\n") == 9000 + len(graph(store, PROVENANCE))
+
+
+def test_an_empty_store(store: QuadStore) -> None:
+    assert exported(store) == (0, b"")
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(values=st.lists(LITERALS, max_size=5))
+def test_any_literal_comes_back_as_it_was(store: QuadStore, values: list[str]) -> None:
+    statements: list[Statement] = [("_:b1", P, value, "") for value in values]
+    store.write([record(A, *statements)])
+    _, data = exported(store)
+    assert set(ox.parse(data, ox.RdfFormat.N_QUADS)) == set(store.quads())
+    assert sum(quad.graph_name == ox.NamedNode(A) for quad in store.quads()) == len(set(values))
+
+
+def imported(data: bytes, form: ox.RdfFormat, path: Path) -> QuadStore:
+    """What another program's store holds after reading an export."""
+    fresh = QuadStore(path)
+    fresh.extend(ox.parse(data, form))
+    return fresh
+
+
+def canonical(store: QuadStore) -> ox.Dataset:
+    dataset = ox.Dataset(store.quads())
+    dataset.canonicalize(ox.CanonicalizationAlgorithm.UNSTABLE)
+    return dataset
+
+
+@pytest.mark.parametrize(
+    ("write", "form"), [(export_nquads, ox.RdfFormat.N_QUADS), (export_trig, ox.RdfFormat.TRIG)], ids=["nquads", "trig"]
+)
+def test_a_round_trip_gives_the_same_data_set(
+    store: QuadStore, tmp_path: Path, write: Write, form: ox.RdfFormat
+) -> None:
+    odd: list[Statement] = [
+        ("_:b1", P, "_:b2", ""),
+        ("_:b2", P, '"two\\nlines \\"quoted\\" \\\\"@de', ""),
+        ("_:b2", P, f'"1.50"^^<{XSD}decimal>', "<http://ex.org/g>"),
+        ("<http://ex.org/a,b(c)'d%20e>", "<http://ex.org/p#q.r->", "<http://schema.org/>", ""),
+        ("<urn:x:y>", P, '"\\u0001"', "_:g"),
+    ]
+    store.write([record(A, *odd, says("x", "1")), record(B, *odd)])
+    output = io.BytesIO()
+    heard: list[int] = []
+    count = write(store, output, heard.append)
+    fresh = imported(output.getvalue(), form, tmp_path / "fresh")
+    assert count == len(list(fresh.quads())) == heard[-1]
+    assert canonical(fresh) == canonical(store)
+    assert union(fresh) == union(store), "blank nodes keep their labels, and the union is made again"
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(values=st.lists(LITERALS, max_size=5))
+def test_any_literal_survives_trig(store: QuadStore, values: list[str]) -> None:
+    store.write([record(A, *(("_:b1", P, value, "") for value in values))])
+    output = io.BytesIO()
+    export_trig(store, output)
+    assert set(ox.parse(output.getvalue(), ox.RdfFormat.TRIG)) == set(store.quads())
+
+
+def test_a_name_that_ends_in_gz_is_packed(store: QuadStore, tmp_path: Path) -> None:
+    store.write([record(A, says("x", "1"))])
+    for name in ("all.nq", "all.nq.gz"):
+        with open_output(tmp_path / name) as file:
+            export_nquads(store, file)
+    assert gzip.decompress((tmp_path / "all.nq.gz").read_bytes()) == (tmp_path / "all.nq").read_bytes()

@@ -1,0 +1,182 @@
+"""Tantivy as the index uses it: words, fields, what comes back, and folders of other versions."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import tantivy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from motherlode.index.fulltext.analysis import (
+    UNSPACED,
+    decode,
+    encode,
+    open_index,
+    prefixes,
+    schema,
+    spaced,
+    suffixes,
+    tokens,
+    written,
+)
+from motherlode.index.fulltext.documents import SubjectDocument, Text
+
+NAME, TEXT = "http://schema.org/name", "http://schema.org/text"
+LETTERS = " -'a1" + "".join(map(chr, [*range(0xC0, 0x180), *range(0x386, 0x3CF), *range(0x400, 0x460), 0x301]))
+"""European letters with all their accents, and what stands between words."""
+DOCUMENT = SubjectDocument(
+    "http://ex.org/soup",
+    "http://shop.example.org/a#graph=g",
+    "http://shop.example.org/a",
+    ["http://schema.org/Recipe"],
+    [Text(NAME, "Tomato soup", "de-ch"), Text(TEXT, "red"), Text(TEXT, "warm", "en")],
+)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> tantivy.Index:
+    return index_of(tmp_path_factory.mktemp("words"), DOCUMENT)
+
+
+def index_of(path: Path, *documents: SubjectDocument) -> tantivy.Index:
+    index = open_index(path, create=True)
+    writer = index.writer(heap_size=15_000_000, num_threads=1)
+    for document in documents:
+        writer.add_document(written(document, encode(document)))
+    writer.commit()
+    index.reload()
+    return index
+
+
+def count(index: tantivy.Index, query: tantivy.Query) -> int:
+    return len(index.searcher().search(query, limit=10).hits)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Crème BRÛLÉE", ["creme", "brulee"]),
+        ("don't stop-me now_1", ["don", "t", "stop", "me", "now", "1"]),
+        ("cre\u0300me", ["creme"]),
+        ("İstanbul IĞDIR ǧ Straße", ["istanbul", "igdir", "g", "strasse"]),
+        ("Ёлка ΑΘΉΝΑ οδός ΟΔΌΣ", ["елка", "αθηνα", "οδοσ", "οδοσ"]),
+        ("שָׁלוֹם مُحَمَّد", ["שלום", "محمد"]),
+        ("한국어 ｶﾞﾗｽ", ["한국어", "ガ", "ラ", "ス"]),
+        ("米飯 rice", ["米", "飯", "rice"]),
+        ("東京tower", ["東", "京", "tower"]),
+        ("a" * 59, ["a" * 59]),
+        ("a" * 60 + " b", ["b"]),
+        ("", []),
+        ("-- !? …", []),
+    ],
+)
+def test_text_is_cut_into_words_without_case_and_accents(text: str, words: list[str]) -> None:
+    assert tokens(text) == words
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(alphabet=LETTERS, max_size=80))
+def test_words_are_the_same_when_they_are_cut_again(text: str) -> None:
+    """What a search is made of must meet what the index holds."""
+    words = tokens(text)
+    assert tokens(" ".join(words)) == words
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(alphabet=st.sampled_from("ab \u4e00\u3042\u0e01\u1780ø"), max_size=30))
+def test_spaces_come_only_between_characters_of_scripts_without_them(text: str) -> None:
+    made = spaced(text)
+    assert made.replace(" ", "") == text.replace(" ", "")
+    assert not re.search(f"[{UNSPACED}][^ ]|[^ ][{UNSPACED}]", made)
+
+
+def test_a_document_comes_back_as_it_went_in(index: tantivy.Index) -> None:
+    searcher = index.searcher()
+    ((_, address),) = searcher.search(tantivy.Query.all_query(), limit=10).hits
+    assert decode(searcher.doc(address)["stored"][0]) == DOCUMENT
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "found"),
+    [
+        ("page", "http://shop.example.org/a", 1),
+        ("page", "http://shop.example.org", 0),
+        ("host", "shop.example.org", 1),
+        ("host", "example.org", 1),
+        ("host", "org", 0),
+        ("type", "http://schema.org/Recipe", 1),
+        ("predicate", TEXT, 1),
+        ("predicate", "http://schema.org/other", 0),
+        ("language", "de", 1),
+        ("language", "de-ch", 1),
+        ("language", "en", 1),
+        ("language", "", 0),
+        ("label", "tomato", 1),
+        ("label", "red", 0),
+        ("text", "red", 1),
+    ],
+)
+def test_a_document_is_found_by_its_fields(index: tantivy.Index, field: str, value: str, found: int) -> None:
+    assert count(index, tantivy.Query.term_query(schema(), field, value)) == found
+
+
+def test_a_phrase_does_not_reach_from_one_literal_into_the_next(index: tantivy.Index) -> None:
+    assert count(index, tantivy.Query.phrase_query(schema(), "text", ["tomato", "soup"])) == 1
+    assert count(index, tantivy.Query.phrase_query(schema(), "text", ["soup", "red"])) == 0
+    assert count(index, tantivy.Query.phrase_query(schema(), "text", ["red", "warm"])) == 0
+
+
+def test_an_index_that_is_there_is_opened_and_not_made_anew(tmp_path: Path) -> None:
+    index_of(tmp_path / "words", DOCUMENT)
+    for create in (False, True):
+        assert open_index(tmp_path / "words", create=create).searcher().num_docs == 1
+
+
+def test_a_reader_makes_no_index_where_none_is(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for folder in (tmp_path / "none", tmp_path / "empty"):
+        with pytest.raises(FileNotFoundError):
+            open_index(folder)
+    assert not (tmp_path / "none").exists()
+    assert list((tmp_path / "empty").iterdir()) == []
+
+
+def test_an_index_of_another_version_is_made_anew_by_a_writer_and_refused_to_a_reader(tmp_path: Path) -> None:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("body", stored=True)
+    old = tantivy.Index(builder.build(), str(tmp_path))
+    old.writer(heap_size=15_000_000, num_threads=1).commit()
+    (tmp_path / "pending.journal").write_bytes(b"of another version")
+    with pytest.raises(ValueError, match="schema"):
+        open_index(tmp_path)
+    assert (tmp_path / "pending.journal").exists(), "a reader touches nothing"
+    assert open_index(tmp_path, create=True).searcher().num_docs == 0
+    assert not (tmp_path / "pending.journal").exists()
+    open_index(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("host", "found"),
+    [
+        ("a.b.example.org", ["a.b.example.org", "b.example.org", "example.org"]),
+        ("example.org", ["example.org"]),
+        ("localhost", ["localhost"]),
+        ("", [""]),
+    ],
+)
+def test_a_host_is_found_by_the_domains_above_it_but_not_by_the_last(host: str, found: list[str]) -> None:
+    assert suffixes(host, ".") == found
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.from_regex(r"[a-z0-9]{1,8}", fullmatch=True), min_size=1, max_size=4))
+def test_each_prefix_of_a_language_tag_is_a_tag_and_the_last_is_the_tag(parts: list[str]) -> None:
+    tag = "-".join(parts)
+    found = prefixes(tag)
+    assert found[-1] == tag
+    assert len(found) == len(parts)
+    assert all(f"{longer}-".startswith(f"{shorter}-") for shorter, longer in pairwise(found))

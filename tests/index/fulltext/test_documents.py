@@ -1,0 +1,108 @@
+"""From statements to documents."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from motherlode.index import PageRecord
+from motherlode.index.fulltext.documents import MOST_LITERALS, MOST_TEXT, documents
+from motherlode.model.terms import literal
+from tests.index.fakes import record, says
+
+TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+NAME = "<http://schema.org/name>"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+
+def test_a_subject_is_one_document_with_its_types() -> None:
+    made = documents(
+        record(
+            "http://a.example/",
+            says("soup", "Tomato soup", predicate=NAME),
+            says("soup", "Red and warm"),
+            ("<http://ex.org/soup>", TYPE, "<http://schema.org/Recipe>", ""),
+            says("bread", "Bread"),
+        )
+    )
+    soup, bread = sorted(made, key=lambda document: -len(document.texts))
+    assert [text.value for text in soup.texts] == ["Tomato soup", "Red and warm"]
+    assert (soup.subject, soup.types, soup.label) == ("http://ex.org/soup", ["http://schema.org/Recipe"], "Tomato soup")
+    assert bread.name == ""
+    assert bread.label == "Bread"
+    assert {document.page for document in made} == {"http://a.example/"}
+
+
+def test_graphs_of_the_page_are_told_apart() -> None:
+    made = documents(record("http://a.example/", says("x", "one"), says("x", "two", graph="<http://ex.org/g>")))
+    assert [(document.graph, document.texts[0].value) for document in made] == [
+        ("http://a.example/", "one"),
+        ("http://a.example/#graph=http://ex.org/g", "two"),
+    ]
+
+
+def test_numbers_and_dates_are_no_words_but_unknown_types_may_be() -> None:
+    lines = "".join(
+        f"<u:s> <u:p> {value} <http://a/> .\n<u:s> <u:p> {value} .\n"
+        for value in (
+            f'"1"^^<{XSD}integer>',
+            f'"2020-01-01"^^<{XSD}date>',
+            f'"plain"^^<{XSD}string>',
+            '"<b>html</b>"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#HTML>',
+            '"Grüezi"@de-CH',
+        )
+    )
+    (document,) = documents(PageRecord(url="http://a/", fetched_at=0, status=200, lines=lines.encode()))
+    assert [(text.value, text.language) for text in document.texts] == [
+        ("plain", ""),
+        ("<b>html</b>", ""),
+        ("Grüezi", "de-ch"),
+    ]
+
+
+def test_quotes_escapes_and_what_looks_like_syntax_stay_text() -> None:
+    hostile = 'a " <u:g> . b \\ \n\t _:x'
+    (document,) = documents(record("http://a/", ("_:b1", "<u:p>", '"' + _escaped(hostile) + '"', "")))
+    assert document.texts[0].value == hostile
+    assert document.subject == "_:b1"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.text(st.characters(codec="utf-8"), max_size=30)
+            | st.sampled_from(['" .', "\\", "\\n", ' "@en .', "\x85\u2028"]),
+            st.sampled_from(["", "en", "de-ch"]),
+            st.sampled_from(["", "<http://ex.org/g>", "_:g"]),
+        ),
+        max_size=5,
+        unique=True,
+    )
+)
+def test_every_text_is_read_as_it_was_written(said: list[tuple[str, str, str]]) -> None:
+    page = "http://a.example/"
+    made = documents(
+        record(page, *(("<u:s>", "<u:p>", literal(text, language=tag), graph) for text, tag, graph in said))
+    )
+    names = {"": page, "<http://ex.org/g>": f"{page}#graph=http://ex.org/g", "_:g": f"{page}#graph=_:g"}
+    found = [(text.value, text.language, document.graph) for document in made for text in document.texts]
+    assert sorted(found) == sorted((text.strip(), tag, names[graph]) for text, tag, graph in said if text.strip())
+
+
+def test_size_is_bounded() -> None:
+    many = (says("x", f"word{number}") for number in range(MOST_LITERALS + 50))
+    (document,) = documents(record("http://a/", *many))
+    assert len(document.texts) == MOST_LITERALS
+    (document,) = documents(record("http://a/", says("x", "é" * (MOST_TEXT * 2))))
+    assert len(document.texts[0].value) == MOST_TEXT
+
+
+def test_broken_lines_are_passed_over() -> None:
+    lines = b'rubbish\n<u:s> <u:p> "open\n<u:s> <u:p> "good" .\n\xff\xfe <u:p> "x" .\n'
+    made = documents(PageRecord(url="http://a/", fetched_at=0, status=200, lines=lines))
+    assert "good" in {text.value for document in made for text in document.texts}

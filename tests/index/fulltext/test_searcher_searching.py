@@ -1,0 +1,211 @@
+"""An index that is written and searched as a crawl and its user do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from motherlode.index.fulltext import Search, WordIndex, WordSearcher
+from motherlode.index.fulltext import searcher as searching
+from tests.index.fakes import record, says
+
+NAME, TEXT = "<http://schema.org/name>", "<http://schema.org/description>"
+TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+RECIPE = "<http://schema.org/Recipe>"
+PAN = tuple(says("pan", "A frying pan", graph=f"<urn:{name}>") for name in "ab")
+"""A page says the same in two graphs of its own."""
+WORLD = {"ru": "Зелёный чай", "ko": "한국어 사전", "el": "Αθήνα", "ja": "ｶﾞﾗｽ", "en-gb": "Tomato soup"}
+
+
+def literal(name: str, value: str, language: str, predicate: str = TEXT) -> tuple[str, str, str, str]:
+    return (f"<http://ex.org/{name}>", predicate, f'"{value}"@{language}', "")
+
+
+@pytest.fixture(scope="module")
+def searcher(tmp_path_factory: pytest.TempPathFactory) -> WordSearcher:
+    path = tmp_path_factory.mktemp("words")
+    index = WordIndex(path)
+    pages = [
+        record(
+            "http://kitchen.example.org/soup",
+            says("soup", "Tomato soup", predicate=NAME),
+            says("soup", "San Marzano tomatoes, basil, salt", predicate=TEXT),
+            ("<http://ex.org/soup>", TYPE, RECIPE, ""),
+            says("cook", "Mario Crème", predicate=NAME),
+        ),
+        record("http://shop.test/", says("seeds", "Seeds of tomato and basil; marzano from san"), says("saw", "A saw")),
+        record(
+            "http://a.test/x",
+            literal("lake", "der Zürichsee", "de-ch"),
+            literal("lake", "the lake of Zurich", "en"),
+            ("<http://ex.org/rice>", NAME, '"白米飯の作り方"@ja', ""),
+        ),
+        *(record(f"http://b.test/{n}", (f"_:b{n}", NAME, '"The same footer"', "")) for n in range(5)),
+        *(record(f"http://c.test:{8000 + n % 2}/{n}", *PAN) for n in range(60)),
+        record("http://c.test/lid", says("lid", "A lid for a frying pan")),
+        record("http://[2001:db8::1]:81/", says("wok", "An iron wok")),
+        record("http://shop.xn--mller-kva.test/", says("spoon", "A wooden spoon")),
+    ]
+    index.write(index.announce(pages))
+    index.close()
+    return WordSearcher(path)
+
+
+def found(searcher: WordSearcher, words: str, **filters: str) -> list[str]:
+    return [hit.subject.rpartition("/")[2] for hit in searcher.search(Search(words=words, **filters))]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("words", "subjects"),
+    [
+        ("tomato", ["soup", "seeds"]),
+        ("TOMATO basil", ["soup", "seeds"]),
+        ("creme", ["cook"]),
+        ("crème", ["cook"]),
+        ("tomat", ["soup", "seeds"]),
+        ('"san marzano"', ["soup"]),
+        ("tomato -salt", ["seeds"]),
+        ("-saw", ["saw"]),
+        ("米飯", ["rice"]),
+        ("飯米", []),
+        ("tomato zzzzz", ["soup", "seeds"]),
+        ("tomaqo", ["soup", "seeds"]),
+        ("nothingofthekind", []),
+        ("", []),
+        ("*** ()", []),
+    ],
+)
+def test_what_is_found(searcher: WordSearcher, words: str, subjects: list[str]) -> None:
+    assert sorted(found(searcher, words)) == sorted(subjects)
+
+
+def test_a_name_weighs_more_than_a_text(searcher: WordSearcher) -> None:
+    assert found(searcher, "tomato")[0] == "soup"
+
+
+@pytest.mark.parametrize(
+    ("filters", "subjects"),
+    [
+        ({"type": "schema:Recipe"}, ["soup"]),
+        ({"type": "https://schema.org/Recipe"}, ["soup"]),
+        ({"type": "schema:Book"}, []),
+        ({"predicate": "schema:description"}, ["soup"]),
+        ({"host": "shop.test"}, ["seeds"]),
+        ({"host": "example.org"}, ["soup"]),
+        ({"host": "kitchen.example.org"}, ["soup"]),
+        ({"host": "ample.org"}, []),
+    ],
+)
+def test_filters(searcher: WordSearcher, filters: dict[str, str], subjects: list[str]) -> None:
+    assert found(searcher, "tomato", **filters) == subjects
+
+
+def test_a_filter_binds_the_text_that_holds_the_word(searcher: WordSearcher) -> None:
+    assert found(searcher, "lake", language="en") == ["lake"]
+    assert found(searcher, "lake", language="de") == []
+    assert found(searcher, "zurichsee", language="de") == ["lake"]
+    assert found(searcher, "zurichsee", language="de-CH") == ["lake"]
+    assert found(searcher, "soup", predicate="schema:description") == []
+
+
+def test_a_hit_says_why_and_where(searcher: WordSearcher) -> None:
+    (hit,) = searcher.search(Search(words="marzano basil", type="schema:Recipe"))
+    assert hit.label == "Tomato soup"
+    assert hit.types == ("http://schema.org/Recipe",)
+    assert hit.predicate == "http://schema.org/description"
+    assert hit.page == "http://kitchen.example.org/soup"
+    assert [hit.snippet.text[start:end] for start, end in hit.snippet.marks] == ["Marzano", "basil"]
+
+
+def test_what_every_page_says_hides_no_other_subject(searcher: WordSearcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "_AT_ONCE", 40)
+    assert found(searcher, "pan") == ["pan", "lid"], "more documents about the pan than are looked at in one go"
+
+
+@pytest.mark.parametrize(
+    ("words", "language", "predicate", "shown"),
+    [
+        ("чай", "ru", "", "Зелёный чай"),
+        ("зеленый", "ru", "", "Зелёный чай"),
+        ("한국어", "ko", "", "한국어 사전"),
+        ("αθηνα", "el", "", "Αθήνα"),
+        ("ガラス", "ja", "", "ｶﾞﾗｽ"),
+        ("tomatoe", "", "schema:name", "Tomato soup"),
+    ],
+)
+def test_a_filter_knows_the_text_by_which_a_subject_was_found(
+    tmp_path: Path, words: str, language: str, predicate: str, shown: str
+) -> None:
+    others = [literal(f"{tag}-thing", text, tag, NAME) for tag, text in WORLD.items()]
+    index = WordIndex(tmp_path)
+    pages = [record("http://a.test/", *others, *(literal(f"{tag}-thing", "more", "en") for tag in WORLD))]
+    index.write(index.announce(pages))
+    index.close()
+    (hit,) = WordSearcher(tmp_path).search(Search(words=words, language=language, predicate=predicate))
+    assert hit.snippet.text == shown
+
+
+def test_nothing_is_found_where_nothing_is_wanted(searcher: WordSearcher) -> None:
+    assert searcher.subjects("pan", limit=0) == []
+    assert searcher.search(Search(words="pan", limit=0)) == []
+
+
+def test_nameless_subjects_that_say_the_same_are_one_find(searcher: WordSearcher) -> None:
+    (hit,) = searcher.search(Search(words="footer"))
+    assert (hit.pages, hit.alike) == (5, 4)
+
+
+def test_how_many_pages_say_so_does_not_depend_on_the_limit(
+    searcher: WordSearcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for limit in (1, 2, 10):
+        first = searcher.search(Search(words="pan", limit=limit))[0]
+        assert (first.pages, first.has_more_pages, first.other_pages) == (60, False, " and 59 more")
+        assert first.summary()["pages"] == 60
+    monkeypatch.setattr(searching, "_AT_ONCE", 40)
+    few = [searcher.search(Search(words="pan", limit=limit))[0] for limit in (1, 10)]
+    assert few[0].pages == few[1].pages < 60
+    assert few[0].other_pages.startswith(" and at least ")
+
+
+@pytest.mark.parametrize(
+    ("words", "host", "subjects"),
+    [
+        ("pan", "c.test", ["pan", "lid"]),
+        ("pan", " C.Test ", ["pan", "lid"]),
+        ("pan", "c.test:8001", ["pan"]),
+        ("pan", "c.test:800", []),
+        ("pan", "test", []),
+        ("pan", "cxtest", []),
+        ("pan", "c.tes.", []),
+        ("wok", "[2001:db8::1]", ["wok"]),
+        ("spoon", "Müller.test", ["spoon"]),
+        ("spoon", "müller.test:81", []),
+        ("wok", "[2001:db8::1]:81", ["wok"]),
+        ("pan", "c test (", []),
+    ],
+)
+def test_a_host_without_a_port_is_all_its_ports(
+    searcher: WordSearcher, words: str, host: str, subjects: list[str]
+) -> None:
+    assert sorted(found(searcher, words, host=host)) == sorted(subjects)
+
+
+@settings(max_examples=100, deadline=None)
+@given(host=st.text(max_size=20) | st.text(alphabet="a.-[]:1_*\\(", max_size=12))
+def test_no_host_is_an_error(searcher: WordSearcher, host: str) -> None:
+    searcher.search(Search(words="pan", host=host))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(max_size=60) | st.text(alphabet='"-*()[]{}:^~+\\/ ANDORTO.?|&!<>', max_size=40))
+def test_nothing_that_is_typed_is_an_error(searcher: WordSearcher, words: str) -> None:
+    searcher.search(Search(words=words, limit=3))
+
+
+def test_without_an_index_the_file_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        WordSearcher(tmp_path / "none")

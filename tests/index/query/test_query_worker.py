@@ -1,0 +1,81 @@
+"""The process that answers, frame by frame."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import msgspec
+
+from motherlode.index import QuadStore
+from motherlode.index.query.query_worker import BROKEN, CUT, DONE, FAILED, HEAD, LENGTH, PIECE, READY, WRONG, Order
+from tests.index.fakes import record, says, spoil, spoil_inside
+
+
+def frames(store: Path, *orders: Order) -> list[tuple[bytes, bytes]]:
+    command = [sys.executable, "-m", "motherlode.index.query.query_worker", str(store), str(store.with_name("words"))]
+    encoded = [msgspec.msgpack.encode(order) for order in orders]
+    sent = b"".join(LENGTH.pack(len(content)) + content for content in encoded)
+    output = subprocess.run(command, input=sent, capture_output=True, timeout=60, check=True).stdout
+    found = []
+    while output:
+        size = LENGTH.unpack(output[: LENGTH.size])[0]
+        frame, output = output[LENGTH.size : LENGTH.size + size], output[LENGTH.size + size :]
+        found.append((frame[:1], frame[1:]))
+    return found
+
+
+def test_orders_are_answered_one_after_the_other(tmp_path: Path) -> None:
+    store = QuadStore(tmp_path / "store")
+    store.write([record("http://a.test/", *(says(f"x{n}", f"v{n}") for n in range(500)))])
+    store.flush()
+    found = frames(
+        tmp_path / "store",
+        Order(sparql="ASK {}"),
+        Order(sparql="SELECT {"),
+        Order(sparql="SELECT * { ?s ?p ?o }", most=10_000),
+        Order(sparql="CONSTRUCT WHERE { ?s ?p ?o }", graph="application/n-triples"),
+    )
+    kinds = b"".join(kind for kind, _ in found)
+    assert kinds.startswith(READY + HEAD + PIECE + DONE + WRONG + HEAD)
+    assert kinds.endswith(CUT + HEAD + PIECE + DONE)
+    assert found[-3][1] == b"graph"
+    assert found[-2][1].count(b" .\n") == 500
+    assert not list(tmp_path.glob("store.readers")), "it leaves nothing behind"
+
+
+def test_texts_that_xml_cannot_hold_do_not_break_it(tmp_path: Path) -> None:
+    store = QuadStore(tmp_path / "store")
+    store.write([record("http://a.test/", says("x", "back\\bspace, \\u0000, \\uFFFE, tab\\t, \\r\\n, 日本"))])
+    store.flush()
+    xml = {"results": "application/sparql-results+xml", "graph": "application/rdf+xml"}
+    for sparql in ("SELECT ?o { ?s ?p ?o }", "CONSTRUCT WHERE { ?s ?p ?o }"):
+        found = frames(tmp_path / "store", Order(sparql=sparql, **xml), Order(sparql=sparql))
+        whole = ElementTree.fromstring(next(content for kind, content in found if kind == PIECE))
+        assert "back\ufffdspace, \ufffd, \ufffd, tab\t, \r\n, 日本" in "".join(whole.itertext())
+        assert "back\\bspace" in [content for kind, content in found if kind == PIECE][1].decode()
+
+
+def test_without_a_store_it_says_so(tmp_path: Path) -> None:
+    ((kind, message),) = frames(tmp_path / "none")
+    assert kind == FAILED
+    assert b"none" in message
+
+
+def test_a_damaged_store_is_told_with_what_to_do(tmp_path: Path) -> None:
+    store = QuadStore(tmp_path / "store")
+    store.write([record("http://a.test/", *(says(f"x{n}", f"v{n}") for n in range(5_000)))])
+    store.flush()
+    store.close()
+    del store
+    spoil_inside(tmp_path / "store")
+    opened, *rest = frames(tmp_path / "store", Order(sparql="SELECT * { ?s ?p ?o }"))
+    assert opened[0] == READY
+    assert rest[-1][0] == BROKEN
+    assert b"put back a copy" in rest[-1][1].lower()
+    spoil(tmp_path / "store")
+    ((kind, told),) = frames(tmp_path / "store", Order(sparql="ASK {}"))
+    assert kind == BROKEN
+    assert b"put back a copy" in told.lower()

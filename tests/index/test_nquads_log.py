@@ -1,0 +1,169 @@
+"""A log of quads: what a store is made of later is what it would have been."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from motherlode.index import PageRecord, QuadStore, RunRecord
+from motherlode.index.nquads_log import NQuadsLog, Unread, log_damage
+from motherlode.index.segment_files import Segments
+from motherlode.index.snapshot import DamagedError
+from tests.index.sinks.records import P, record
+
+RUN = RunRecord(identifier="r", started_at=0.0, version="1", target="any")
+A, B = "http://a.example/", "http://b.example/x"
+TRICKY = " <urn:motherlode:provenance> .\\n<http://a.example/> a <x> ."
+
+
+def some_pages() -> list[PageRecord]:
+    said = record(A, ("<urn:s>", P, '"two words"@en'), ("_:b1", P, "_:b2", "<urn:g>"), ("<urn:s>", P, f'"{TRICKY}"'))
+    moved = PageRecord(url=B, fetched_at=5.25, status=301, redirects_to=A)
+    silent = PageRecord(url=B + "?q=1", fetched_at=7.5, status=200, media_type=f"text/html{TRICKY}", size=3)
+    return [said, moved, moved, silent, record("http://c.example/é", ("<urn:s>", P, '"ü"'))]
+
+
+def logged(folder: Path, *batches: list[PageRecord]) -> None:
+    log = NQuadsLog(folder)
+    log.begin(RUN)
+    for batch in batches:
+        log.write(batch)
+    log.finish(9.0)
+    log.flush()
+    log.close()
+
+
+def _from_log(folder: Path, store: QuadStore) -> QuadStore:
+    unread = Unread(folder)
+    for portion in unread.portions():
+        store.note(portion.runs)
+        store.write(portion.pages)
+        unread.read(portion.place)
+    return store
+
+
+def _all(store: QuadStore) -> tuple[set[str], set[str]]:
+    return {str(quad) for quad in store.quads()}, {str(quad) for quad in store.statements()}
+
+
+def test_a_store_made_of_the_log_is_the_store_that_the_crawl_would_have_filled(tmp_path: Path) -> None:
+    logged(tmp_path / "log", some_pages()[:2], some_pages()[2:])
+    at_once = QuadStore(tmp_path / "at-once")
+    at_once.begin(RUN)
+    at_once.write(some_pages())
+    at_once.finish(9.0)
+    assert _all(_from_log(tmp_path / "log", QuadStore(tmp_path / "later"))) == _all(at_once)
+
+
+def test_pages_come_back_with_their_time_and_number_of_quads(tmp_path: Path) -> None:
+    logged(tmp_path, some_pages())
+    pages = [page for portion in Unread(tmp_path).portions() for page in portion.pages]
+    assert [page.quads for page in pages] == [3, 0, 0, 0, 1]
+    assert [page.fetched_at for page in pages] == [0.0, 5.25, 5.25, 7.5, 0.0]
+    assert [page.lines for page in pages] == [page.lines for page in some_pages()]
+
+
+def test_the_later_of_two_versions_holds_and_the_difference_is_kept(tmp_path: Path) -> None:
+    logged(tmp_path / "log", [record(A, ("<urn:s>", P, '"old"'))], [record(A, ("<urn:s>", P, '"new"'))])
+    store = _from_log(tmp_path / "log", QuadStore(tmp_path / "store"))
+    store.flush()
+    assert [str(quad.object) for quad in store.statements()] == ['"new"']
+    assert '"old"' in (tmp_path / "changes.rdfp").read_text()
+
+
+def test_what_was_read_is_not_read_again_and_what_comes_later_is(tmp_path: Path) -> None:
+    log = NQuadsLog(tmp_path)
+    log.write(some_pages()[:1])
+    unread = Unread(tmp_path)
+    size = unread.size
+    (portion,) = unread.portions()
+    assert unread and unread.behind(portion.place) == 0
+    unread.read(portion.place)
+    assert not unread
+    log.write(some_pages()[3:])
+    log.close()
+    again = Unread(tmp_path)
+    assert 0 < again.size < size + 1000
+    assert [len(portion.pages) for portion in again.portions()] == [2]
+
+
+def test_a_batch_that_a_kill_has_cut_is_left_for_the_next_run(tmp_path: Path) -> None:
+    segments = Segments(tmp_path, size=10**9)
+    log = NQuadsLog(tmp_path / "whole")
+    log.write(some_pages())
+    (whole,) = (tmp_path / "whole").glob("*.part")
+    segments.append(b"")
+    (part,) = tmp_path.glob("*.part")
+    part.write_bytes(whole.read_bytes() + whole.read_bytes()[:-5])
+    assert [len(portion.pages) for portion in Unread(tmp_path).portions()] == [5]
+
+
+def test_where_there_is_no_log_nothing_is_unread(tmp_path: Path) -> None:
+    assert not Unread(tmp_path / "nowhere")
+    assert list(Unread(tmp_path / "nowhere").portions()) == []
+
+
+def test_every_committed_page_is_there_and_a_copy_has_it_too(tmp_path: Path) -> None:
+    log = NQuadsLog(tmp_path / "log")
+    log.write(some_pages())
+    assert log.has(A)
+    log.backup(tmp_path / "copy")
+    assert [len(portion.pages) for portion in Unread(tmp_path / "copy").portions()] == [5]
+
+
+@pytest.mark.parametrize(
+    "line", [b"no quad at all <http://a.example/> .\n", b'<urn:s> <urn:p> "open <http://a.example/> .\n']
+)
+def test_a_broken_line_costs_itself_alone(tmp_path: Path, line: bytes) -> None:
+    good = record(A, ("<urn:s>", P, '"x"'))
+    broken = PageRecord(
+        url=B, fetched_at=0.0, status=200, lines=line + line.replace(b" <http://a.example/>", b""), quads=1
+    )
+    logged(tmp_path / "log", [broken, good])
+    store = _from_log(tmp_path / "log", QuadStore(tmp_path / "store"))
+    assert [str(quad.object) for quad in store.statements()] == ['"x"']
+    assert store.has(A) and store.has(B)
+
+
+def test_the_manifest_of_a_log_has_the_files_of_all_runs(tmp_path: Path) -> None:
+    first = NQuadsLog(tmp_path)
+    first.write(some_pages()[:2])
+    committed = first.manifest()
+    first.write(some_pages()[2:])
+    del first  # killed: what was written since is there, and counts from the next run on
+    again = NQuadsLog(tmp_path, manifest=committed)
+    again.write(some_pages())
+    manifest = again.manifest()
+    assert [entry.number for entry in manifest] == [1, 2]
+    assert manifest[0].length > committed[0].length
+    again.close()
+    assert [len(portion.pages) for portion in Unread(tmp_path).portions()] == [2, 3, 5]
+    assert log_damage(tmp_path, manifest) == []
+
+
+def test_a_log_that_is_not_what_was_written_is_not_opened(tmp_path: Path) -> None:
+    log = NQuadsLog(tmp_path)
+    log.write(some_pages())
+    manifest = log.manifest()
+    (part,) = tmp_path.glob("*.part")
+    data = part.read_bytes()
+    part.write_bytes(data[:10] + b"?" + data[11:])
+    with pytest.raises(DamagedError, match=r"segment-000001.nq.gz is not what was written.*--skip-damaged"):
+        NQuadsLog(tmp_path, manifest=manifest)
+    assert part.exists(), "it is left as it is"
+
+
+def test_a_mark_that_a_power_failure_emptied_counts_for_nothing(tmp_path: Path) -> None:
+    logged(tmp_path, some_pages())
+    (tmp_path / "indexed").write_text("")
+    assert [len(portion.pages) for portion in Unread(tmp_path).portions() if portion.pages] == [5]
+
+
+def test_a_file_that_is_shorter_than_its_mark_hides_no_other(tmp_path: Path) -> None:
+    logged(tmp_path, some_pages())
+    unread = Unread(tmp_path)
+    unread.read((1, 10**9))
+    assert unread.size == 0
+    logged(tmp_path, some_pages())
+    assert unread.size == (tmp_path / "segment-000002.nq.gz").stat().st_size

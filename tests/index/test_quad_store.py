@@ -1,0 +1,300 @@
+"""The quad store on disk."""
+
+from __future__ import annotations
+
+import gc
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from motherlode.index import PROVENANCE, PageRecord, QuadStore, RunRecord, merge, store_bytes
+from motherlode.index import quad_store as store_module
+from motherlode.index.rdf_patch import changes_path, read_changes
+from motherlode.model import Statement, Syntax
+from motherlode.transform.bnodes import BlankNames
+
+from .fakes import A, B, Q, everything, graph, record, rows, says, union
+
+ROWS = [says(name, value) for name, value in (("x", "1"), ("y", "2"), ("z", "3"))]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> QuadStore:
+    return QuadStore(tmp_path / "store")
+
+
+def test_a_page_written_twice_is_the_same_store(store: QuadStore) -> None:
+    store.write([record(A, *ROWS), record(B, *ROWS)])
+    once = everything(store)
+    store.write([record(A, *ROWS)])
+    assert everything(store) == once
+    store.write([record(A, *ROWS), record(A, *ROWS)])
+    assert everything(store) == once
+
+
+def test_a_page_written_again_says_only_what_it_says_now(store: QuadStore) -> None:
+    store.write([record(A, *ROWS[:2])])
+    store.write([record(A, *ROWS[1:])])
+    assert graph(store, A) == union(store) == [f"{s} {p} {o}" for s, p, o, _ in ROWS[1:]]
+
+
+def test_of_a_page_twice_in_one_batch_the_last_counts(store: QuadStore) -> None:
+    store.write([record(A, ROWS[0]), record(A, ROWS[1])])
+    assert union(store) == [" ".join(ROWS[1][:3])]
+
+
+def test_what_another_page_says_too_stays_in_the_union(store: QuadStore) -> None:
+    store.write([record(A, ROWS[0], ROWS[1]), record(B, ROWS[1])])
+    store.write([record(A)])
+    assert graph(store, A) == []
+    assert union(store) == [" ".join(ROWS[1][:3])]
+    store.write([record(B)])
+    assert union(store) == []
+
+
+def test_graphs_that_a_page_names_are_replaced_with_it(store: QuadStore) -> None:
+    inner = says("x", "1", graph="<http://ex.org/g>")
+    store.write([record(A, inner, says("x", "1")), record(B, says("y", "2", graph="<http://ex.org/g>"))])
+    assert len(graph(store, f"{A}#graph=http://ex.org/g")) == 1
+    store.write([record(A, says("z", "3"))])
+    assert graph(store, f"{A}#graph=http://ex.org/g") == []
+    assert len(graph(store, f"{B}#graph=http://ex.org/g")) == 1
+    assert len(union(store)) == 2
+
+
+def test_provenance_is_replaced(store: QuadStore) -> None:
+    store.write([record(A, at=1.0, status=200)])
+    before = graph(store, PROVENANCE)
+    store.write([record(A, at=2.0, status=203)])
+    after = graph(store, PROVENANCE)
+    assert len(before) == len(after)
+    assert any('"203"' in row for row in after)
+    assert not any('"200"' in row for row in after)
+    store.write([PageRecord(url=A, fetched_at=3.0, status=301, redirects_to=B)])
+    assert len(graph(store, PROVENANCE)) == 4
+
+
+def test_a_page_that_repeats_its_own_provenance_leaves_nothing_behind(store: QuadStore) -> None:
+    claim = (f"<{A}>", "<urn:motherlode:vocabulary:kind>", '"html"', "")
+    store.write([record(A, claim)])
+    store.write([record(A)])
+    assert union(store) == []
+    assert any('"html"' in row for row in graph(store, PROVENANCE))
+
+
+def test_the_default_graph_is_the_union_without_provenance_and_without_duplicates(store: QuadStore) -> None:
+    store.write([record(A, *ROWS), record(B, *ROWS), record("http://c.example/", ROWS[0])])
+    assert union(store) == sorted(" ".join(row[:3]) for row in ROWS)
+
+
+@pytest.mark.parametrize("pattern", list(product([True, False], repeat=4)))
+def test_every_access_pattern(store: QuadStore, pattern: tuple[bool, ...]) -> None:
+    pages = {A: [*ROWS, says("x", "1", predicate=Q)], B: [ROWS[0], says("x", "9")]}
+    store.write([record(url, *statements) for url, statements in pages.items()])
+    wanted = (*says("x", "1")[:3], f"<{A}>")
+    spelled = [term if bound else f"?v{place}" for place, (term, bound) in enumerate(zip(wanted, pattern, strict=True))]
+    inside = f"GRAPH {spelled[3]} {{ {spelled[0]} {spelled[1]} {spelled[2]} }}"
+    found = len(rows(store, f"SELECT * {{ {inside} FILTER(!STRSTARTS(STR({spelled[3]}), 'urn:')) }}"))
+    quads = [(*row[:3], f"<{url}>") for url, statements in pages.items() for row in statements]
+    matches = [
+        quad for quad in quads if all(a == b for a, b, bound in zip(quad, wanted, pattern, strict=True) if bound)
+    ]
+    assert found == len(matches)
+
+
+def test_blank_nodes_are_the_same_on_every_writing(store: QuadStore) -> None:
+    def page(url: str) -> PageRecord:
+        names = BlankNames(url, Syntax.RDFA)
+        first, second = names.fresh(), names.fresh()
+        return record(url, (first, "<http://ex.org/p>", second, ""), (second, "<http://ex.org/p>", '"x"', ""))
+
+    store.write([page(A), page(B)])
+    once = everything(store)
+    store.write([page(A)])
+    assert everything(store) == once
+    assert len(union(store)) == 4, "blank nodes of two pages are not one"
+
+
+def test_all_is_there_after_reopening(tmp_path: Path) -> None:
+    store = QuadStore(tmp_path / "store")
+    store.write([record(A, *ROWS)])
+    store.flush()
+    once = everything(store)
+    del store
+    gc.collect()
+    again = QuadStore(tmp_path / "store")
+    assert everything(again) == once
+    again.write([record(A, ROWS[0])])
+    assert union(again) == [" ".join(ROWS[0][:3])]
+
+
+def test_a_reader_beside_the_writer(tmp_path: Path) -> None:
+    writer = QuadStore(tmp_path / "store")
+    writer.write([record(A, *ROWS)])
+    writer.flush()
+    reader = QuadStore(tmp_path / "store", read_only=True)
+    assert union(reader) == union(writer)
+    with pytest.raises((OSError, ValueError, RuntimeError)):
+        reader.write([record(B, *ROWS)])
+    assert len(union(writer)) == 3
+
+
+def test_what_cannot_be_opened_is_an_error_that_names_the_place(tmp_path: Path) -> None:
+    (tmp_path / "store").write_bytes(b"a file, not a folder")
+    with pytest.raises(OSError, match=r"the quad store in .*store cannot be opened"):
+        QuadStore(tmp_path / "store")
+    with pytest.raises(OSError, match="cannot be opened"):
+        QuadStore(tmp_path / "nothing" / "here", read_only=True)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://a.example/?q[0]=1", "http://a.example/100%", "http://[::1]/x", "http://a.example/{x}"]
+)
+def test_pages_of_any_url_can_be_written_again(store: QuadStore, url: str) -> None:
+    store.write([record(url, *ROWS)])
+    store.write([record(url, ROWS[0])])
+    assert union(store) == [" ".join(ROWS[0][:3])]
+
+
+@pytest.mark.parametrize("many", [1, 5000])
+def test_one_broken_statement_costs_itself_alone(store: QuadStore, many: int) -> None:
+    rows = [says(str(number), "fine") for number in range(many)]
+    broken: Statement = ("<http://ex.org/broken", "not a term", "at all", "")
+    store.write([record(A, rows[0], broken, *rows[1:]), record(B, rows[0])])
+    assert len(union(store)) == many
+    assert graph(store, B)
+    assert store.broken_lines == 2, "once in the page's graph, once in the union"
+    store.write([record(A, rows[0])])
+    assert len(union(store)) == 1
+
+
+def test_many_quads_go_in_as_a_bulk_and_are_replaced_like_few(store: QuadStore) -> None:
+    rows = [says(str(number), "x") for number in range(6000)]
+    store.write([record(A, *rows), record(B, *rows[:10])])
+    assert len(union(store)) == 6000
+    store.write([record(A, *rows[:5])])
+    assert len(union(store)) == 10
+    assert len(graph(store, A)) == 5
+
+
+PAGES = st.lists(
+    st.tuples(
+        st.sampled_from([A, B, "http://c.example/?x[]=%"]),
+        st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["", "<http://ex.org/g>", "_:g"])), max_size=4),
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(pages=PAGES, size=st.integers(1, 4))
+def test_the_store_holds_what_the_last_writing_of_each_page_said(
+    store: QuadStore, pages: list[tuple[str, list[tuple[int, str]]]], size: int
+) -> None:
+    store.write([record(url) for url in (A, B, "http://c.example/?x[]=%")])  # as empty as at first
+    last: dict[str, set[Statement]] = {}
+    records = []
+    for url, said in pages:
+        statements = [says(str(number), "v", graph=name) for number, name in said]
+        records.append(record(url, *statements))
+        last[url] = set(statements)
+    for start in range(0, len(records), size):
+        store.write(records[start : start + size])
+    expected = {" ".join(row[:3]) for rows in last.values() for row in rows}
+    assert union(store) == sorted(expected)
+    in_graphs = [quad for quad in store.quads() if str(quad.graph_name) != f"<{PROVENANCE}>"]
+    assert len(in_graphs) == sum(len(rows) for rows in last.values())
+
+
+def matching(quads: list[tuple[str, ...]], pattern: tuple[str | None, ...]) -> set[tuple[str, ...]]:
+    return {quad for quad in quads if all(b is None or a == b for a, b in zip(quad, pattern, strict=True))}
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    pages=st.dictionaries(
+        st.sampled_from([A, B]),
+        st.lists(
+            st.tuples(
+                st.sampled_from(["<http://ex.org/a>", "_:b", "<http://ex.org/c>"]),
+                st.sampled_from(["<http://ex.org/p>", "<http://ex.org/q>"]),
+                st.sampled_from(["<http://ex.org/a>", "_:b", '"x"', '"x"@en']),
+                st.sampled_from(["", "<http://ex.org/g>"]),
+            )
+        ),
+        min_size=2,
+    )
+)
+def test_match_answers_all_sixteen_patterns_as_a_scan_does(store: QuadStore, pages: dict[str, list[Statement]]) -> None:
+    store.write([record(url, *statements) for url, statements in pages.items()])
+    scan = [tuple(map(str, (q.subject, q.predicate, q.object, q.graph_name))) for q in store.quads()]
+    assert len(scan) == len(set(scan))
+    wanted = ("<http://ex.org/a>", "<http://ex.org/p>", '"x"', f"<{A}>")
+    for bound in product([True, False], repeat=4):
+        pattern = tuple(term if is_bound else None for term, is_bound in zip(wanted, bound, strict=True))
+        found = [tuple(map(str, (q.subject, q.predicate, q.object, q.graph_name))) for q in store.match(*pattern)]
+        assert len(found) == len(set(found))
+        assert set(found) == matching(scan, pattern), pattern
+
+
+def test_match_with_terms_that_no_quad_can_have_there(store: QuadStore) -> None:
+    store.write([record(A, *ROWS)])
+    assert list(store.match(subject='"a literal"')) == []
+    assert list(store.match(predicate="_:blank")) == []
+    assert list(store.match(graph='"a literal"')) == []
+    with pytest.raises(ValueError, match="no term"):
+        list(store.match(subject="not a term"))
+
+
+def test_runs_and_pages_are_tied(store: QuadStore) -> None:
+    store.begin(RunRecord(identifier="one", started_at=1.0, version="1.2", target="any", policy="bfs"))
+    store.write([record(A, *ROWS)])
+    store.begin(RunRecord(identifier="two", started_at=5.0, version="1.3"))
+    store.write([record(B, *ROWS)])
+    store.finish(9.0)
+    query = """SELECT ?page ?version { GRAPH <urn:motherlode:provenance> {
+        ?page a ml:Page ; prov:wasGeneratedBy ?run . ?run a prov:Activity ; ml:version ?version } }"""
+    assert {(row["page"].value, row["version"].value) for row in rows(store, query)} == {(A, "1.2"), (B, "1.3")}
+    ended = rows(store, "SELECT ?run { GRAPH <urn:motherlode:provenance> { ?run prov:endedAtTime ?when } }")
+    assert [row["run"].value for row in ended] == ["urn:motherlode:run:two"]
+    store.write([record(A, *ROWS)])
+    again = rows(store, f"SELECT ?run {{ GRAPH <{PROVENANCE}> {{ <{A}> prov:wasGeneratedBy ?run }} }}")
+    assert [row["run"].value for row in again] == ["urn:motherlode:run:two"]
+
+
+def test_small_portions_do_not_stay_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "_IN_MEMORY", 100)
+    store = QuadStore(tmp_path / "store")
+    store.write([record(A, *ROWS)])
+    files = set((tmp_path / "store").glob("*.sst"))
+    for number in range(20):
+        store.write([record(f"{A}{number}", *ROWS)])
+    assert set((tmp_path / "store").glob("*.sst")) - files, "moved on to files"
+
+
+def test_several_stores_become_one(tmp_path: Path) -> None:
+    for name in ("1", "2", "all"):
+        (tmp_path / name).mkdir()
+    one, two = QuadStore(tmp_path / "1" / "store"), QuadStore(tmp_path / "2" / "store")
+    one.write([record(A, *ROWS)])
+    one.write([record(A, ROWS[0])])
+    two.write([record(B, *ROWS, ("_:b", Q, "_:b", ""))])
+    for shard in (one, two):
+        shard.flush()
+    merge([tmp_path / "1" / "store", tmp_path / "2" / "store"], tmp_path / "all" / "store")
+    whole = QuadStore(tmp_path / "all" / "store", read_only=True)
+    assert {str(quad) for quad in whole.quads()} == {str(quad) for shard in (one, two) for quad in shard.quads()}
+    assert union(whole) == sorted({*union(one), *union(two)})
+    assert len(list(read_changes(changes_path(tmp_path / "all" / "store")))) == 1
+    whole.close()
+
+
+def test_disk_use_is_told(tmp_path: Path) -> None:
+    assert store_bytes(tmp_path / "store") == 0
+    store = QuadStore(tmp_path / "store")
+    store.write([record(A, *(says(str(number), "x" * 100) for number in range(5000)))])
+    store.flush()
+    assert store_bytes(tmp_path / "store") > 100_000

@@ -1,0 +1,49 @@
+"""Paths and texts around links."""
+
+from __future__ import annotations
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from motherlode.links.anchor_context import Surroundings, context, shortened
+from motherlode.www.html_limits import TextBudget
+
+
+def test_a_path_is_cut_and_still_found_again() -> None:
+    tree = LexborHTMLParser("<div class=long-name-of-a-class>" * 100 + "<a>x</a><a>y</a>")
+    around = Surroundings(TextBudget(0))
+    first, second = (around.tag_path(node.parent, "a", None) for node in tree.css("a"))
+    assert first == second
+    assert 240 <= len(first) < 300 and first.startswith("html body div.long-name-of-a-class ") and first.endswith(" a")
+
+
+@pytest.mark.parametrize(
+    ("markup", "beside"),
+    [
+        ("<p>before <a>x</a> after</p>", "before after"),
+        ("<p><b>one <i>inner</i></b><a>x</a><!-- no --></p>", "one"),
+        ("<ul><li>one</li><li> <a>x</a> </li><li>three</li></ul>", "one three"),
+        ("<body>before<a>x</a>", "before"),
+        ("<p>alone</p><a>x</a>", "alone"),
+        ("<body><p><a>x</a></p>", ""),
+        (f"<p>{'word ' * 100}<a>x</a>\u00a0</p>", "word " * 11 + "word"),
+    ],
+)
+def test_the_text_beside_a_link(markup: str, beside: str) -> None:
+    node = LexborHTMLParser(markup).css_first("a")
+    assert node is not None
+    assert context(node, node.parent) == beside
+
+
+def test_the_budget_ends_the_reading_of_text() -> None:
+    node = LexborHTMLParser(f"<a>some text {'x' * 1_000_000}</a>").css_first("a")
+    assert node is not None
+    around = Surroundings(TextBudget(0))
+    assert around.anchor(node, {}).startswith("some text")
+    assert around.anchor(node, {}) == ""
+
+
+def test_shortened() -> None:
+    assert shortened("") == ""
+    assert shortened("a" * 200) == "a" * 120
+    assert shortened(" " * 10_000 + "late") == ""

@@ -1,0 +1,51 @@
+"""All links of a page."""
+
+from __future__ import annotations
+
+from motherlode.links import LinkOptions, collect_links
+from motherlode.model import ContentKind, Extraction, LinkSource, Syntax, TransformResult
+from tests.www.pages import URL, document
+
+FACTS = TransformResult(
+    extractions=(
+        Extraction(
+            syntax=Syntax.RDFA,
+            statements=(
+                (f"<{URL}>", "<http://schema.org/about>", "<http://example.org/x>", ""),
+                (f"<{URL}>", "<http://schema.org/about>", "<http://example.org/z>", ""),
+            ),
+        ),
+    )
+)
+
+
+def test_html_and_facts_are_brought_together() -> None:
+    found = collect_links(document("<a href=/x>X</a><a href=/y>Y</a><a href=page>self</a>"), FACTS)
+    assert [(link.url[-1], link.source, link.predicate != "") for link in found] == [
+        ("x", LinkSource.ANCHOR, True),
+        ("y", LinkSource.ANCHOR, False),
+        ("z", LinkSource.TRIPLE, True),
+    ]
+
+
+def test_other_kinds_have_only_facts() -> None:
+    found = collect_links(document("<a href=/y>Y</a>", kind=ContentKind.TURTLE), FACTS)
+    assert [link.url[-1] for link in found] == ["x", "z"]
+
+
+def test_no_facts_no_markup_no_links() -> None:
+    assert collect_links(document(""), TransformResult()) == []
+
+
+def test_links_of_facts_that_are_left_out_are_told_once() -> None:
+    page = document("<a href=/a>A</a><a href=/b>B</a><a href=/c>C</a>")
+    assert len(collect_links(page, FACTS, LinkOptions(page_links=4))) == 4
+    assert [problem.message for problem in page.problems] == [
+        "a page gives 4 links at most: what came after them was left out"
+    ]
+    page = document("<a href=/a>A</a><a href=/b>B</a><a href=/c>C</a>")
+    assert len(collect_links(page, FACTS, LinkOptions(page_links=2))) == 2
+    assert len(page.problems) == 1
+    page = document("<a href=/a>A</a>")
+    assert len(collect_links(page, FACTS, LinkOptions(page_links=3))) == 3
+    assert page.problems == []

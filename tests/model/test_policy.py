@@ -1,0 +1,61 @@
+"""Between frontier and policy: the part of the contract that is about arms, on each policy that a user can name.
+
+That what was learned can be taken up again is the matter of `test_names` and `test_models` in the policy room.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from motherlode.model import Explanation, Feedback, Link, LinkSource, Parent, Rating, Reason, SummaryLine, Syntax
+from motherlode.policies import POLICIES, policy_from
+from motherlode.www.urls import host_of
+
+URLS = [f"http://{host}.example/{path}" for host in "abc" for path in ("", "item/1.html", "data.ttl", "x?y=1")]
+LINKS = [Link(url=url, source=LinkSource.ANCHOR, anchor="text", tag_path="html body ul li a") for url in URLS]
+PARENT = Parent(url="http://a.example/", host="a.example", depth=0, relevant=True, counts={Syntax.RDFA: 1}, links=LINKS)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_each_link_gets_one_rating_in_order_and_no_arm_spans_two_hosts(name: str) -> None:
+    policy = policy_from(name, 7)
+    ratings = policy.rate(LINKS, PARENT)
+    assert len(ratings) == len(LINKS)
+    hosts: dict[str, set[str]] = {}
+    for link, rating in zip(LINKS, ratings, strict=True):
+        hosts.setdefault(rating.arm, set()).add(host_of(link.url))
+    assert all(len(found) == 1 for found in hosts.values())
+    assert list(policy.rate([], PARENT)) == []
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_every_arm_that_is_awake_is_picked_and_no_other(name: str) -> None:
+    policy = policy_from(name, 7)
+    assert policy.pick() is None
+    ratings = policy.rate(LINKS, PARENT)
+    for rating in ratings:
+        policy.wake(rating.arm, best=rating.score, waiting=1)
+        policy.wake(rating.arm, best=rating.score, waiting=2)
+    asleep = ratings[0].arm
+    policy.rest(asleep)
+    policy.rest(asleep)
+    found: list[str] = []
+    while len(found) <= len(LINKS) and (arm := policy.pick()) is not None:
+        found.append(arm)
+        policy.rest(arm)
+    assert sorted(found) == sorted({rating.arm for rating in ratings} - {asleep})
+
+
+@pytest.mark.parametrize(
+    "noun",
+    [
+        Rating(arm="a", score=float("-inf"), memo=b"\x00", refused="why"),
+        PARENT,
+        Feedback(url="u", host="h", arm="a", memo=b"m", score=0.5, reward=1.0, relevant=True, counts={Syntax.N3: 2}),
+        Explanation(says="so", reasons=(Reason(name="r", weight=-1.5, about="a"),), prior=0.5, record={"tries": 3}),
+        SummaryLine(title="t", columns=("a", "b"), rows=(("x", 1.5), ("y", 2))),
+    ],
+)
+def test_what_is_said_survives_its_way_between_processes(noun: msgspec.Struct) -> None:
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(noun), type=type(noun)) == noun

@@ -1,0 +1,224 @@
+"""The bandit over hosts against a look at all of them, as algorithm 1 of the paper has it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from random import Random
+
+import numpy as np
+import pytest
+
+from motherlode.model import FailureKind, Feedback, Link, LinkSource, Parent, Rating
+from motherlode.policies.anthelion.bandit import HostBandit
+from motherlode.policies.anthelion.host_selection import FUNCTIONS
+from motherlode.www.urls import host_of
+
+from ..fakes import feedback
+
+
+class NoRater:
+    """For tests of the hosts alone: every page is worth the same."""
+
+    def rate(self, links: Sequence[Link], parent: Parent | None) -> list[Rating]:
+        return [Rating(arm=host_of(link.url), score=0.5) for link in links]
+
+    def learn(self, feedback: Feedback) -> None: ...
+
+    def dump(self) -> bytes:
+        return b""
+
+    def load(self, state: bytes) -> None: ...
+
+
+def bandit(
+    function: str = "success-rate", *, exploration: float = 0.0, decay: float | None = None, seed: int = 3
+) -> HostBandit:
+    return HostBandit(
+        rater=NoRater(), function=FUNCTIONS[function], random=Random(seed), exploration=exploration, decay=decay
+    )
+
+
+class EveryHost:
+    """Algorithm 1 by brute force: the score of every host is computed for every pick, from the paper's formulas."""
+
+    def __init__(self, function: str) -> None:
+        self._function = function
+        self.good: Counter[str] = Counter()
+        self.bad: Counter[str] = Counter()
+        self.best: dict[str, float] = {}
+        """Of the hosts that are awake."""
+
+    def score(self, host: str) -> float:
+        good, bad, best = self.good[host], self.bad[host], self.best[host]
+        return {
+            "negative-bad": lambda: -bad,
+            "best-score": lambda: best,
+            "success-rate": lambda: (good + 1) / (bad + 1),
+            "good-best-score": lambda: good * best,
+            "success-best-score": lambda: (good + 1) / (bad + 1) * best,
+        }[self._function]()
+
+    def maxima(self) -> set[str]:
+        scores = {host: self.score(host) for host in self.best}
+        return {host for host, score in scores.items() if score == max(scores.values())}
+
+
+@pytest.mark.parametrize("function", [name for name, line in FUNCTIONS.items() if not line.drawn])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_pick_is_what_a_look_at_all_hosts_finds(function: str, seed: int) -> None:
+    random = Random(seed)
+    policy, plain = bandit(function), EveryHost(function)
+    hosts = [f"h{number}.example" for number in range(12)]
+    ties = 0
+    for _ in range(1_500):
+        host = random.choice(hosts)
+        event = random.random()
+        if event < 0.4:
+            best = random.choice((random.random(), 0.25, 0.0, 1.0))
+            policy.wake(host, best, random.randrange(1, 9))
+            plain.best[host] = best
+        elif event < 0.6:
+            policy.rest(host)
+            plain.best.pop(host, None)
+        else:
+            relevant = random.random() < 0.4
+            policy.learn(feedback(host, relevant=relevant))
+            (plain.good if relevant else plain.bad)[host] += 1
+        picked = policy.pick()
+        if plain.best:
+            assert picked in plain.maxima()
+            ties += len(plain.maxima()) > 1
+        else:
+            assert picked is None
+    assert ties < 1_400, "most picks were no matter of taste"
+
+
+@pytest.mark.parametrize("function", ["thompson", "thompson-best-score"])
+def test_sampling_picks_hosts_as_often_as_draws_for_all_of_them_would(function: str) -> None:
+    records = {"new": (0, 0, 0.5), "good": (8, 2, 0.4), "bad": (1, 9, 0.9), "even": (3, 3, 0.6), "gone": (50, 0, 1.0)}
+    policy = bandit(function)
+    for host, (good, bad, best) in records.items():
+        policy.merge_records({host: (good, bad)})
+        policy.wake(host, 0.01, 1)
+        policy.wake(host, best, 1)
+    policy.rest("gone")
+    picks = Counter(policy.pick() for _ in range(8_000))
+    names = [name for name in records if name != "gone"]
+    draws = np.random.default_rng(1)
+    table = np.array([records[name] for name in names])
+    samples = draws.beta(table[:, 0] + 1, table[:, 1] + 1, size=(80_000, len(names)))
+    if function == "thompson-best-score":
+        samples *= table[:, 2]
+    expected = np.bincount(samples.argmax(axis=1), minlength=len(names)) / 10
+    assert set(picks) <= set(names)
+    for name, often in zip(names, expected, strict=True):
+        assert abs(picks[name] - often) < 5 * (often**0.5 + 1), name
+
+
+@pytest.mark.parametrize("function", ["thompson", "thompson-best-score"])
+def test_sampled_hosts_come_and_go(function: str) -> None:
+    policy, random = bandit(function), Random(2)
+    awake: set[str] = set()
+    for _ in range(3_000):
+        host = f"h{random.randrange(100)}"
+        if random.random() < 0.55:
+            policy.wake(host, random.random(), 1)
+            awake.add(host)
+        else:
+            policy.rest(host)
+            awake.discard(host)
+        policy.learn(feedback(host, relevant=random.random() < 0.5))
+        picked = policy.pick()
+        assert picked in awake if awake else picked is None
+
+
+def test_what_is_learned_while_a_host_rests_counts_when_it_wakes() -> None:
+    policy = bandit()
+    policy.wake("a", 0.0, 1)
+    policy.learn(feedback("b", relevant=True))
+    assert policy.pick() == "a"
+    policy.wake("b", 0.0, 1)
+    assert policy.pick() == "b"
+    policy.rest("b")
+    assert policy.pick() == "a"
+
+
+@pytest.mark.parametrize("failure", [FailureKind.REDIRECT, FailureKind.NOT_FOUND])
+def test_a_request_that_gave_nothing_is_a_bad_one(failure: FailureKind) -> None:
+    policy = bandit()
+    policy.wake("a", 0.0, 1)
+    policy.wake("b", 0.0, 1)
+    assert policy.pick() == "a", "it woke first"
+    policy.learn(feedback("a", relevant=False, failure=failure))
+    assert policy.pick() == "b"
+
+
+def test_a_redirect_to_a_find_on_another_host_makes_up_for_itself() -> None:
+    policy = bandit()
+    for host in ("short.example", "other.example"):
+        policy.wake(host, 0.5, 1)
+    on = Parent(url="http://short.example/", host="short.example", depth=0, relevant=False)
+    for step in ("http://middle.example/", "http://data.example/"):
+        policy.rate([Link(url=step, source=LinkSource.REDIRECT)], on)
+        policy.learn(feedback(on.host, relevant=False, failure=FailureKind.REDIRECT))
+        on = Parent(url=step, host=host_of(step), depth=0, relevant=False)
+    assert policy.pick() == "other.example"
+    again = bandit()
+    again.load(policy.dump())
+    again.learn(feedback("data.example", relevant=True))
+    again.wake("other.example", 0.5, 1)
+    again.wake("short.example", 0.5, 1)
+    again.learn(feedback("other.example", relevant=False))
+    assert again.pick() == "short.example", "one spent, one found"
+
+
+@pytest.mark.parametrize(("exploration", "low", "high"), [(0.0, 0, 0), (1.0, 4_750, 5_250), (0.4, 1_850, 2_150)])
+def test_lambda_is_the_share_of_random_picks(exploration: float, low: int, high: int) -> None:
+    policy = bandit(exploration=exploration)
+    policy.wake("good", 0.0, 1)
+    policy.wake("poor", 0.0, 1)
+    policy.learn(feedback("good", relevant=True))
+    picks = Counter(policy.pick() for _ in range(10_000))
+    assert low <= picks["poor"] <= high  # half of the random picks; three standard deviations either way
+
+
+def test_lambda_decays_with_the_picks() -> None:
+    policy = bandit(exploration=0.5, decay=10.0)
+    policy.wake("a", 0.0, 1)
+    for picks in range(50):
+        assert policy.exploration_now() == pytest.approx(0.5 * 10 / (picks + 10))
+        policy.pick()
+
+
+def test_a_pick_of_nothing_is_no_pick() -> None:
+    policy = bandit(exploration=0.5, decay=10.0)
+    assert policy.pick() is None
+    assert policy.exploration_now() == 0.5
+
+
+@pytest.mark.parametrize("exploration", [-0.1, 1.1, float("nan"), float("inf")])
+def test_lambda_must_be_a_probability(exploration: float) -> None:
+    with pytest.raises(ValueError, match="λ is a probability"):
+        bandit(exploration=exploration)
+
+
+@pytest.mark.parametrize("decay", [0.0, -1.0, float("nan"), float("inf")])
+def test_the_decay_must_be_a_number_above_zero(decay: float) -> None:
+    with pytest.raises(ValueError, match="decay m"):
+        bandit(decay=decay)
+
+
+@pytest.mark.parametrize("function", sorted(FUNCTIONS))
+def test_what_a_host_was_worth_at_the_pick_is_known_when_its_page_has_been_taken(function: str) -> None:
+    policy, line = bandit(function), FUNCTIONS[function]
+    policy.learn(feedback("http://a.example/0", relevant=True))
+    policy.wake("a.example", 0.5, 2)
+    worth = line.value(*policy.records.get("a.example", (0, 0)), 0.5)
+    assert policy.pick() == "a.example"
+    policy.wake("a.example", 0.25, 1)  # its next page is worse
+    assert policy.value("a.example") == worth
+    policy.rest("a.example")
+    assert policy.value("a.example") == worth
+    now = policy.value_now("a.example")
+    assert (now is None) if line.by_best else (now == worth)

@@ -1,0 +1,123 @@
+"""Hosts that come, change and go, against a plain table of them; `test_bandit` has the rest of the policy around it."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from motherlode.policies.anthelion.host_selection import FUNCTIONS, DrawnHosts, Hosts, ValuedHosts, hosts_for
+
+NAMES = [f"h{number}" for number in range(6)]
+RECORD = st.tuples(st.integers(0, 4), st.integers(0, 4))
+STEP = st.one_of(
+    st.tuples(st.just("put"), st.sampled_from(NAMES), RECORD, st.integers(0, 3)),
+    st.tuples(st.just("record"), st.sampled_from(NAMES), RECORD, st.just(0)),
+    st.tuples(st.just("remove"), st.sampled_from(NAMES), st.just((0, 0)), st.just(0)),
+)
+Table = dict[str, tuple[float, float, float]]
+
+
+def after(hosts: Hosts, steps: list[tuple[str, str, tuple[int, int], int]]) -> Table:
+    """Do it to the hosts and to a plain table."""
+    table: Table = {}
+    for what, name, (good, bad), best in steps:
+        if what == "put":
+            hosts.put(name, good, bad, best)
+            table[name] = (good, bad, best)
+        elif what == "remove":
+            hosts.remove(name)
+            table.pop(name, None)
+        elif name in table:
+            hosts.record(name, good, bad)
+            table[name] = (good, bad, table[name][2])
+    return table
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@settings(max_examples=60, deadline=None)
+@given(st.lists(STEP, max_size=25))
+def test_only_hosts_that_are_awake_are_chosen(
+    function: str, steps: list[tuple[str, str, tuple[int, int], int]]
+) -> None:
+    hosts = hosts_for(FUNCTIONS[function])
+    table = after(hosts, steps)
+    assert {name for name in NAMES if name in hosts} == set(table)
+    if not table:
+        assert hosts.best(Random(1)) is None
+        assert hosts.any(Random(1)) is None
+    for seed in range(5 if table else 0):
+        assert hosts.best(Random(seed)) in table
+        assert hosts.any(Random(seed)) in table
+
+
+@pytest.mark.parametrize("function", [name for name, line in FUNCTIONS.items() if not line.drawn])
+@settings(max_examples=60, deadline=None)
+@given(st.lists(STEP, max_size=25))
+def test_the_best_is_what_the_formula_says_of_the_latest_record(
+    function: str, steps: list[tuple[str, str, tuple[int, int], int]]
+) -> None:
+    hosts = hosts_for(FUNCTIONS[function])
+    table = after(hosts, steps)
+    best = hosts.best(Random(1))
+    if table:
+        assert best is not None
+        assert FUNCTIONS[function].value(*table[best]) == max(FUNCTIONS[function].value(*row) for row in table.values())
+
+
+def test_draws_are_the_same_for_the_same_seed_and_differ_between_seeds() -> None:
+    hosts = hosts_for(FUNCTIONS["thompson"])
+    for number in range(50):
+        hosts.put(f"h{number}", number % 3, number % 5, 0.5)
+    first = [hosts.best(Random(seed)) for seed in range(20)]
+    assert [hosts.best(Random(seed)) for seed in range(20)] == first
+    assert len(set(first)) > 5
+
+
+def test_many_more_hosts_than_there_was_room_for_keep_their_records() -> None:
+    """Only one host has a page worth anything: whatever is drawn, it must win, wherever its row has moved."""
+    hosts = DrawnHosts(FUNCTIONS["thompson-best-score"])
+    for number in range(1_000):
+        hosts.put(f"h{number}", 1.0, 1.0, 0.0)
+    hosts.put("h500", 0.0, 50.0, 1.0)
+    for number in (0, 999, 63, 64, 501, 499, 123):
+        hosts.remove(f"h{number}")
+        assert hosts.best(Random(number)) == "h500"
+    hosts.put("last", 0.0, 0.0, 1.0)
+    hosts.put("h500", 0.0, 0.0, 0.0)
+    hosts.remove("h1")
+    assert hosts.best(Random(2)) == "last", "it has the place of the one that went, with a record of its own"
+    hosts.remove("last")
+    hosts.put("h500", 0.0, 50.0, 1.0)
+    hosts.record("h500", 3.0, 4.0)
+    assert hosts.best(Random(3)) == "h500"
+    hosts.remove("h500")
+    hosts.put("h500", 0.0, 0.0, 0.0)
+    assert {hosts.best(Random(seed)) for seed in range(3)} != {"h500"}, "nothing of the old row is left"
+
+
+def test_a_host_without_a_record_is_drawn_from_where_everything_is_as_likely() -> None:
+    hosts = DrawnHosts(FUNCTIONS["thompson"])
+    hosts.put("untried", 0.0, 0.0, 0.0)
+    hosts.put("fair", 50.0, 50.0, 0.0)
+    wins = sum(hosts.best(Random(seed)) == "untried" for seed in range(400))
+    assert 150 < wins < 250, "a uniform draw beats one half about every second time"
+
+
+def test_what_a_host_that_rests_has_learned_is_none_of_its_successor() -> None:
+    hosts = ValuedHosts(FUNCTIONS["success-best-score"])
+    hosts.put("a", 9.0, 0.0, 1.0)
+    hosts.remove("a")
+    hosts.remove("a")
+    hosts.put("a", 0.0, 0.0, 0.1)
+    hosts.put("b", 0.0, 0.0, 0.2)
+    assert hosts.best(Random(1)) == "b"
+    hosts.record("a", 9.0, 0.0)
+    assert hosts.best(Random(1)) == "a"
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_sampling_alone_draws(function: str) -> None:
+    assert isinstance(hosts_for(FUNCTIONS[function]), DrawnHosts) == function.startswith("thompson")

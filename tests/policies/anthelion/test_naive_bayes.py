@@ -1,0 +1,118 @@
+"""Naive Bayes against scikit-learn, and against the formula of the m-estimate written out."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from math import log
+from random import Random
+
+import numpy as np
+import pytest
+
+from motherlode.policies.anthelion.naive_bayes import NaiveBayes, Smoothing
+
+SIZE = 48
+
+
+def stream(count: int, seed: int = 5) -> list[tuple[array[int], bool]]:
+    """Rows whose first features depend on the label, one in six relevant."""
+    random = Random(seed)
+    found = []
+    for _ in range(count):
+        relevant = random.random() < 1 / 6
+        chances = [0.7 if (feature < 8) is relevant else 0.15 for feature in range(16)] + [0.1] * (SIZE - 16)
+        ids = [feature for feature, chance in enumerate(chances) if random.random() < chance]
+        found.append((array("H", ids), relevant))
+    return found
+
+
+def trained(smoothing: Smoothing, rows: list[tuple[array[int], bool]]) -> NaiveBayes:
+    model = NaiveBayes(SIZE, smoothing)
+    for features, relevant in rows:
+        model.learn(features, relevant=relevant)
+    return model
+
+
+def test_with_laplace_it_agrees_with_scikit_learn_page_by_page() -> None:
+    bernoulli = pytest.importorskip("sklearn.naive_bayes").BernoulliNB(alpha=1.0)
+    model = NaiveBayes(SIZE, Smoothing.LAPLACE)
+    rows = stream(600)
+    for number, (features, relevant) in enumerate(rows):
+        dense = np.zeros((1, SIZE))
+        dense[0, features] = 1
+        if number > 100:
+            negative, positive = bernoulli.predict_log_proba(dense)[0]
+            bad, good = bernoulli.class_count_
+            prior = log((good + 1) / (bad + 1)) - log(good / bad)  # ours is smoothed, theirs is not
+            assert model.log_odds([features.tobytes()])[0] == pytest.approx(positive - negative + prior, abs=1e-7)
+        bernoulli.partial_fit(dense, [relevant], classes=[False, True])
+        model.learn(features, relevant=relevant)
+
+
+def test_by_frequency_it_is_the_formula() -> None:
+    rows = stream(200)
+    model = trained(Smoothing.BY_FREQUENCY, rows)
+    for features, _ in stream(20, seed=6):
+        classes = {label: [set(row) for row, relevant in rows if relevant is label] for label in (True, False)}
+        odds = log((len(classes[True]) + 1) / (len(classes[False]) + 1))
+        for feature in range(SIZE):
+            share = sum(feature in row for row, _ in rows) / (len(rows) + 1)
+            chances = []
+            for label in (True, False):
+                having = sum(feature in row for row in classes[label])
+                chance = (having + share) / (len(classes[label]) + 1)
+                chances.append(chance if feature in features else 1 - chance)
+            odds += log(chances[0] / chances[1])
+        assert model.log_odds([features.tobytes()])[0] == pytest.approx(odds, abs=1e-9)
+
+
+@pytest.mark.parametrize("smoothing", Smoothing)
+def test_it_learns_what_there_is_to_learn(smoothing: Smoothing) -> None:
+    model = trained(smoothing, stream(500))
+    test = stream(300, seed=9)
+    scores = model.scores([features.tobytes() for features, _ in test])
+    right = sum((score > 0.5) is relevant for score, (_, relevant) in zip(scores, test, strict=True))
+    assert right / len(test) > 0.93
+
+
+def test_new_words_say_nothing_by_frequency_and_much_by_laplace() -> None:
+    """One relevant page among a hundred: what neither class has shown must not look like it."""
+    rows = [(array("H", [1, 2]), False)] * 100 + [(array("H", [3, 4]), True)]
+    known, new = array("H", [5]).tobytes(), array("H", [6, 7, 8, 9]).tobytes()
+    for smoothing, much in ((Smoothing.BY_FREQUENCY, False), (Smoothing.LAPLACE, True)):
+        one, four = trained(smoothing, rows).log_odds([known, new])
+        assert bool(four - one > 5) is much
+        assert four == one or much
+
+
+@pytest.mark.parametrize("smoothing", Smoothing)
+def test_counts_add_up(smoothing: Smoothing) -> None:
+    rows = stream(100)
+    half, other, whole = (trained(smoothing, part) for part in (rows[:50], rows[50:], rows))
+    half.merge(other.dump())
+    assert half.dump() == whole.dump()
+    memos = [features.tobytes() for features, _ in rows]
+    assert half.scores(memos) == whole.scores(memos)
+
+
+@pytest.mark.parametrize("make", [NaiveBayes])
+def test_what_was_learned_survives_a_dump_and_a_load(make: Callable[[], NaiveBayes]) -> None:
+    before = make()
+    for features, relevant in stream(80):
+        before.learn(features, relevant=relevant)
+    after = make()
+    after.learn(array("H", [1]), relevant=True)
+    after.load(before.dump())
+    memos = [features.tobytes() for features, _ in stream(10, seed=2)]
+    assert after.scores(memos) == before.scores(memos)
+
+
+def test_an_empty_model_is_of_two_minds_and_far_odds_are_certain() -> None:
+    model = NaiveBayes()
+    assert model.scores([array("H", [1, 2]).tobytes(), b""]) == [0.5, 0.5]
+    assert model.scores([]) == []
+    for _ in range(50):
+        model.learn(array("H", range(2000)), relevant=True)
+        model.learn(array("H"), relevant=False)
+    assert model.scores([array("H", range(2000)).tobytes(), b""]) == [1.0, 0.0]

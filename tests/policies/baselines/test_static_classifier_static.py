@@ -1,0 +1,91 @@
+"""Classifiers that are trained once, also those of scikit-learn."""
+
+from __future__ import annotations
+
+import pytest
+
+from motherlode.model import FailureKind, Feedback
+from motherlode.policies.anthelion.url_classifier import Features
+from motherlode.policies.baselines.static_classifier import Fit, StaticRater, fit_tree, offline
+
+from ..fakes import links
+
+KINDS = ("svm", "knn", "nb", "ht")
+
+
+def fit(kind: str) -> Fit:
+    if kind == "ht":
+        return fit_tree
+    pytest.importorskip("sklearn")
+    return offline(kind)
+
+
+def learn(rater: StaticRater, url: str, *, relevant: bool, failure: FailureKind | None = None) -> None:
+    (rating,) = rater.rate(links(url), None)
+    rater.learn(
+        Feedback(
+            url=url,
+            host=rating.arm,
+            arm=rating.arm,
+            memo=rating.memo,
+            score=rating.score,
+            reward=float(relevant),
+            relevant=relevant,
+            failure=failure,
+        )
+    )
+
+
+def trained(kind: str, pages: int = 60) -> StaticRater:
+    rater = StaticRater(Features(), fit(kind), pages)
+    for number in range(pages):
+        relevant = number % 2 == 0
+        learn(rater, f"http://a.example/{'recipe' if relevant else 'imprint'}/dish{number}", relevant=relevant)
+    return rater
+
+
+def test_before_the_training_it_goes_breadth_first_around_one_half() -> None:
+    rater = StaticRater(Features(), fit_tree, 10)
+    scores = [rating.score for rating in rater.rate(links("http://a.example/1", "http://b.example/2"), None)]
+    scores += [rating.score for rating in rater.rate(links("http://a.example/3"), None)]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == 3
+    assert all(0.49 < score <= 0.5 for score in scores)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_after_k_pages_it_tells_good_from_bad_and_learns_no_more(kind: str) -> None:
+    rater = trained(kind)
+    assert rater.trained
+    asked = links("http://b.example/recipe/new", "http://b.example/imprint/new")
+    good, bad = rater.rate(asked, None)
+    assert 1 >= good.score > 0.5 > bad.score >= 0
+    for _ in range(50):
+        learn(rater, "http://b.example/imprint/new", relevant=True)
+    assert rater.rate(asked, None) == [good, bad]
+    assert rater.rate([], None) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_learned_survives_a_dump_and_a_load(kind: str) -> None:
+    asked = links("http://b.example/recipe/new", "http://b.example/imprint/new", "http://c.example/")
+    before = trained(kind)
+    after = StaticRater(Features(), fit(kind), 60)
+    after.load(before.dump())
+    assert after.rate(asked, None) == before.rate(asked, None)
+
+
+def test_one_label_alone_is_nothing_to_learn_from() -> None:
+    rater = StaticRater(Features(), fit_tree, 5)
+    for number in range(20):
+        learn(rater, f"http://a.example/x{number}", relevant=False)
+    assert not rater.trained
+    learn(rater, "http://a.example/moved", relevant=False, failure=FailureKind.REDIRECT)
+    assert not rater.trained
+    learn(rater, "http://a.example/find", relevant=True)
+    assert rater.trained
+
+
+def test_k_is_at_least_one() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        StaticRater(Features(), fit_tree, 0)

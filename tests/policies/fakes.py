@@ -1,0 +1,35 @@
+"""Short ways to make what policies and targets are asked about."""
+
+from __future__ import annotations
+
+from motherlode.model import Extraction, FailureKind, Feedback, Link, LinkSource, Statement, Syntax, TransformResult
+
+
+def links(*urls: str) -> list[Link]:
+    return [Link(url=url, source=LinkSource.ANCHOR) for url in urls]
+
+
+def feedback(arm: str, *, relevant: bool, failure: FailureKind | None = None) -> Feedback:
+    return Feedback(
+        url=f"http://{arm}/",
+        host=arm,
+        arm=arm,
+        memo=b"",
+        score=0.0,
+        reward=float(relevant),
+        relevant=relevant,
+        failure=failure,
+    )
+
+
+def facts(**statements: int | list[Statement]) -> TransformResult:
+    """Facts by the names of syntaxes: so many made-up statements, or these."""
+    extractions = []
+    for name, given in statements.items():
+        rows = made_up(given) if isinstance(given, int) else given
+        extractions.append(Extraction(syntax=Syntax[name], statements=tuple(rows)))
+    return TransformResult(extractions=tuple(extractions))
+
+
+def made_up(count: int) -> list[Statement]:
+    return [(f"<http://ex.org/{number}>", "<http://ex.org/p>", '"x"', "") for number in range(count)]

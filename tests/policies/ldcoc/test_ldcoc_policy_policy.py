@@ -1,0 +1,247 @@
+"""Algorithm 1 with its subsampling: who is let through, who trains, by which weight, and in which order they go."""
+
+from __future__ import annotations
+
+from random import Random
+
+import msgspec
+import numpy as np
+import pytest
+
+from motherlode.model import FailureKind, Feedback, Link, LinkSource, Parent, Rating
+from motherlode.policies import policy_from
+from motherlode.policies.ftrl import Ftrl
+from motherlode.policies.ldcoc import Ldcoc
+from motherlode.policies.ldcoc import ldcoc_policy as module
+from motherlode.policies.ldcoc.ldcoc_policy import NO_RDF, SAMPLED, THRESHOLD
+
+PARENT = Parent(url="http://r.example/", host="r.example", depth=0, relevant=True, kind="html")
+
+
+def link(url: str, source: LinkSource = LinkSource.ANCHOR) -> Link:
+    return Link(url=url, source=source, tag_path="html body a")
+
+
+def outcome(url: str, rating: Rating, *, relevant: bool, failure: FailureKind | None = None) -> Feedback:
+    return Feedback(
+        url=url,
+        host=url.split("/")[2],
+        arm=rating.arm,
+        memo=rating.memo,
+        score=rating.score,
+        reward=float(relevant),
+        relevant=relevant,
+        failure=failure,
+    )
+
+
+class Spy(Ftrl):
+    """Remembers what it was taught."""
+
+    def __init__(self) -> None:
+        super().__init__(1 << 16, alpha=0.5, l1=0.1)
+        self.lessons: list[tuple[float, float]] = []
+
+    def learn(self, indices: object, label: float, weight: float = 1.0) -> float:
+        self.lessons.append((label, weight))
+        return super().learn(indices, label, weight)  # type: ignore[arg-type]
+
+
+def taught(sampled: float = SAMPLED) -> tuple[Ldcoc, Spy]:
+    """A policy that has seen that /good/ is relevant and /bad/ is not."""
+    spy = Spy()
+    policy = Ldcoc(random=Random(1), learner=spy, sampled=sampled)
+    for number in range(30):
+        for word in ("good", "bad"):
+            url = f"http://a.example/{word}/{number}"
+            (rating,) = policy.rate([link(url, LinkSource.SEED)], None)
+            policy.learn(outcome(url, rating, relevant=word == "good"))
+    spy.lessons.clear()
+    return policy, spy
+
+
+def test_the_constants_are_the_paper_s() -> None:
+    assert (THRESHOLD, SAMPLED) == (0.5, 0.17)
+
+
+def test_positives_go_and_of_the_negatives_a_share() -> None:
+    policy, _ = taught()
+    links = [link(f"http://a.example/{word}/x{number}") for number in range(1000) for word in ("good", "bad")]
+    ratings = policy.rate(links, PARENT)
+    arms = {word: [rating.arm for rating in ratings[start::2]] for start, word in ((0, "good"), (1, "bad"))}
+    assert set(arms["good"]) == {"a.example"}
+    assert set(arms["bad"]) == {"a.example sampled", "a.example reserve"}
+    assert 130 <= arms["bad"].count("a.example sampled") <= 210  # 170, three standard deviations either way
+
+
+def test_a_sampled_negative_weighs_as_much_as_those_that_were_not_drawn() -> None:
+    policy, spy = taught(sampled=0.17)
+    (good,) = policy.rate([link("http://a.example/good/y")], PARENT)
+    links = [link(f"http://a.example/bad/x{number}") for number in range(50)]
+    for one, rating in zip(links, policy.rate(links, PARENT), strict=True):
+        policy.learn(outcome(one.url, rating, relevant=False))
+    assert spy.lessons
+    assert set(spy.lessons) == {(0.0, 1 / 0.17)}
+    drawn = len(spy.lessons)
+    policy.learn(outcome("http://a.example/good/y", good, relevant=True))
+    assert spy.lessons[drawn:] == [(1.0, 1.0)]
+
+
+def test_only_hard_uris_train_and_what_is_no_rdf_is_refused() -> None:
+    policy, spy = taught()
+    easy, image = policy.rate([link("http://a.example/bad/x.rdf"), link("http://a.example/good/x.png")], PARENT)
+    assert (easy.arm, easy.score) == ("a.example", 1.0)
+    assert image.refused == NO_RDF
+    policy.learn(outcome("http://a.example/bad/x.rdf", easy, relevant=True))
+    assert spy.lessons == []
+
+
+def test_an_extension_counts_only_as_long_as_it_proves_right() -> None:
+    policy, _ = taught()
+    (easy,) = policy.rate([link("http://a.example/1.ttl")], PARENT)
+    for number in range(3):
+        policy.learn(outcome(f"http://a.example/{number}.ttl", easy, relevant=False))
+    assert policy.rate([link("http://a.example/9.ttl")], PARENT)[0].arm == "a.example reserve"
+
+
+def test_before_anything_is_known_nothing_is_held_back() -> None:
+    policy = policy_from("ldcoc")
+    ratings = policy.rate([link(f"http://a.example/{number}") for number in range(50)], PARENT)
+    assert {rating.arm for rating in ratings} == {"a.example"}
+
+
+def test_the_target_of_a_redirect_trains_for_the_uri_that_led_there() -> None:
+    policy, spy = taught()
+    (rating,) = policy.rate([link("http://a.example/good/y")], PARENT)
+    policy.learn(outcome("http://a.example/good/y", rating, relevant=False, failure=FailureKind.REDIRECT))
+    assert spy.lessons == []
+    redirect = Parent(url="http://a.example/good/y", host="a.example", depth=1, relevant=False, memo=rating.memo)
+    (target,) = policy.rate([link("http://b.example/y", LinkSource.REDIRECT)], redirect)
+    assert (target.arm, target.memo) == ("b.example", rating.memo)
+    policy.learn(outcome("http://b.example/y", target, relevant=True))
+    assert spy.lessons == [(1.0, 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("failure", "lessons"),
+    [(FailureKind.NOT_FOUND, 1), (FailureKind.USELESS, 1), (FailureKind.TIMEOUT, 0), (FailureKind.SERVER_ERROR, 0)],
+)
+def test_a_failure_that_may_pass_teaches_nothing(failure: FailureKind, lessons: int) -> None:
+    policy, spy = taught()
+    (rating,) = policy.rate([link("http://a.example/good/y")], PARENT)
+    policy.learn(outcome("http://a.example/good/y", rating, relevant=False, failure=failure))
+    assert len(spy.lessons) == lessons
+
+
+def test_sampled_negatives_go_by_their_share_and_the_rest_at_the_end() -> None:
+    policy, _ = taught()
+    policy._let_through = {b"+": 300, b"-": 100}
+    for arm in ("a.example", "a.example sampled", "a.example reserve"):
+        policy.wake(arm, 0.5, 1)
+    picks = [policy.pick() for _ in range(4000)]
+    assert 850 <= picks.count("a.example sampled") <= 1150
+    assert picks.count("a.example reserve") == 0
+    policy.rest("a.example")
+    assert {policy.pick() for _ in range(50)} == {"a.example sampled"}
+    policy.rest("a.example sampled")
+    assert policy.pick() == "a.example reserve"
+    policy.rest("a.example reserve")
+    assert policy.pick() is None
+
+
+def test_where_finds_take_two_requests_they_are_worth_half() -> None:
+    policy = Ldcoc(random=Random(1))
+    for number in range(20):
+        (rating,) = policy.rate([link(f"http://slow.example/{number}", LinkSource.SEED)], None)
+        policy.learn(outcome(f"http://slow.example/{number}", rating, relevant=False, failure=FailureKind.REDIRECT))
+        policy.learn(outcome(f"http://slow.example/{number}/", rating, relevant=True))
+    policy.wake("slow.example", 0.9, 1)
+    policy.wake("swift.example", 0.6, 1)
+    assert policy.pick() == "swift.example"
+    policy.wake("swift.example", 0.3, 1)
+    assert policy.pick() == "slow.example"
+
+
+def test_what_was_learned_survives_a_dump_and_a_load() -> None:
+    before, _ = taught()
+    after = Ldcoc(random=Random(1), learner=Ftrl(1 << 16, alpha=0.5, l1=0.1))
+    after.load(before.dump())
+    assert after.dump() == before.dump()
+    links = [link("http://a.example/good/z"), link("http://a.example/bad/z")]
+    scores = [[rating.score for rating in policy.rate(links, PARENT)] for policy in (before, after)]
+    assert scores[0] == scores[1]
+    assert scores[0][0] > 0.5 > scores[0][1]
+    many = [link(f"http://a.example/bad/w{number}") for number in range(100)]
+    assert [rating.arm for rating in before.rate(many, PARENT)] == [rating.arm for rating in after.rate(many, PARENT)]
+
+
+def test_shards_share_what_they_learn_and_nothing_twice() -> None:
+    (one, _), two, three = taught(), Ldcoc(random=Random(2), learner=Spy()), Ldcoc(random=Random(3), learner=Spy())
+    two.absorb(one.delta())
+    links = [link("http://a.example/good/z"), link("http://a.example/bad/z")]
+    assert [rating.score for rating in two.rate(links, PARENT)] == [rating.score for rating in one.rate(links, PARENT)]
+    assert two.delta() == b"", "what was absorbed is not passed on"
+    assert one.delta() == b"", "and what was told is not told again"
+    (rating,) = two.rate([link("http://a.example/good/new")], PARENT)
+    two.learn(outcome("http://a.example/good/new", rating, relevant=True))
+    three.absorb(two.delta())
+    three.absorb(b"")
+    assert 0 < three._learner.touched() < 100
+    again = Ldcoc(random=Random(4), learner=Spy())
+    again.load(two.dump())
+    assert again.delta() == b"", "what an earlier run learned has been told by it"
+
+
+def test_siblings_are_taken_from_the_whole_page() -> None:
+    policy = Ldcoc(random=Random(1), sets="x")
+    fetched, fresh = link("http://a.example/x/1"), link("http://a.example/x/2")
+    (rating,) = policy.rate([fetched], PARENT)
+    policy.learn(outcome(fetched.url, rating, relevant=True))
+    page = msgspec.structs.replace(PARENT, links=[fetched, fresh])
+    (with_siblings,), (alone,) = policy.rate([fresh], page), policy.rate([fresh], PARENT)
+    assert len(with_siblings.memo) > len(alone.memo)
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST_REMEMBERED", 10)
+    policy = Ldcoc(random=Random(1), sets="trpx")
+    for number in range(40):
+        url = f"http://a.example/{number}"
+        (rating,) = policy.rate([link(url)], PARENT)
+        assert len(rating.memo) <= 1 + 4 * 100
+        policy.learn(outcome(url, rating, relevant=True))
+    assert list(policy._relevances) == [f"http://a.example/{number}" for number in range(30, 40)]
+    held_back = taught()[0].rate([link(f"http://a.example/bad/q{number}") for number in range(50)], PARENT)
+    assert {len(rating.memo) for rating in held_back if rating.arm.endswith("reserve")} == {1}
+
+
+def test_features_in_a_memo_are_those_that_were_rated() -> None:
+    policy = Ldcoc(random=Random(1))
+    (rating,) = policy.rate([link("http://a.example/good/y")], PARENT)
+    places = np.frombuffer(rating.memo[1:], dtype="<u4")
+    assert len(places) > 20
+    assert len(set(places.tolist())) == len(places)
+
+
+@pytest.mark.parametrize("sets", ["q", "tt", "", "trpxt"])
+def test_sets_are_letters_each_once(sets: str) -> None:
+    with pytest.raises(ValueError, match="feature sets are letters"):
+        policy_from(f"ldcoc:{sets}")
+
+
+def test_size_and_seed_of_the_hashing_are_in_the_name() -> None:
+    def places(name: str) -> list[int]:
+        (rating,) = policy_from(name).rate([link("http://a.example/good/y")], PARENT)
+        return np.frombuffer(rating.memo[1:], dtype="<u4").tolist()
+
+    assert max(places("ldcoc:trp:10")) < 1 << 10 < max(places("ldcoc"))
+    assert places("ldcoc:trp:20:7") != places("ldcoc") == places("ldcoc:trp:20:0")
+    for wrong in ("ldcoc:trp:99", "ldcoc:trp:many", "ldcoc:trp:20:7:1"):
+        with pytest.raises(ValueError, match=r"8 to 28 bits|whole numbers|unknown policy"):
+            policy_from(wrong)
+
+
+@pytest.mark.parametrize("sampled", [0.0, -1.0, 1.1])
+def test_epsilon_is_a_share(sampled: float) -> None:
+    with pytest.raises(ValueError, match="ε is a share"):
+        Ldcoc(random=Random(1), sampled=sampled)

@@ -1,0 +1,239 @@
+"""Our policy on small cases that one can follow by hand."""
+
+from __future__ import annotations
+
+from motherlode.model import FailureKind, Feedback, Link, LinkSource, Parent
+from motherlode.policies.motherlode import Motherlode
+
+
+def link(url: str, place: str = "ul li a") -> Link:
+    return Link(url=url, source=LinkSource.ANCHOR, tag_path=f"html body {place}")
+
+
+def page(url: str, arm: str) -> Parent:
+    return Parent(url=url, host="a.example", depth=0, relevant=False, arm=arm)
+
+
+def outcome(arm: str, *, relevant: bool, failure: FailureKind | None = None) -> Feedback:
+    host = arm.partition("\t")[0]
+    return Feedback(
+        url=f"http://{host}/", host=host, arm=arm, memo=b"", score=0.0, reward=float(relevant), relevant=relevant,
+        failure=failure,
+    )  # fmt: skip
+
+
+def arm_of(policy: Motherlode, one: Link, parent: Parent | None = None) -> str:
+    return policy.rate([one], parent)[0].arm
+
+
+def started() -> Motherlode:
+    """A policy that has seen the home page of the host: only then are a host's links told apart."""
+    policy = Motherlode()
+    policy.learn(outcome(arm_of(policy, link("http://a.example/")), relevant=False))
+    return policy
+
+
+def test_links_that_look_alike_share_an_arm_and_others_do_not() -> None:
+    policy = started()
+    first = arm_of(policy, link("http://a.example/item/1.html"))
+    assert arm_of(policy, link("http://a.example/item/2.html")) == first
+    assert arm_of(policy, link("http://a.example/about/team.html")) != first
+    assert arm_of(policy, link("http://b.example/item/2.html")) != first
+
+
+def test_the_arm_that_gave_finds_is_picked() -> None:
+    policy = started()
+    good = arm_of(policy, link("http://a.example/item/1.html"))
+    bad = arm_of(policy, link("http://a.example/news/1.html", "nav a"))
+    for _ in range(5):
+        policy.learn(outcome(good, relevant=True))
+        policy.learn(outcome(bad, relevant=False))
+    for arm in (bad, good):
+        policy.wake(arm, best=0.0, waiting=10)
+    assert policy.pick() == good
+    policy.rest(good)
+    assert policy.pick() == bad
+    policy.rest(bad)
+    assert policy.pick() is None
+
+
+def test_a_list_that_leads_to_finds_is_worth_more_than_a_page_that_holds_nothing() -> None:
+    policy = started()
+    lists = arm_of(policy, link("http://a.example/list/1.html", "nav a"))
+    plain = arm_of(policy, link("http://a.example/about/1.html", "footer a"))
+    items = [link(f"http://a.example/item/{number}.html") for number in range(20)]
+    for _ in range(4):
+        policy.learn(outcome(lists, relevant=False))
+        policy.learn(outcome(plain, relevant=False))
+        found = policy.rate(items, page("http://a.example/list/1.html", lists))[0].arm
+        policy.learn(outcome(found, relevant=True))
+    assert policy.chance(lists) < 0.5 < policy.value(lists)
+    assert policy.value(lists) > 1.5 * policy.value(plain)
+
+
+def test_a_find_behind_a_redirect_is_a_reason_to_follow_the_next_one() -> None:
+    policy = started()
+    short = arm_of(policy, link("http://a.example/id/1"))
+    policy.wake(short, best=0.0, waiting=4)
+    policy.learn(outcome(short, relevant=False, failure=FailureKind.REDIRECT))
+    target = Link(url="http://a.example/doc/1.html", source=LinkSource.REDIRECT)
+    long = arm_of(policy, target, page("http://a.example/id/1", short))
+    before = policy.value(short)
+    policy.learn(outcome(long, relevant=True))  # no other link of this arm waits
+    assert policy.value(short) > 2 * before
+    for _ in range(30):
+        policy.learn(outcome(short, relevant=False, failure=FailureKind.REDIRECT))
+        policy.rate([target], page("http://a.example/id/1", short))
+        policy.learn(outcome(long, relevant=True))
+    assert policy.plan(short).rate > 0.4  # a find in two requests, and nothing taken off for the second
+
+
+def test_the_one_way_on_from_a_door_is_thought_to_open_up_more_than_one_link_among_many() -> None:
+    door, full = started(), started()
+    lone = arm_of(door, link("http://a.example/welcome/1.html", "footer a"))
+    assert arm_of(full, link("http://a.example/welcome/1.html", "footer a")) == lone
+    items = arm_of(full, link("http://a.example/item/1.html"))
+    full.wake(items, best=0.0, waiting=10)
+    for policy in (door, full):
+        policy.wake(lone, best=0.0, waiting=1)
+    assert door.chance(lone) == full.chance(lone)
+    assert door.value(lone) > 1.1 * full.value(lone)
+    full.rest(items)
+    assert door.value(lone) == full.value(lone)
+
+
+def test_links_that_lead_nowhere_are_left_for_last() -> None:
+    policy = started()
+    home = page("http://a.example/", arm_of(policy, link("http://a.example/")))
+    abroad = [arm_of(policy, link(f"http://gone{number}.example/"), home) for number in range(8)]
+    fresh = arm_of(policy, link("http://a.example/item/1.html"), home)
+    for arm in abroad[:6]:
+        policy.learn(outcome(arm, relevant=False, failure=FailureKind.DNS))
+    assert policy.chance(abroad[6]) < policy.chance(fresh)
+
+
+def test_when_ways_out_fail_others_are_thought_dead_too() -> None:
+    policy = started()
+    home = page("http://a.example/", arm_of(policy, link("http://a.example/")))
+    abroad = [arm_of(policy, link(f"http://gone{number}.example/"), home) for number in range(31)]
+    before = policy.chance(abroad[30])
+    for arm in abroad[:30]:
+        policy.learn(outcome(arm, relevant=False, failure=FailureKind.NOT_FOUND))
+    assert policy.chance(abroad[30]) < before / 10
+
+
+def test_a_host_that_never_answered_is_left_alone_and_one_that_redirects_is_not() -> None:
+    policy = started()
+    silent, moved = (arm_of(policy, link(f"http://{host}.example/item/1.html")) for host in ("silent", "moved"))
+    policy.learn(outcome(silent, relevant=False, failure=FailureKind.NOT_FOUND))
+    policy.learn(outcome(moved, relevant=False, failure=FailureKind.REDIRECT))
+    others = [arm_of(policy, link(f"http://{host}.example/other/1.html")) for host in ("silent", "moved")]
+    assert policy.chance(others[0]) < policy.chance(others[1]) / 3
+
+
+def test_a_find_speaks_for_its_host_where_finds_are_rare() -> None:
+    policy = Motherlode()
+    homes = [link(f"http://{number}.example/") for number in range(40)]
+    for number, one in enumerate(homes):
+        policy.learn(outcome(arm_of(policy, one), relevant=number == 39))
+    poor, rich = (arm_of(policy, link(f"http://{number}.example/item/1.html")) for number in (38, 39))
+    assert policy.chance(rich) > 2.5 * policy.chance(poor)
+
+
+def test_links_of_one_page_share_their_fate_and_leave_those_of_another_a_chance() -> None:
+    policy = started()
+    home = arm_of(policy, link("http://a.example/"))
+    dead, fresh = (
+        policy.rate(
+            [link(f"http://a.example/item/{page_number}-{number}.html") for number in range(10)],
+            page(f"http://a.example/list/{page_number}.html", home),
+        )[0].arm
+        for page_number in (1, 2)
+    )
+    before = policy.chance(fresh)
+    for _ in range(5):
+        policy.learn(outcome(dead, relevant=False, failure=FailureKind.NOT_FOUND))
+    assert policy.chance(dead) < policy.chance(fresh) / 3 < before / 3
+
+
+def test_the_silence_of_a_stranger_is_not_put_down_to_the_kind_of_link() -> None:
+    policy = started()
+    home = page("http://a.example/", arm_of(policy, link("http://a.example/")))
+    near = arm_of(policy, link("http://a.example/item/1.html"), home)
+    before = policy.chance(near)
+    for number in range(20):
+        abroad = arm_of(policy, link(f"http://gone{number}.example/item/1.html"), home)
+        policy.learn(outcome(abroad, relevant=False, failure=FailureKind.DNS))
+    assert policy.chance(near) == before
+
+
+def test_seeds_inside_a_host_stay_worth_a_try_when_others_held_nothing() -> None:
+    policy = Motherlode()
+    named = [Link(url=f"http://a.example/part/{number}.html", source=LinkSource.SEED) for number in range(5)]
+    seeds = policy.rate(named, None)[0].arm
+    for _ in range(3):
+        policy.learn(outcome(seeds, relevant=False))
+    plain = arm_of(policy, link("http://a.example/about/1.html"))
+    policy.learn(outcome(plain, relevant=False))
+    assert policy.value(seeds) > policy.value(plain)
+
+
+def test_in_an_arm_what_is_nearer_to_a_seed_comes_first() -> None:
+    policy = started()
+    deep = Parent(url="http://a.example/x", host="a.example", depth=3, relevant=False)
+    far, near = (policy.rate([link("http://a.example/item/1.html")], parent)[0] for parent in (deep, None))
+    later = policy.rate([link("http://a.example/item/2.html")], None)[0]
+    assert near.score > later.score > far.score
+
+
+def test_what_was_learned_survives_and_adds_up() -> None:
+    first, second = Motherlode(), Motherlode()
+    arm = arm_of(first, link("http://a.example/item/1.html"))
+    for policy in (first, second):
+        policy.learn(outcome(arm, relevant=True))
+    taken_up = Motherlode()
+    taken_up.load(first.dump())
+    assert taken_up.value(arm) == first.value(arm)
+    taken_up.absorb(second.delta())
+    assert taken_up.evidence.arms[arm].tries == 2
+    assert second.delta() == b"", "told once"
+
+
+def choosy_between_good_and_bad() -> tuple[Motherlode, str, str]:
+    """A host of finds and one without, both awake with some links."""
+    policy = Motherlode()
+    policy.choosy = 0.5
+    good, bad = (arm_of(policy, link(f"http://{host}.example/")) for host in ("good", "bad"))
+    for _ in range(5):
+        policy.learn(outcome(good, relevant=True))
+        policy.learn(outcome(bad, relevant=False))
+    for arm in (bad, good):
+        policy.wake(arm, best=0.0, waiting=10)
+    return policy, good, bad
+
+
+def test_a_choosy_policy_waits_for_a_host_that_is_worth_it() -> None:
+    policy, good, bad = choosy_between_good_and_bad()
+    assert policy.pick() == good
+    policy.wake(good, best=0.0, waiting=9)  # there is more
+    policy.rest(good)  # and its host must rest
+    assert (policy.pick(), policy.awaited) == (None, "good.example")
+    policy.wake(good, best=0.0, waiting=9)
+    assert (policy.pick(), policy.awaited) == (good, "")
+    policy.wake(good, best=0.0, waiting=8)
+    policy.rest(good)
+    policy.leave("good.example")
+    assert (policy.pick(), policy.awaited) == (bad, ""), "nobody knows when the other is back"
+
+
+def test_nothing_is_waited_for_that_is_used_up_or_where_time_is_scarce() -> None:
+    policy, good, bad = choosy_between_good_and_bad()
+    assert policy.pick() == good
+    policy.rest(good)  # at once: that was its last link
+    assert policy.pick() == bad
+    policy, good, bad = choosy_between_good_and_bad()
+    policy.choosy = 0.0
+    assert policy.pick() == good
+    policy.wake(good, best=0.0, waiting=9)
+    policy.rest(good)
+    assert policy.pick() == bad

@@ -1,0 +1,79 @@
+"""What links announce about a target."""
+
+from __future__ import annotations
+
+import pytest
+
+from motherlode.model import Feedback, Link, LinkSource
+from motherlode.policies import policy_from, target_from
+from motherlode.policies.motherlode import Motherlode, PolicyConfig
+from motherlode.policies.motherlode.priors import target_priors
+from motherlode.www.media_types import MEDIA
+
+
+@pytest.mark.parametrize("spec", ["rdf", "rdf>=5"])
+def test_who_looks_for_rdf_has_a_hunch_for_every_extension_of_it(spec: str) -> None:
+    found = target_priors(target_from(spec), 0.5)
+    wanted = {f"ext .{extension}" for media in MEDIA.values() if media.is_rdf for extension in media.extensions}
+    assert {feature for feature in found if feature.startswith("ext ")} == wanted
+    assert set(found.values()) == {0.5}
+    assert "by link:rdf" in found
+
+
+@pytest.mark.parametrize(
+    "spec", ["any", "jsonld", "microdata>=5", "rdfa", "microformats", "type:schema:Recipe", "ASK {}"]
+)
+def test_where_html_may_be_a_find_there_are_none(spec: str) -> None:
+    assert target_priors(target_from(spec), 1.0) == {}
+
+
+def arms(policy: Motherlode) -> list[str]:
+    urls = ("http://a.example/", "http://a.example/thing.ttl", "http://a.example/thing.html")
+    home, *others = (Link(url=url, source=LinkSource.ANCHOR) for url in urls)
+    (arm,) = (rating.arm for rating in policy.rate([home], None))
+    policy.learn(Feedback(url=urls[0], host="a.example", arm=arm, memo=b"", score=0.0, reward=0.0, relevant=False))
+    return [rating.arm for rating in policy.rate(others, None)]
+
+
+def test_a_hunch_decides_until_outcomes_do() -> None:
+    policy = policy_from("motherlode", target=target_from("rdf"))
+    assert isinstance(policy, Motherlode)
+    turtle, html = arms(policy)
+    assert policy.chance(turtle) > 1.5 * policy.chance(html)
+    for arm, reward in ((turtle, 0.0), (html, 1.0)) * 3:
+        policy.learn(
+            Feedback(url="", host="a.example", arm=arm, memo=b"", score=0.0, reward=reward, relevant=bool(reward))
+        )
+    assert policy.chance(turtle) < policy.chance(html)
+
+
+def test_without_a_target_or_with_no_weight_nothing_is_announced() -> None:
+    for policy in (Motherlode(), Motherlode(settings=PolicyConfig(hunch=0.0))):
+        if policy.settings.hunch == 0.0:
+            policy.aim(target_from("rdf"))
+        turtle, html = arms(policy)
+        assert policy.chance(turtle) == pytest.approx(policy.chance(html))
+
+
+def test_a_hunch_is_not_learned_and_not_shared() -> None:
+    aimed = Motherlode()
+    aimed.aim(target_from("rdf"))
+    turtle, _ = arms(aimed)
+    other = Motherlode()
+    other.load(aimed.dump())
+    assert other.chance(turtle) < aimed.chance(turtle)
+
+
+def test_it_is_told_as_a_reason() -> None:
+    aimed = Motherlode()
+    aimed.aim(target_from("rdf"))
+    turtle, _ = arms(aimed)
+    link = Link(url="http://a.example/thing.ttl", source=LinkSource.ANCHOR)
+    (rating,) = aimed.rate([link], None)
+    reasons = {
+        reason.name: reason.weight
+        for reason in aimed.explain(link, rating, None).reasons
+        if reason.about == "is a find"
+    }
+    assert rating.arm == turtle
+    assert reasons["ext .ttl"] == pytest.approx(1.0)

@@ -1,0 +1,172 @@
+"""Models: what two crawls have learned is one model, and what does not fit is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+
+from motherlode.model import Feedback, Parent, Policy, Reason
+from motherlode.policies import policy_from
+from motherlode.policies.model_io import (
+    Model,
+    ModelError,
+    check_fits,
+    family,
+    from_bytes,
+    merged,
+    policy_of,
+    start_from,
+    to_bytes,
+)
+from tests.policies.fakes import links
+
+MERGEABLE = ("motherlode", "ldcoc", "nb-online", "bandit:success-rate", "linkanalysis", "pld")
+GOOD, POOR = "data.example", "blog.example"
+
+
+def taught(name: str, turns: Sequence[int]) -> Policy:
+    """A policy that met pages of two hosts, of which one has finds only."""
+    policy = policy_from(name, seed=3)
+    for turn in turns:
+        for host in (GOOD, POOR):
+            url, found = f"http://{host}/item/{turn}", host == GOOD
+            parent = Parent(url=f"http://{host}/", host=host, depth=0, relevant=found, kind="html")
+            (rating,) = policy.rate(links(url), parent)
+            policy.learn(
+                Feedback(
+                    url=url,
+                    host=host,
+                    arm=rating.arm,
+                    memo=rating.memo,
+                    score=rating.score,
+                    reward=float(found),
+                    relevant=found,
+                    kind="rdfxml" if found else "html",
+                    parent_url=parent.url,
+                )
+            )
+    return policy
+
+
+def model(name: str, turns: Sequence[int], **label: str) -> Model:
+    state = taught(name, turns).dump()
+    return Model(policy=name, target=label.get("target", "any"), requests=2 * len(turns), finds=len(turns), state=state)
+
+
+def first_choice(policy: Policy) -> str:
+    for host in (POOR, GOOD):
+        parent = Parent(url=f"http://{host}/", host=host, depth=0, relevant=False, kind="html")
+        (rating,) = policy.rate(links(f"http://{host}/item/new"), parent)
+        policy.wake(rating.arm, rating.score, 5)
+    picked = policy.pick()
+    assert picked is not None
+    return picked
+
+
+@pytest.mark.parametrize("name", ["motherlode", "ldcoc", "nb-online", "bandit:success-rate:0", "pld"])
+def test_a_crawl_that_starts_from_a_model_chooses_as_one_that_learned(name: str) -> None:
+    policy = policy_from(name, seed=9)
+    start_from(policy, from_bytes(to_bytes(model(name, range(20)))))
+    assert first_choice(policy).startswith(GOOD)
+
+
+@pytest.mark.parametrize("name", MERGEABLE)
+def test_models_add_up_in_any_order(name: str) -> None:
+    one, other = model(name, range(8)), model(name, range(50, 60))
+    both = merged([("one", one), ("other", other)], made_at="now", version="1")
+    turned = merged([("other", other), ("one", one)], made_at="now", version="1")
+    assert (both.requests, both.finds, both.crawls) == (36, 18, 2)
+    assert table(policy_of(both)) == table(policy_of(turned))
+    if name != "linkanalysis":  # both have met pages of one family
+        assert table(policy_of(both)) != table(policy_of(one))
+
+
+def table(policy: Policy) -> object:
+    lessons = policy.lessons(100)  # type: ignore[attr-defined]
+    return [(one.title, sorted(str(row) for row in one.rows if "links rated" not in row)) for one in lessons]
+
+
+def test_ftrl_sums_add_up() -> None:
+    """What two learners gathered from the same examples is twice what one did: the weights of both sums."""
+    one = model("motherlode", range(6))
+    both = policy_of(merged([("a", one), ("b", one)], made_at="", version=""))
+    single = policy_of(one)
+    arms = single.evidence.arms  # type: ignore[attr-defined]
+    sums = single.evidence.features  # type: ignore[attr-defined]
+    for arm, record in both.evidence.arms.items():  # type: ignore[attr-defined]
+        assert (record.tries, record.finds) == (2 * arms[arm].tries, 2 * arms[arm].finds)
+    for feature, found in both.evidence.features.items():  # type: ignore[attr-defined]
+        assert found == pytest.approx([2 * value for value in sums[feature]])
+
+
+def test_a_model_that_was_merged_is_no_news_to_other_shards() -> None:
+    """A shard that starts from a model must not send it: the others have it, too."""
+    for name in ("motherlode", "ldcoc", "bandit:success-rate"):
+        policy = policy_from(name)
+        start_from(policy, model(name, range(10)))
+        assert policy.delta() == b"", name  # type: ignore[attr-defined]
+
+
+def test_a_tree_can_be_started_from_but_not_merged() -> None:
+    one = model("ht-online", range(10))
+    start_from(policy_from("ht-online"), one)
+    with pytest.raises(ModelError, match="cannot be merged"):
+        merged([("a", one), ("b", one)], made_at="", version="")
+
+
+def test_what_does_not_fit_is_refused_with_a_reason() -> None:
+    one = model("motherlode", range(3))
+    with pytest.raises(ModelError, match=r"learned by the policy motherlode, and the crawl is to use nb-online"):
+        check_fits(one, policy="nb-online")
+    with pytest.raises(ModelError, match=r"version 0\.0"):
+        start_from(policy_from("motherlode"), Model(policy="motherlode", target="any", version="0.0", state=b"\xc1"))
+    with pytest.raises(ModelError, match="target 'rdf'"):
+        merged([("a", one), ("b", model("motherlode", range(3), target="rdf"))], made_at="", version="")
+    with pytest.raises(ModelError, match="learns nothing"):
+        merged([("a", model("bfs", [1])), ("b", model("bfs", [1]))], made_at="", version="")
+    with pytest.raises(ModelError, match="at least two"):
+        merged([("a", one)], made_at="", version="")
+
+
+def test_files_that_are_no_models_are_refused() -> None:
+    with pytest.raises(ModelError, match="no model"):
+        from_bytes(b"PK\x03\x04")
+    with pytest.raises(ModelError, match="format 2"):
+        from_bytes(to_bytes(model("bfs", [1])).replace(b"model 1", b"model 2"))
+    with pytest.raises(ModelError, match="damaged"):
+        from_bytes(to_bytes(model("bfs", [1]))[:-4])
+
+
+def test_bandits_share_what_they_learn_whatever_their_function() -> None:
+    assert family("bandit:thompson:0.1") == family("bandit:success-rate")
+    check_fits(model("bandit:thompson", range(3)), policy="bandit:success-rate:0.2")
+
+
+@pytest.mark.parametrize("name", [*MERGEABLE, "bfs", "dfs", "random", "ldspider", "bounded", "ht-online"])
+def test_every_policy_explains_itself(name: str) -> None:
+    policy = taught(name, range(10))
+    for host in (GOOD, POOR):
+        (link,) = links(f"http://{host}/item/new")
+        parent = Parent(url=f"http://{host}/", host=host, depth=0, relevant=host == GOOD, kind="html")
+        (rating,) = policy.rate([link], parent)
+        said = policy.explain(link, rating, parent)  # type: ignore[attr-defined]
+        assert said.says.endswith(".")
+        assert msgspec.json.encode(said)
+
+
+@pytest.mark.parametrize("name", ["motherlode", "ldcoc", "nb-online"])
+def test_weights_speak_for_the_good_and_against_the_poor(name: str) -> None:
+    policy = taught(name, range(20))
+    totals = {}
+    for host in (GOOD, POOR):
+        (link,) = links(f"http://{host}/item/new")
+        parent = Parent(url=f"http://{host}/", host=host, depth=0, relevant=host == GOOD, kind="html")
+        (rating,) = policy.rate([link], parent)
+        said = policy.explain(link, rating, parent)  # type: ignore[attr-defined]
+        reasons: tuple[Reason, ...] = said.reasons
+        assert [abs(one.weight) for one in reasons] == sorted((abs(one.weight) for one in reasons), reverse=True)
+        totals[host] = sum(one.weight for one in reasons if one.about == "is a find"), said.posterior
+    assert totals[GOOD][0] > 0 > totals[POOR][0]
+    assert totals[GOOD][1] > 0.5 > totals[POOR][1]

@@ -1,0 +1,157 @@
+"""The awake arms against a plain dictionary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import inf, nan
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from motherlode.policies.priority_queue import ReadyArms
+
+NAMES = st.sampled_from([f"arm{number}" for number in range(8)])
+VALUES = st.floats(allow_nan=False) | st.integers(-2, 2).map(float)
+STEPS = st.lists(st.tuples(st.just("put"), NAMES, VALUES) | st.tuples(st.just("remove"), NAMES, st.just(0.0)))
+
+
+class PlainArms:
+    """The same by looking at everything: the highest value, and among equals the one that got its value first."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, tuple[float, int]] = {}
+        self._stamp = 0
+
+    def put(self, arm: str, value: float) -> None:
+        if arm not in self.values or self.values[arm][0] != value:
+            self._stamp += 1
+            self.values[arm] = (value, self._stamp)
+
+    def remove(self, arm: str) -> None:
+        self.values.pop(arm, None)
+
+    def best(self) -> str | None:
+        return min(self.values, key=lambda arm: (-self.values[arm][0], self.values[arm][1]), default=None)
+
+
+@given(STEPS)
+def test_the_best_is_what_a_look_at_all_would_find(steps: list[tuple[str, str, float]]) -> None:
+    arms, plain = ReadyArms(), PlainArms()
+    for verb, arm, value in steps:
+        if verb == "put":
+            arms.put(arm, value)
+            plain.put(arm, value)
+        else:
+            arms.remove(arm)
+            plain.remove(arm)
+        assert arms.best() == plain.best()
+        assert arms.best() == plain.best(), "asking changes nothing"
+        assert len(arms) == len(plain.values)
+        assert all(name in arms for name in plain.values)
+
+
+def test_many_changes_of_few_arms_keep_the_heap_small() -> None:
+    arms, random = ReadyArms(), Random(1)
+    for _ in range(10_000):
+        arms.put(f"arm{random.randrange(5)}", random.random())
+    assert len(arms._young) + sum(len(run) for runs in arms._levels for run in runs) < 4_000
+    assert len(arms) == 5
+
+
+def test_runs_are_merged_and_the_order_stays_exact() -> None:
+    """Thousands of arms with changing values, some resting: enough for several levels of runs and for a clean-up."""
+    arms, plain, random = ReadyArms(), PlainArms(), Random(3)
+    for _ in range(3_000):
+        name = f"arm{random.randrange(900)}"
+        value = random.choice((random.random(), 0.5))
+        arms.put(name, value)
+        plain.put(name, value)
+    for step in range(12_000):
+        name = arms.best()
+        assert name is not None
+        if step % 40 == 0:
+            assert name == plain.best()
+        arms.remove(name)
+        plain.remove(name)
+        again = f"arm{random.randrange(900)}" if step % 3 else name
+        value = random.choice((random.random(), 0.5))
+        arms.put(again, value)
+        plain.put(again, value)
+        if not plain.values:
+            break
+    while (name := arms.best()) is not None:
+        assert name == plain.best()
+        arms.remove(name)
+        plain.remove(name)
+    assert not plain.values
+
+
+def test_random_arms_stay_uniform_while_others_come_and_go() -> None:
+    arms, random = ReadyArms(), Random(11)
+    for number in range(500):
+        arms.put(f"arm{number}", 0.0)
+        arms.random(random)
+    for number in range(495):
+        arms.remove(f"arm{number}")
+    arms.put("arm3", 1.0)
+    counts = Counter(arms.random(random) for _ in range(6_000))
+    assert len(counts) == 6
+    # chi-square with 5 degrees of freedom: 20.5 is the 99.9 % quantile
+    assert sum((count - 1000) ** 2 / 1000 for count in counts.values()) < 20.5
+
+
+def test_the_value_of_an_arm() -> None:
+    arms = ReadyArms()
+    arms.put("a", 0.25)
+    assert arms.value("a") == 0.25
+    assert arms.value("b") is None
+
+
+def test_a_random_arm_is_any_of_them_equally_often() -> None:
+    arms, random = ReadyArms(), Random(7)
+    for number in range(12):
+        arms.put(f"arm{number}", float(number))
+    for gone in ("arm0", "arm5", "arm11"):
+        arms.remove(gone)
+    counts = Counter(arms.random(random) for _ in range(9_000))
+    assert len(counts) == 9
+    # chi-square with 8 degrees of freedom: 26.1 is the 99.9 % quantile
+    assert sum((count - 1000) ** 2 / 1000 for count in counts.values()) < 26.1
+
+
+@given(STEPS, st.integers(0, 9))
+def test_random_arms_are_awake(steps: list[tuple[str, str, float]], seed: int) -> None:
+    arms, plain = ReadyArms(), PlainArms()
+    for verb, arm, value in steps:
+        if verb == "put":
+            arms.put(arm, value)
+            plain.put(arm, value)
+        else:
+            arms.remove(arm)
+            plain.remove(arm)
+    for number in range(5):
+        picked = arms.random(Random(seed + number))
+        assert picked in plain.values if plain.values else picked is None
+
+
+def test_infinite_values_have_their_place_and_no_number_comes_last() -> None:
+    arms = ReadyArms()
+    arms.put("lost", nan)
+    assert arms.best() == "lost"
+    arms.put("low", -inf)
+    arms.put("high", inf)
+    arms.put("lost", nan)
+    order = []
+    while (best := arms.best()) is not None:
+        order.append(best)
+        arms.remove(best)
+    assert order == ["high", "lost", "low"]
+
+
+def test_nobody_is_awake() -> None:
+    arms = ReadyArms()
+    assert arms.best() is None
+    assert arms.random(Random(1)) is None
+    arms.remove("nobody")
+    assert len(arms) == 0

@@ -1,0 +1,180 @@
+"""Policies by name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from motherlode.model import Policy
+from motherlode.policies import DEFAULT_POLICY, POLICIES, nearest, policy_from
+from motherlode.policies.anthelion import FUNCTIONS, HostBandit
+from motherlode.policies.orders import OrderPolicy
+from motherlode.policies.registry import GUIDE, ORACLE, POLICY_TABLE
+from motherlode.sim.simulator import Simulation
+from tests.sim.fakes import everyone_linked
+
+from .fakes import links
+
+GUIDE_PAGE = Path(__file__).parents[2] / GUIDE
+
+
+@pytest.mark.parametrize("name", [*POLICIES, DEFAULT_POLICY])
+def test_every_name_that_is_told_gives_a_policy(name: str) -> None:
+    policy = policy_from(name, seed=1)
+    (rating,) = policy.rate(links("http://a.example/"), None)
+    policy.wake(rating.arm, rating.score, 1)
+    assert policy.pick() == rating.arm
+    policy.load(policy.dump())
+
+
+def test_breadth_and_depth_are_not_confused() -> None:
+    scores = {}
+    for name in ("bfs", "dfs"):
+        first, second = policy_from(name).rate(links("http://a.example/1", "http://a.example/2"), None)
+        scores[name] = first.score > second.score
+    assert scores == {"bfs": True, "dfs": False}
+
+
+def test_randomness_comes_from_the_seed() -> None:
+    urls = [f"http://a.example/{number}" for number in range(5)]
+    one, same, other = (
+        [rating.score for rating in policy_from("random", seed).rate(links(*urls), None)] for seed in (1, 1, 2)
+    )
+    assert one == same != other
+    assert len(set(one)) == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "exploration"),
+    [
+        ("bandit:success-rate", 0.1),
+        ("bandit:success-rate:0.25", 0.25),
+        ("bandit:success-rate:0.25:100", 0.25),
+        ("bandit:best-score", 0.0),
+        ("bandit:thompson:0.25:100", 0.25),
+    ],
+)
+def test_a_bandit_takes_its_numbers_from_its_name(name: str, exploration: float) -> None:
+    policy = policy_from(name)
+    assert isinstance(policy, HostBandit)
+    assert policy.exploration_now() == exploration
+    policy.wake("a", 0.0, 1)
+    for _ in range(100):
+        policy.pick()
+    assert policy.exploration_now() == (exploration / 2 if name.endswith(":100") else exploration)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_every_name_simulates_and_two_that_load_the_same_pick_the_same(name: str) -> None:
+    web = everyone_linked(hosts=6, pages=40)
+    policy = policy_from(name, seed=4)
+    result = Simulation(web, policy, scope=lambda url: "", seed=4).run(web.home_pages(), pages=150)
+    assert result.fetched > 100
+    one, other = policy_from(name, seed=9), policy_from(name, seed=9)
+    one.load(policy.dump())
+    other.load(one.dump())
+    new = [f"https://h{number % 8}.example/new/{number}" for number in range(30)]
+    assert urls_in_order(one, new) == urls_in_order(other, new)
+
+
+def urls_in_order(policy: Policy, urls: list[str]) -> list[str]:
+    """What a frontier would hand out if it held these alone, with every host always awake."""
+    queues: dict[str, list[tuple[float, str]]] = {}
+    for rating, url in zip(policy.rate(links(*urls), None), urls, strict=True):
+        queues.setdefault(rating.arm, []).append((-rating.score, url))
+    for arm, queue in queues.items():
+        queue.sort(key=lambda waiting: waiting[0])
+        policy.wake(arm, -queue[0][0], len(queue))
+    order = []
+    while (arm := policy.pick()) is not None:
+        order.append(queues[arm].pop(0)[1])
+        if queues[arm]:
+            policy.wake(arm, -queues[arm][0][0], len(queues[arm]))
+        else:
+            policy.rest(arm)
+    return order
+
+
+def test_the_table_says_what_each_policy_does() -> None:
+    assert all(line.about.endswith(".") and line.usage.startswith(word) for word, line in POLICY_TABLE.items())
+    assert all(name.split(":")[0] == word for word, line in POLICY_TABLE.items() for name in line.examples)
+    assert len(set(POLICIES)) == len(POLICIES)
+
+
+@pytest.mark.parametrize("features", ["url", "parent", "url+parent+sibling"])
+def test_features_are_chosen_by_name(features: str) -> None:
+    for word in ("nb-online", "ht-online"):
+        (rating,) = policy_from(f"{word}:{features}").rate(links("http://a.example/recipe"), None)
+        assert bool(rating.memo) is ("url" in features)
+
+
+def test_the_others_are_orders() -> None:
+    assert all(isinstance(policy_from(name), OrderPolicy) for name in ("bfs", "dfs", "random"))
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("bsf", "did you mean bfs?"),
+        ("randon", "did you mean random?"),
+        ("bandit:sucess-rate", "did you mean bandit:success-rate?"),
+        ("bandit:success-rate:0.1:10:7", "did you mean bandit:success-rate?"),
+        ("bandit", "unknown policy 'bandit': it should look like bandit:FUNCTION[:λ[:m]]"),
+        ("", "unknown policy ''"),
+        ("bfs:1", "it should look like bfs; see docs/policies.md"),
+        ("bandit:success-rate:much", "λ and m are numbers"),
+        ("bandit:success-rate:", "λ and m are numbers"),
+        ("bandit:success-rate:2", "λ is a probability"),
+        ("bandit:success-rate:0.1:0", "decay m"),
+        ("nb-online:host", "features are url, parent, sibling"),
+        ("nb-online:url:parent", "did you mean nb-online?"),
+        ("nb-static", "it should look like nb-static:K, where K is the number of pages to train on"),
+        ("ht-static:many", "K is the number of pages to train on, as in ht-static:1000"),
+        ("ht-static:0", "at least 1"),
+        ("bounded:deep", "depth and growth are whole numbers"),
+        ("bounded:300", "from 1 to 255"),
+        ("ldspider:2", "it should look like ldspider; see docs/policies.md"),
+    ],
+)
+def test_a_wrong_name_is_answered_with_what_would_be_right(name: str, hint: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(hint)) as error:
+        policy_from(name)
+    if "did you mean" in hint and name.partition(":")[0] not in POLICY_TABLE:
+        assert "known: bfs, dfs, random, " in str(error.value)
+        assert "in simulations also oracle" in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["bandit", "bandit:xyz", "bandit:success-rate:0.1:10:7"])
+def test_a_bandit_without_a_function_is_told_all_seven(name: str) -> None:
+    with pytest.raises(ValueError, match=GUIDE) as error:
+        policy_from(name)
+    assert len(FUNCTIONS) == 7
+    assert all(function in str(error.value) for function in FUNCTIONS)
+
+
+def test_the_oracle_is_known_and_for_simulations_only() -> None:
+    with pytest.raises(ValueError, match="for simulations only"):
+        policy_from(ORACLE)
+
+
+def test_the_guide_tells_of_every_policy_and_of_every_part_of_its_name() -> None:
+    guide = GUIDE_PAGE.read_text(encoding="utf-8")
+    for name in (*POLICIES, *POLICY_TABLE, *(line.usage for line in POLICY_TABLE.values()), *FUNCTIONS, ORACLE):
+        assert f"`{name}`" in guide, f"{name} is missing in {GUIDE}"
+    parts = {part for line in POLICY_TABLE.values() for part in re.findall(r"[A-Z]{2,}|λ|\bm\b|\bK\b", line.usage)}
+    assert parts > {"FUNCTION", "FEATURES", "SETS", "BITS", "SEED", "FOLDER", "DEPTH", "GROWTH", "λ", "m"}
+    assert all(f"`{part}`" in guide for part in parts)
+
+
+def test_the_guide_can_be_found_from_where_policies_are_named() -> None:
+    root = GUIDE_PAGE.parents[1]
+    assert f"]({GUIDE})" in (root / "README.md").read_text(encoding="utf-8")
+    assert all(
+        "](policies.md)" in (root / "docs" / page).read_text(encoding="utf-8") for page in ("crawl.md", "simulate.md")
+    )
+
+
+def test_nearest_says_nothing_where_nothing_is_near() -> None:
+    assert nearest("zzzzzz", POLICIES) == ""

@@ -1,0 +1,109 @@
+"""Rewards: their names, their range, and that the policies which take them learn from them."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from motherlode.model import FailureKind, Feedback, Parent, Rating, Syntax
+from motherlode.policies import POLICIES, Given, policy_from, reward_from, statement_hashes
+from tests.policies.fakes import facts, links
+
+PAGE = Given(relevant=True, counts={Syntax.JSON_LD: 30, Syntax.PAGE: 500}, size=50_000, requests=3)
+
+
+def test_the_target_alone_gives_one_or_nothing() -> None:
+    assert reward_from("target")(PAGE) == 1.0
+    assert reward_from("target")(judged(PAGE, relevant=False)) == 0.0
+
+
+def judged(page: Given, *, relevant: bool) -> Given:
+    return Given(relevant=relevant, counts=page.counts, size=page.size, requests=page.requests)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("statements", 30 / 50),
+        ("statements:10", 30 / 40),
+        ("per-request", 30 / 50 / 3),
+        ("target/request", 1 / 3),
+        ("target/byte", 2 / 3),
+        ("per-byte", 30 / 50 * 2 / 3),
+    ],
+)
+def test_graded_rewards(name: str, expected: float) -> None:
+    assert reward_from(name)(PAGE) == pytest.approx(expected)
+    assert reward_from(name)(judged(PAGE, relevant=False)) == 0.0
+
+
+def test_new_statements_count_once() -> None:
+    reward = reward_from("new-statements")
+    found = statement_hashes(facts(RDFA=20, PAGE=7))
+    assert len(found) == 20 * 8
+    page = Given(relevant=True, counts={Syntax.RDFA: 20}, hashes=found)
+    assert reward(page) == pytest.approx(0.5, abs=0.02)
+    assert reward(page) == 0.0
+
+
+def test_blank_nodes_are_alike_whatever_their_names() -> None:
+    one = statement_hashes(facts(RDFA=[("_:a", "<http://p>", '"x"', "")]))
+    other = statement_hashes(facts(RDFA=[("_:b7", "<http://p>", '"x"', "")]))
+    assert one == other
+
+
+@pytest.mark.parametrize("name", ["", "statement", "target:5", "statements:0", "statements/second", "new"])
+def test_a_wrong_name_is_met_with_the_right_ones(name: str) -> None:
+    with pytest.raises(ValueError, match="reward"):
+        reward_from(name)
+
+
+def feedback(rating: Rating, url: str, reward: float) -> Feedback:
+    return Feedback(
+        url=url,
+        host="a.example" if "a.example" in url else "b.example",
+        arm=rating.arm,
+        memo=rating.memo,
+        score=rating.score,
+        reward=reward,
+        relevant=True,
+    )
+
+
+@pytest.mark.parametrize("name", ["motherlode", "bandit:success-rate", "bandit:thompson", "nb-online", "pld", "ldcoc"])
+def test_a_policy_prefers_the_host_whose_finds_are_worth_more(name: str) -> None:
+    """Every page of both hosts is a find: only its worth tells them apart."""
+    policy = policy_from(name, seed=1)
+    homes = {"a.example": "http://a.example/", "b.example": "http://b.example/"}
+    for turn in range(30):
+        for host, home in homes.items():
+            url = f"{home}item/{turn}"
+            parent = Parent(url=home, host=host, depth=0, relevant=True, kind="html")
+            (rating,) = policy.rate(links(url), parent)
+            policy.learn(feedback(rating, url, 0.9 if host == "a.example" else 0.1))
+    picked = []
+    for _ in range(20):
+        for host, home in homes.items():
+            parent = Parent(url=home, host=host, depth=0, relevant=True, kind="html")
+            (rating,) = policy.rate(links(f"{home}item/last"), parent)
+            policy.wake(rating.arm, rating.score, 10)
+        arm = policy.pick()
+        assert arm is not None
+        picked.append(arm.startswith("a.example"))
+    assert sum(picked) > 16
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_no_policy_breaks_on_graded_rewards(name: str) -> None:
+    pytest.importorskip("sklearn")
+    policy = policy_from(name, seed=1)
+    for turn in range(120):
+        url = f"http://a.example/{turn}"
+        (rating,) = policy.rate(links(url), None)
+        sent = feedback(rating, url, reward=turn % 7 / 7)
+        if turn % 5 == 0:
+            sent = msgspec.structs.replace(sent, reward=0.0, relevant=False, failure=FailureKind.NOT_FOUND)
+        policy.learn(sent)
+    again = policy_from(name, seed=1)
+    again.load(policy.dump())
+    assert again.dump() == policy.dump()

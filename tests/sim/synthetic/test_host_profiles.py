@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from motherlode.model import DOCUMENT_SYNTAXES, ContentKind, Syntax
+from motherlode.sim.synthetic.entities import EMBEDDED
+from motherlode.sim.synthetic.entity_kinds import KINDS
+from motherlode.sim.synthetic.host_profiles import HABITS, Charset, Design, Family, Shape, Trap
+from motherlode.sim.synthetic.rdf_writer import WRITERS, Voice
+
+
+def test_names_are_unique_and_the_first_habit_is_a_hub() -> None:
+    assert len({habit.name for habit in HABITS}) == len(HABITS)
+    assert HABITS[0].hub
+    assert len(HABITS) <= 48
+
+
+def test_every_member_of_every_closed_set_is_somebodys_habit() -> None:
+    sections = [section for habit in HABITS for section in habit.sections]
+    assert {section.shape for section in sections} == set(Shape)
+    assert {section.voice for section in sections} == set(Voice)
+    assert {section.syntax for section in sections} - {None} == EMBEDDED
+    assert {kind for section in sections for kind in section.formats} == set(WRITERS)
+    assert {design for habit in HABITS for design in habit.designs} == set(Design)
+    assert {habit.trap for habit in HABITS} - {None} == set(Trap)
+    assert {habit.charset for habit in HABITS} == set(Charset)
+    assert {habit.family for habit in HABITS} == set(Family)
+    assert {name for habit in HABITS for name in habit.encodings} == {"", "gzip", "deflate"}
+
+
+def test_every_difficulty_is_somebodys_habit() -> None:
+    for name in ("seed", "hub", "featured", "every_page", "lies", "robots", "feed", "sitemap"):
+        assert any(getattr(habit, name) for habit in HABITS), name
+    for name in ("flawed_permille", "moved_permille", "flaky_permille", "slow_permille", "dead_permille"):
+        assert any(getattr(habit, name) for habit in HABITS), name
+
+
+def test_habits_ask_only_for_what_there_is() -> None:
+    for habit in HABITS:
+        for section in habit.sections:
+            if section.syntax is Syntax.MICROFORMATS:
+                assert all(KINDS[kind].microformat for kind in section.kinds), habit.name
+            assert bool(section.formats) == (section.shape is not Shape.PAGES), habit.name
+        kinds = [kind for section in habit.sections for kind in section.kinds]
+        assert len(kinds) == len(set(kinds)), f"two sections of {habit.name} could have the same path"
+        if habit.charset is not Charset.UTF8:
+            assert set(habit.designs) <= {Design.TABLES, Design.XHTML}, habit.name
+
+
+def test_the_documents_cover_the_syntaxes_of_rdf() -> None:
+    written = {kind for habit in HABITS for section in habit.sections for kind in section.formats}
+    assert {kind.value for kind in written} >= {syntax.value for syntax in DOCUMENT_SYNTAXES - {Syntax.N3}}
+    assert ContentKind.JSON_LD in written
+
+
+def test_every_habit_is_documented() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "synthetic-web.md").read_text()
+    assert not [habit.name for habit in HABITS if habit.name not in text]

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import gzip
+import zlib
+
+from motherlode.model import Link, LinkSource
+from motherlode.sim.synthetic.page_layout import LinkPosition
+from motherlode.sim.synthetic.page_model import PageModel, Role, ServedResponse
+
+
+def _anchor(url: str, text: str) -> Link:
+    return Link(url=url, source=LinkSource.ANCHOR, anchor=text)
+
+
+def test_links_are_unique_in_order_and_never_to_the_page_itself() -> None:
+    groups = (
+        (LinkPosition.NAVIGATION, (_anchor("http://a/1", "one"), _anchor("http://a/", "self"))),
+        (LinkPosition.FOOTER, (_anchor("http://a/1", "again"), _anchor("http://a/2", "two"))),
+    )
+    model = PageModel(url="http://a/", role=Role.HOME, groups=groups)
+    assert [(link.url, link.anchor) for link in model.links] == [("http://a/1", "one"), ("http://a/2", "two")]
+
+
+def test_an_anchor_says_more_than_a_link_element() -> None:
+    silent = Link(url="http://a/d", source=LinkSource.LINK_ELEMENT, rel="alternate")
+    groups = (
+        (LinkPosition.HEAD, (silent,)),
+        (LinkPosition.INLINE, (_anchor("http://a/d", "data"), _anchor("http://a/d", "again"))),
+    )
+    assert [link.anchor for link in PageModel(url="http://a/", role=Role.ITEM, groups=groups).links] == ["data"]
+
+
+def test_encodings_are_used_only_where_the_client_knows_them() -> None:
+    for encoding, undo in (("gzip", gzip.decompress), ("deflate", zlib.decompress)):
+        answer = ServedResponse(status=200, headers={"Content-Type": "text/html"}, body=b"abc" * 500, encoding=encoding)
+        headers, body = answer.encoded("gzip, deflate")
+        assert headers["Content-Encoding"] == encoding
+        assert headers["Content-Length"] == str(len(body))
+        assert undo(body) == answer.body
+        assert answer.encoded("br")[1] == answer.body
+        assert "Content-Encoding" not in answer.encoded("")[0]

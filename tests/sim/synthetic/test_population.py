@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import pytest
+
+from motherlode.sim.synthetic.host_profiles import HABITS, Family
+from motherlode.sim.synthetic.population import FAMILY_SHARES, Population
+
+
+def _population(pages: int, hosts: int | None = None) -> Population:
+    return Population(pages=pages, seed=5, hosts=hosts)
+
+
+@pytest.mark.parametrize("pages", [400, 1000, 5000, 123_456, 10_000_000])
+def test_sizes_add_up(pages: int) -> None:
+    population = _population(pages)
+    assert int(population.sizes.sum()) == pages
+    assert int(population.sizes.min()) >= 4
+
+
+def test_sizes_are_heavy_tailed_but_no_host_is_the_whole_web() -> None:
+    sizes = sorted(_population(1_000_000).sizes.tolist())
+    top = sum(sizes[-len(sizes) // 10 :]) / sum(sizes)
+    assert 0.4 < top < 0.8
+    assert sizes[-1] < 20_000
+
+
+def test_every_habit_occurs_and_families_have_their_shares() -> None:
+    population = _population(200_000)
+    assert set(population.habits.tolist()) == set(range(len(HABITS)))
+    for family, share in FAMILY_SHARES.items():
+        pages = sum(
+            int(population.sizes[host]) for host in range(population.count) if population.habit(host).family is family
+        )
+        assert abs(pages / 200_000 - share) < 0.03
+
+
+def test_names_lead_back_to_hosts() -> None:
+    population = _population(20_000)
+    names = list(population.names())
+    assert len(set(names)) == len(names)
+    assert [population.find(name) for name in names] == list(range(len(names)))
+    for wrong in ("", "x", "links-0", "links-.example", "nobody-3.example", "links-99999999999.example", "a-١.example"):
+        assert population.find(wrong) is None
+
+
+def test_every_host_is_introduced_by_an_earlier_one() -> None:
+    population = _population(100_000)
+    introduced = [child for host in range(population.count) for child in population.introduces(host)]
+    assert sorted(introduced) == list(range(1, population.count))
+    assert all(child > host for host in range(population.count) for child in population.introduces(host))
+
+
+def test_fame_is_uneven_and_stays_in_the_family() -> None:
+    population = _population(100_000)
+    drawn = [population.famous(n << 40, Family.RICH) for n in range(0, 1 << 24, 4096)]
+    assert all(population.habit(host).family is Family.RICH for host in drawn)
+    everyone = [population.famous(n << 40) for n in range(0, 1 << 24, 4096)]
+    counts = sorted((everyone.count(host) for host in set(everyone)), reverse=True)
+    assert sum(counts[: population.count // 10]) > 0.6 * len(everyone)
+
+
+@pytest.mark.parametrize(("pages", "hosts"), [(10, None), (100, 26), (100, 0), (0, None)])
+def test_too_small_a_web_is_refused(pages: int, hosts: int | None) -> None:
+    with pytest.raises(ValueError, match="pages or more"):
+        _population(pages, hosts)

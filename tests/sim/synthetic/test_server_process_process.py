@@ -1,0 +1,60 @@
+"""The synthetic web in a process of its own: there while the block runs, and gone with it."""
+
+from __future__ import annotations
+
+import json
+import socket
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from motherlode.sim.synthetic.server_process import ADDRESSES, WebServer
+
+PAGES, SEED = 200, 7
+
+
+def get(server: WebServer, url: str) -> bytes:
+    host, _, path = url.removeprefix("http://").partition("/")
+    address, port = server.hosts[host]
+    request = urllib.request.Request(f"http://{address}:{port}/{path}", headers={"Host": host})
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return bytes(answer.read())
+
+
+def listens(server: WebServer) -> bool:
+    address, port = next(iter(server.hosts.values()))
+    try:
+        socket.create_connection((address, port), timeout=30).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+def test_it_serves_the_web_it_names_while_the_block_runs_and_leaves_a_log(tmp_path: Path) -> None:
+    with WebServer(pages=PAGES, seed=SEED, log=tmp_path / "log") as server:
+        assert server.port > 0
+        assert server.host_count == len(server.hosts) > 1
+        (url, *_) = server.seeds
+        assert get(server, url) == server.web.answer(url, attempt=1).body
+        assert listens(server)
+    assert not listens(server)
+    asked = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert len(asked) == 1
+
+
+def test_it_ends_also_where_the_block_fails() -> None:
+    server = WebServer(pages=PAGES, seed=SEED)
+    with pytest.raises(KeyError), server:
+        raise KeyError
+    assert not listens(server)
+
+
+def test_a_port_that_is_taken_is_an_error_with_its_reason() -> None:
+    with socket.create_server((ADDRESSES[0], 0)) as taken:
+        port = taken.getsockname()[1]
+        with (
+            pytest.raises(OSError, match=r"could not be served: .*in use"),
+            WebServer(pages=PAGES, seed=SEED, port=port),
+        ):
+            pass

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+
+from motherlode.sim.synthetic.host_profiles import HABITS, Habit
+from motherlode.sim.synthetic.random_draws import mix
+from motherlode.sim.synthetic.site import Site, build_site
+
+
+def _site(habit: Habit, size: int, introduced: int = 0) -> Site:
+    return build_site(
+        host=3, name="a-3.example", title="A 3", habit=habit, seed=mix(1, size), size=size, introduced=range(introduced)
+    )
+
+
+@pytest.mark.parametrize("habit", HABITS, ids=lambda habit: habit.name)
+@pytest.mark.parametrize("size", [4, 5, 9, 10, 16, 37, 100, 999])
+def test_a_site_has_as_many_pages_as_it_should(habit: Habit, size: int) -> None:
+    urls = list(_site(habit, size).urls())
+    assert len(urls) == len(set(urls)) == size
+
+
+def test_introductions_fit_even_where_they_are_many() -> None:
+    site = _site(HABITS[0], 12, introduced=5000)
+    assert len(list(site.urls())) == 12
+    assert site.introduction_pages * site.introductions >= 5000
+
+
+@pytest.mark.parametrize("habit", HABITS, ids=lambda habit: habit.name)
+def test_addresses_lead_back_to_items(habit: Habit) -> None:
+    for part in _site(habit, 120).parts:
+        for item in range(part.items):
+            bits = part.bits(item)
+            url = part.item_url(item, bits)
+            assert part.find_item(url) == item
+            assert part.find_item(url + "0") is None
+            assert part.find_item(url.replace("a-3.example", "b-3.example")) is None
+            if part.has_data_files:
+                assert part.find_data(part.data_url(item)) == item
+                assert part.find_data(part.data_url(item) + "x") is None
+        assert part.find_item(part.pattern % ("no-such-slug", part.first + part.items)) is None
+
+
+def test_addresses_lead_back_to_lists() -> None:
+    part = _site(HABITS[1], 400).parts[0]
+    assert part.lists > 3
+    for page in range(1, part.lists + 1):
+        rest = part.list_url(page).removeprefix(f"{part.root}/{part.name}/")
+        assert part.find_list(rest) == page
+    for wrong in ("page/0", "page/1", "?page=1", f"page/{part.lists + 1}", "page/x", "page/2/3"):
+        assert part.find_list(wrong) is None

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+
+from motherlode.sim.synthetic import HABITS, SyntheticWeb, Trap
+from motherlode.sim.synthetic.special_urls import without_session
+
+
+def _start(web: SyntheticWeb, trap: Trap) -> str:
+    number = next(number for number, habit in enumerate(HABITS) if habit.trap is trap)
+    return web.home(web.hosts()[number])
+
+
+@pytest.mark.parametrize("trap", Trap)
+def test_a_trap_has_no_end_and_every_step_of_it_is_flagged(web: SyntheticWeb, trap: Trap) -> None:
+    """Who takes only links that lead out of the host's real pages is still finding new ones after 200 steps."""
+    host = _start(web, trap).split("/")[2]
+    real = list(web.urls(host))
+    seen = set(real)
+    waiting = list(real)
+    trapped = 0
+    while waiting and trapped < 200:
+        model = web.facts(waiting.pop())
+        assert model.status == 200
+        trapped += model.trap
+        new = [link.url for link in model.links if link.url.startswith(f"http://{host}/") and link.url not in seen]
+        seen.update(new)
+        waiting += [url for url in new if web.facts(url).trap]
+    assert trapped == 200
+
+
+def test_pages_of_the_host_itself_are_no_trap(web: SyntheticWeb) -> None:
+    for trap in Trap:
+        assert not any(web.facts(url).trap for url in web.urls(_start(web, trap).split("/")[2]))
+
+
+def test_a_session_changes_the_address_and_not_the_page(web: SyntheticWeb) -> None:
+    home = _start(web, Trap.SESSION)
+    item = next(url for url in web.urls(home.split("/")[2]) if web.facts(url).role.value == "item")
+    marked = [link.url for link in web.facts(item).links if "sid=" in link.url]
+    assert len(marked) == 1
+    clean, session = without_session(marked[0])
+    assert session
+    assert web.facts(marked[0]).heading == web.facts(clean).heading
+    assert web.facts(marked[0]).url == marked[0]
+
+
+@pytest.mark.parametrize("path", ["/calendar/2026-13", "/calendar/20261-01", "/calendar/2026-02-30", "/calendar/"])
+def test_what_is_no_month_is_not_there(web: SyntheticWeb, path: str) -> None:
+    assert web.facts(_start(web, Trap.CALENDAR).rstrip("/") + path).status == 404

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import tracemalloc
+from collections import deque
+
+import pytest
+
+from motherlode.model import DOCUMENT_SYNTAXES, Syntax
+from motherlode.sim.synthetic import HABITS, Family, Role, SyntheticWeb
+from motherlode.sim.synthetic.entities import EMBEDDED
+
+DIGEST = """
+import hashlib
+from motherlode.sim.synthetic import SyntheticWeb
+web, digest = SyntheticWeb(600, 9), hashlib.sha256()
+for host in web.hosts():
+    for url in web.urls(host):
+        answer = web.answer(url)
+        digest.update(repr((url, answer.status, dict(answer.headers))).encode() + answer.body)
+print(digest.hexdigest())
+"""
+
+
+def _digest(web: SyntheticWeb, *, backwards: bool = False) -> str:
+    urls = [url for host in web.hosts() for url in web.urls(host)]
+    answers = {url: web.answer(url) for url in (reversed(urls) if backwards else urls)}
+    digest = hashlib.sha256()
+    for url in urls:
+        digest.update(repr((url, answers[url].status, dict(answers[url].headers))).encode() + answers[url].body)
+    return digest.hexdigest()
+
+
+def test_the_same_seed_gives_the_same_bytes_in_any_order_and_any_process() -> None:
+    here = _digest(SyntheticWeb(600, 9))
+    assert here == _digest(SyntheticWeb(600, 9), backwards=True)
+    environment = {**os.environ, "PYTHONHASHSEED": "12345"}
+    there = subprocess.run([sys.executable, "-c", DIGEST], env=environment, capture_output=True, text=True, check=True)
+    assert there.stdout.strip() == here
+    assert _digest(SyntheticWeb(600, 10)) != here
+
+
+def test_the_demo_has_hosts_enough_and_each_habit_occurs(web: SyntheticWeb) -> None:
+    hosts = web.hosts()
+    assert len(hosts) >= 40
+    assert {web.habit(host).name for host in hosts} == {habit.name for habit in HABITS}
+    assert sum(sum(1 for _ in web.urls(host)) for host in hosts) == web.pages == 5000
+
+
+def test_hosts_behave_like_a_sequence(web: SyntheticWeb) -> None:
+    hosts = web.hosts()
+    assert hosts[0] == next(iter(hosts)) and hosts[-1] == hosts[len(hosts) - 1]
+    assert list(hosts[2:4]) == [hosts[2], hosts[3]]
+    assert hosts[3] in hosts and "nobody.example" not in hosts
+    with pytest.raises(IndexError):
+        hosts[len(hosts)]
+
+
+def _crawl(web: SyntheticWeb, budget: int) -> tuple[set[str], int]:
+    """Breadth-first, without traps, as far as the budget goes: known addresses and relevant pages."""
+    waiting = deque(web.seeds())
+    known = set(waiting)
+    relevant = 0
+    while waiting and budget:
+        model = web.facts(waiting.popleft(), attempt=1)
+        budget -= 1
+        relevant += model.relevant
+        if model.trap:
+            continue
+        for url in (model.location, *(link.url for link in model.links)):
+            if url and url not in known:
+                known.add(url)
+                waiting.append(url)
+    return known, relevant
+
+
+@pytest.mark.parametrize(("pages", "seed"), [(1000, 1), (5000, 1), (5000, 2), (20_000, 3)])
+def test_every_page_is_reachable_from_the_seeds(pages: int, seed: int) -> None:
+    web = SyntheticWeb(pages, seed)
+    known, _ = _crawl(web, 10 * pages)
+    pages_of_the_web = {url for host in web.hosts() for url in web.urls(host)}
+    assert not pages_of_the_web - known
+
+
+def test_a_crawl_of_the_demo_meets_everything_that_can_go_wrong(web: SyntheticWeb) -> None:
+    known, _ = _crawl(web, 50_000)
+    models = [web.facts(url) for url in known]
+    assert {model.status for model in models} == {0, 200, 301, 302, 303, 307, 308, 404, 503}
+    assert {model.role for model in models} == set(Role) - {Role.ROBOTS, Role.SITEMAP, Role.ASSET}
+    assert {syntax for model in models for syntax in model.counts} == EMBEDDED | DOCUMENT_SYNTAXES - {Syntax.N3}
+    assert any(model.stall for model in models) and any(model.disallowed for model in models)
+
+
+def test_seeds_are_few_and_none_of_them_is_rich(web: SyntheticWeb) -> None:
+    assert 5 <= len(web.seeds()) <= 10
+    families = [web.habit(url.split("/")[2]).family for url in web.seeds()]
+    assert Family.RICH not in families and families.count(Family.BARREN) > families.count(Family.MIXED)
+
+
+def test_most_pages_hold_nothing_and_breadth_first_finds_little() -> None:
+    rates = []
+    for seed in range(1, 7):
+        web = SyntheticWeb(5000, seed)
+        relevant = sum(web.facts(url, attempt=1).relevant for host in web.hosts() for url in web.urls(host))
+        assert 0.27 < relevant / 5000 < 0.42
+        rates.append(_crawl(web, 2000)[1] / 2000)
+    assert 0.15 < sum(rates) / len(rates) < 0.3
+
+
+def test_memory_grows_with_what_is_visited_and_not_with_what_exists() -> None:
+    tracemalloc.start()
+    try:
+        web = SyntheticWeb(10_000_000, 1)
+        built, _ = tracemalloc.get_traced_memory()
+        known, _ = _crawl(web, 2000)
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(web.hosts()) > 70_000
+    assert built < 30e6
+    assert used - built < 40e6 and len(known) > 5000
+
+
+def test_addresses_that_are_nowhere(web: SyntheticWeb) -> None:
+    for url in ("http://nobody.example/", "https://" + web.hosts()[0] + "/", "ftp://x/", "nonsense", ""):
+        assert web.facts(url).status == 0
+    with pytest.raises(ValueError, match="no host"):
+        web.answer("http://nobody.example/")
+    with pytest.raises(ValueError, match="no host"):
+        web.habit("nobody.example")
+    assert web.facts(f"http://{web.hosts()[0]}").status == 200

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from motherlode.sim.synthetic.entity_kinds import KINDS
+from motherlode.sim.synthetic.random_draws import mix
+from motherlode.sim.synthetic.word_lists import PARAGRAPHS, SENTENCES, TOPICS, date
+
+
+def test_sentences_are_many_and_plain() -> None:
+    assert len(set(SENTENCES)) == 256
+    assert all(text.isascii() for text in (*SENTENCES, *PARAGRAPHS))
+
+
+def test_title_and_slug_say_the_same() -> None:
+    for facts in KINDS.values():
+        for number in range(50):
+            bits = mix(1, number)
+            title, slug = facts.titles.both(bits)
+            assert (title, slug) == (facts.titles.title(bits), facts.titles.slug(bits))
+            assert title.lower().replace(" ", "-") == slug
+
+
+def test_words_in_filters_fit_into_addresses() -> None:
+    assert all(word.isalpha() and word.islower() for word in TOPICS)
+
+
+def test_dates_are_dates() -> None:
+    for number in range(200):
+        year, month, day = map(int, date(mix(2, number)).split("-"))
+        assert 2015 <= year <= 2026 and 1 <= month <= 12 and 1 <= day <= 28

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from multiprocessing import active_children
+
+import pytest
+
+from motherlode.model import Policy
+from motherlode.policies import Target, policy_from
+from motherlode.sim import runner as matrix
+from motherlode.sim.runner import Trial, TrialProgress, WebSpec, open_web, run_trial, run_trials
+from motherlode.sim.simulator import Timing
+
+
+def trials(*policies: str) -> list[Trial]:
+    seeds = tuple(open_web(WebSpec(web="synthetic:500")).home_pages())
+    return [Trial(policy=policy, seed=1, pages=60, seeds=seeds) for policy in policies]
+
+
+def test_side_by_side_is_the_same_as_one_after_the_other() -> None:
+    spec, wanted = WebSpec(web="synthetic:500"), trials("bfs", "random", "oracle")
+    alone = list(run_trials(spec, wanted, processes=1))
+    beside = list(run_trials(spec, wanted, processes=2))
+    assert [one.trial for one in beside] == wanted
+    assert [one.result.curve for one in beside] == [one.result.curve for one in alone]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_who_waits_is_told_how_far_each_trial_is(processes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matrix, "_LOOK_SECONDS", 0.01)
+    spec = WebSpec(web="synthetic:5000")
+    seeds = tuple(open_web(spec).home_pages())
+    wanted = [Trial(policy=name, seed=1, pages=3000, seeds=seeds) for name in ("bfs", "motherlode", "oracle")]
+    told: list[Sequence[TrialProgress]] = []
+    matrix._graphs.clear()
+    list(run_trials(spec, wanted, processes=processes, watch=told.append))
+    for number, trial in enumerate(wanted):
+        own = [standings[number] for standings in told]
+        asked = [one.asked for one in own]
+        assert own[0].trial == trial
+        assert asked == sorted(asked), "it only grows"
+        assert any(0 < one < 3000 for one in asked), "within a run"
+        assert max(asked) <= 3000
+    assert any(standings[2].seen > 0 and not standings[2].asked for standings in told), "the oracle looks first"
+    assert any(standings[0].has_ended and not standings[2].has_ended for standings in told)
+
+
+def test_who_stops_asking_ends_what_is_under_way() -> None:
+    spec = WebSpec(web="synthetic:20000")
+    seeds = tuple(open_web(spec).home_pages())
+    wanted = [Trial(policy="motherlode", seed=seed, pages=20_000, seeds=seeds) for seed in range(3)]
+
+    def interrupt(_: Sequence[TrialProgress]) -> None:
+        raise KeyboardInterrupt
+
+    before = set(active_children())
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        list(run_trials(spec, wanted, processes=2, watch=interrupt))
+    assert time.monotonic() - began < 10
+    assert set(active_children()) <= before
+
+
+def test_a_trial_that_fails_is_told_and_ends_the_others() -> None:
+    with pytest.raises(ValueError, match="unknown policy"):
+        list(run_trials(WebSpec(web="synthetic:500"), trials("bsf", "bfs"), processes=2))
+
+
+def test_the_oracle_leads() -> None:
+    spec = WebSpec(web="synthetic:500")
+    bfs, oracle = (run_trial(spec, trial).result.relevant for trial in trials("bfs", "oracle"))
+    assert oracle > bfs
+
+
+def test_our_policy_waits_for_good_hosts_where_hosts_must_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = WebSpec(web="synthetic:2000")
+    timing = Timing(in_flight=16, delay=1.0)
+    trial = Trial(policy="motherlode", seed=1, pages=240, seeds=tuple(open_web(spec).home_pages()), timing=timing)
+    waiting = run_trial(spec, trial).result.relevant
+    monkeypatch.setattr(matrix, "default_wait_threshold", lambda delay: 0.0)
+    assert waiting > 1.2 * run_trial(spec, trial).result.relevant
+
+
+def test_another_seed_is_another_synthetic_web() -> None:
+    webs = [open_web(WebSpec(web="synthetic:500", web_seed=seed)).home_pages() for seed in (1, 2)]
+    assert webs[0] != webs[1]
+
+
+@pytest.mark.parametrize("policy", ["bsf", ""])
+def test_an_unknown_policy_is_said(policy: str) -> None:
+    with pytest.raises(ValueError, match="unknown policy"):
+        run_trial(WebSpec(web="synthetic:500"), trials(policy)[0])
+
+
+def test_the_policy_of_a_trial_knows_what_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Target | None] = []
+
+    def watched(name: str, seed: int, *, target: Target | None = None) -> Policy:
+        told.append(target)
+        return policy_from(name, seed, target=target)
+
+    monkeypatch.setattr(matrix, "policy_from", watched)
+    (trial,) = trials("motherlode")
+    run_trial(WebSpec(web="synthetic:500", target="rdf"), trial)
+    assert [target.spec for target in told if target is not None] == ["rdf"]

@@ -1,0 +1,73 @@
+"""What every web that can be simulated keeps to: the synthetic one, a recorded one, and the one of the tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from motherlode.model import FailureKind
+from motherlode.policies import target_from
+from motherlode.sim.simulated_web import SimPage, SimulatedWeb
+from motherlode.sim.synthetic.adapter import SyntheticSimWeb
+from motherlode.sim.trace.recorder import record
+from motherlode.sim.trace.trace_web import TraceWeb
+from motherlode.www.urls import canonical, host_of
+from tests.sim.fakes import everyone_linked, recorded_graph
+
+
+@pytest.fixture(scope="module", params=["synthetic", "recorded", "table"])
+def web(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> SimulatedWeb:
+    if request.param == "synthetic":
+        return SyntheticSimWeb(pages=600, seed=3, target=target_from("any"))
+    if request.param == "table":
+        return everyone_linked(hosts=4, pages=10)
+    path: Path = tmp_path_factory.mktemp("web")
+    warc, _ = recorded_graph(path / "web.warc.gz", hosts=5, pages=8, seed=2)
+    record([warc], path / "trace", workers=1, progress=lambda done, of: None)
+    return TraceWeb(path / "trace", target_from("any"))
+
+
+def test_everything_is_there_once_and_is_what_a_request_gives(web: SimulatedWeb) -> None:
+    everything = list(web.everything())
+    assert len({page.url for page in everything}) == len(everything)
+    pages = sum(page.failure is None for page in everything)
+    assert pages <= web.page_count <= len(everything), "a page may be out of order at the first request"
+    for page in Random(1).sample(everything, min(40, len(everything))):
+        assert web.page(page.url) == page, "a request gives the same every time"
+
+
+def test_labels_are_those_of_the_pages(web: SimulatedWeb) -> None:
+    labels = dict(web.labels())
+    assert labels == {page.url: page.relevant for page in web.everything() if page.failure is None}
+    assert 0 < sum(labels.values()) < len(labels)
+
+
+def test_home_pages_are_pages_of_different_hosts(web: SimulatedWeb) -> None:
+    homes = web.home_pages()
+    assert len({host_of(url) for url in homes}) == len(homes) > 1
+    assert all(web.page(url).url == web.spelling(url) for url in homes)
+
+
+def test_a_spelling_is_its_own_spelling_and_links_are_spelled_as_pages_are(web: SimulatedWeb) -> None:
+    for page in web.everything():
+        assert web.spelling(page.url) == page.url == canonical(page.url)
+        for link in page.links:
+            assert web.page(link.url).url == web.spelling(link.url)
+
+
+def test_what_the_web_does_not_hold_is_a_failure_and_has_nothing(web: SimulatedWeb) -> None:
+    missing = web.page(f"{web.home_pages()[0]}there/is/no/such/page-31415")
+    assert missing.failure is FailureKind.NOT_FOUND
+    assert (missing.relevant, list(missing.links), missing.counts) == (False, [], {})
+
+
+def test_a_failure_is_never_relevant_and_a_redirect_leads_somewhere(web: SimulatedWeb) -> None:
+    for page in web.everything():
+        assert not (page.failure and page.relevant)
+        assert bool(page.location) == (page.failure is FailureKind.REDIRECT)
+
+
+def test_no_two_pages_share_their_counts() -> None:
+    assert SimPage(url="u").counts is not SimPage(url="v").counts

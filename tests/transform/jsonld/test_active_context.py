@@ -1,0 +1,77 @@
+"""IRI expansion in a context that is done."""
+
+from __future__ import annotations
+
+import pytest
+
+from motherlode.transform.jsonld.active_context import ActiveContext, TermDefinition
+
+
+def context() -> ActiveContext:
+    active = ActiveContext()
+    active.vocab = "http://v/"
+    active.terms = {
+        "term": TermDefinition(iri="http://t/"),
+        "ex": TermDefinition(iri="http://ex/", prefix=True),
+        "no": TermDefinition(iri="http://no/"),
+        "id": TermDefinition(iri="@id"),
+        "null": TermDefinition(iri=None),
+    }
+    return active
+
+
+@pytest.mark.parametrize(
+    ("value", "term", "reference"),
+    [
+        ("term", "http://t/", "term"),
+        ("other", "http://v/other", "other"),
+        ("ex:a", "http://ex/a", "http://ex/a"),
+        ("no:a", "no:a", "no:a"),
+        ("ex://a", "ex://a", "ex://a"),
+        ("_:b", "_:b", "_:b"),
+        (":a", "http://v/:a", ":a"),
+        ("#a:b", "http://v/#a:b", "#a:b"),
+        ("id", "@id", "@id"),
+        ("@type", "@type", "@type"),
+        ("@later", None, None),
+        ("@", "http://v/@", "@"),
+        ("null", None, "null"),
+        ("", "http://v/", ""),
+    ],
+)
+def test_iris_expand(value: str, term: str | None, reference: str | None) -> None:
+    active = context()
+    assert active.expand_term(value) == term
+    assert active.expand_reference(value) == reference
+
+
+def test_keys_know_what_to_do() -> None:
+    active = context()
+    assert active.key("term").iri == "http://t/"
+    assert active.key("null").iri is None
+    assert active.key("@type").keyword
+    active.vocab = None
+    assert active.key("unmapped").iri is None
+
+
+def test_memory_of_keys_is_bounded() -> None:
+    active = context()
+    for number in range(10_000):
+        active.key(f"key{number}")
+    active.key("k" * 1000)
+    assert len(active.known) < 5000
+    assert "k" * 1000 not in active.known
+
+
+def test_clones_are_apart() -> None:
+    active = context()
+    clone = active.clone()
+    clone.terms["new"] = TermDefinition(iri="http://new/")
+    assert active.term("new") is None
+    assert clone.serial != active.serial
+
+
+def test_protection_does_not_make_definitions_differ() -> None:
+    one = TermDefinition(iri="http://t/", protected=True, context={"a": "b"}, context_key=1)
+    assert one.same_as(TermDefinition(iri="http://t/", context={"a": "b"}, context_key=2))
+    assert not one.same_as(TermDefinition(iri="http://t/", context={"a": "c"}))

@@ -1,9 +1,0 @@
-from __future__ import annotations
-
-from motherlode.transform.jsonld import keywords
-
-
-def test_the_sets_are_keywords() -> None:
-    for group in (keywords.CONTEXT_ENTRIES, keywords.DEFINITION_ENTRIES, keywords.VALUE_ENTRIES, keywords.CONTAINERS):
-        assert group <= keywords.KEYWORDS
-    assert all(keywords.has_keyword_form(keyword) for keyword in keywords.KEYWORDS)

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import pytest
+
+from motherlode.model import Syntax
+from motherlode.transform.rdf_documents import ntriples as lines
+
+from .test_documents import found
+
+GOOD = b"<urn:a> <urn:p> <urn:o> .\n"
+
+
+@pytest.mark.parametrize("syntax", [Syntax.N_TRIPLES, Syntax.N_QUADS])
+@pytest.mark.parametrize(
+    ("bad", "column"),
+    [
+        (b'<urn:a> <urn:p> "open .\n', 17),
+        (b"<urn:a> <urn:p> <urn:o>\n", None),
+        (b"<urn:a> <urn:p> <open .\n", 17),
+        (b"gibberish\n", 1),
+        (b"<urn:a> <urn:p> .\n", 17),
+        (b"<urn:a> <urn:p> <relative/../x y> .\n", 17),
+        (b"\x00\x00\n", 1),
+    ],
+)
+def test_a_bad_line_costs_itself_alone(syntax: Syntax, bad: bytes, column: int | None) -> None:
+    statements, problems = found(GOOD + bad + GOOD * 2, syntax)
+    assert len(statements) == 3
+    assert [problem.line for problem in problems] == [2]
+    assert column is None or problems[0].column == column
+
+
+@pytest.mark.parametrize(("syntax", "graph"), [(Syntax.N_TRIPLES, ""), (Syntax.N_QUADS, "<urn:g>")])
+@pytest.mark.parametrize(
+    ("term", "kept"),
+    [("<http://example.org/50%>", "<http://example.org/50%25>"), ('"x"@toolonglanguage', '"x"')],
+)
+def test_a_term_that_can_be_kept_is_told_and_costs_no_statement(
+    syntax: Syntax, graph: str, term: str, kept: str
+) -> None:
+    wild = f"_:b <urn:p> {term} {graph} .\n".encode()
+    statements, problems = found(b"_:b <urn:p> <urn:o> .\n" + wild + GOOD, syntax)
+    assert [problem.line for problem in problems] == [2]
+    assert statements[1] == (statements[0][0], "<urn:p>", kept, graph)
+    assert len(statements) == 3
+
+
+def test_lines_may_end_as_they_like() -> None:
+    statements, problems = found(
+        b"<urn:a> <urn:p> 1 .\r\n\r\n" + GOOD.replace(b"\n", b"\r") + GOOD.strip(), Syntax.N_TRIPLES
+    )
+    assert len(statements) == 2
+    assert [problem.line for problem in problems] == [1]
+
+
+def test_blocks_are_cut_between_lines() -> None:
+    body = b"".join(b'<urn:a%d> <urn:p> "%s" .\n' % (number, b"x" * (number % 300)) for number in range(5000))
+    statements, problems = found(body, Syntax.N_TRIPLES)
+    assert len(statements) == 5000
+    assert not problems
+
+
+def test_a_long_line_is_read_and_one_that_is_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "_LONGEST", 1 << 20)
+    long = b'<urn:a> <urn:p> "' + b"x" * 500_000 + b'" .\n'
+    too_long = b'<urn:a> <urn:p> "' + b"x" * 2_000_000 + b'" .\n'
+    statements, problems = found(GOOD + long + too_long + GOOD, Syntax.N_TRIPLES)
+    assert [len(statement[2]) for statement in statements] == [7, 500_002, 7]
+    assert [(problem.line, "longer" in problem.message) for problem in problems] == [(3, True)]
+
+
+def test_line_numbers_hold_in_later_blocks() -> None:
+    _, problems = found(GOOD * 10_000 + b"bad\n" + GOOD, Syntax.N_TRIPLES)
+    assert [problem.line for problem in problems] == [10_001]

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from motherlode.model import Syntax
+from motherlode.transform.rdf_documents import source as module
+from motherlode.transform.rdf_documents.source import DEEPEST, Feed, Source
+
+
+def _source(body: bytes, charset: str = "utf-8") -> Source:
+    return Source(io.BytesIO(body), syntax=Syntax.TURTLE, charset=charset)
+
+
+def _all(source: Source) -> bytes:
+    feed = Feed(source)
+    pieces = []
+    while piece := feed.read(100):
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+@given(text=st.text(alphabet="ab\n\r\té😀", max_size=60), cut=st.integers(min_value=0, max_value=60))
+def test_a_place_is_told_as_an_editor_would_and_found_again(text: str, cut: int) -> None:
+    source = _source(text.encode())
+    source.get(0, 1000)
+    before = text[:cut]
+    lines = before.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if before.endswith("\r") and text[cut : cut + 1] == "\n":
+        return  # between the two halves of a line break
+    offset = len(before.encode())
+    assert source.place(offset) == (len(lines), len(lines[-1]) + 1)
+    assert source.offset_of(*source.place(offset)) == offset
+
+
+def test_places_may_be_asked_for_in_any_order() -> None:
+    source = _source(b"a\nbc\nd")
+    source.get(0, 10)
+    assert [source.place(offset) for offset in (5, 0, 3, 2, 5)] == [(3, 1), (1, 1), (2, 2), (2, 1), (3, 1)]
+
+
+def test_the_window_moves_on_and_places_stay_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "WINDOW", 1 << 17)
+    body = b"".join(b"line %06d\n" % number for number in range(100_000))
+    source = _source(body)
+    feed = Feed(source)
+    while feed.read(5000):
+        pass
+    assert source.start > 0
+    assert source.place(len(body) - 12) == (100_000, 1)
+    assert source.get(0, 5) == b"", "what the window has left behind is gone"
+    assert source.place(0) == source.place(source.start)
+
+
+@pytest.mark.parametrize(
+    ("charset", "raw"),
+    [
+        ("utf-8", b"\xef\xbb\xbfa\xc3\xa9"),
+        ("cp1252", b"a\xe9"),
+        ("utf-16", "aé".encode("utf-16")),
+        ("utf-8-sig", b"a\xc3\xa9"),
+    ],
+)
+def test_the_parser_gets_utf8(charset: str, raw: bytes) -> None:
+    source = _source(raw, charset)
+    assert _all(source) == "aé".encode()
+    assert not source.problems
+
+
+def test_characters_across_chunks_are_not_broken() -> None:
+    body = b"x" * (module.CHUNK - 1) + "é".encode() + b"y" * module.CHUNK
+    source = _source(body)
+    assert _all(source) == body
+    assert not source.problems
+
+
+def test_a_replacement_character_of_the_author_is_no_problem() -> None:
+    source = _source("a�b".encode())
+    assert _all(source) == "a�b".encode()
+    assert not source.problems
+
+
+def test_the_first_bad_byte_is_told() -> None:
+    source = _source(b"x" * module.CHUNK + b"\nab\xff\xff\xc3")
+    assert _all(source).endswith("ab���".encode())
+    assert [(p.line, p.column, p.mended) for p in source.problems] == [(2, 3, True)]
+
+
+def test_triple_terms_are_cut_where_they_nest_too_deep() -> None:
+    deep = _source(b"<<( " * (DEEPEST + 1) + b")>> " * (DEEPEST + 1))
+    assert _all(deep) == b"<<( " * DEEPEST
+    assert len(deep.problems) == 1
+    many = _source(b"<<( )>> " * 10_000)
+    assert len(_all(many)) == 80_000
+    assert not many.problems
+
+
+def test_labels_that_look_random_are_noticed() -> None:
+    label = b"a" * 32
+    for body, seen in ((b"_:" + label, True), (b'nodeID="' + label, True), (b"_:x", False), (label, False)):
+        source = _source(body)
+        _all(source)
+        assert source.has_generated_labels is seen
+
+
+def test_a_feed_has_a_header_a_start_and_an_end(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"0123456789")
+    with (tmp_path / "x").open("rb") as file:
+        feed = Feed(Source(file, syntax=Syntax.TURTLE), start=2, end=5, header=b"ab")
+        assert [feed.read(1), feed.read(9), feed.read(2), feed.read(9), feed.read(9)] == [b"a", b"b", b"23", b"4", b""]
+        assert feed.position == 5

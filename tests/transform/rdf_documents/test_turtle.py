@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import pytest
+
+from motherlode.model import Syntax
+from motherlode.transform.rdf_documents import source, turtle
+
+from .test_documents import found
+
+PREFIX = b"@prefix e: <urn:e:> .\n"
+
+
+def objects(body: bytes, syntax: Syntax = Syntax.TURTLE) -> tuple[list[str], list[tuple[int | None, int | None]]]:
+    statements, problems = found(PREFIX + body, syntax)
+    return [s[2].removeprefix("<urn:e:").removesuffix(">") for s in statements], [(p.line, p.column) for p in problems]
+
+
+@pytest.mark.parametrize(
+    ("bad", "place"),
+    [
+        (b"e:a e:p x:undeclared .\n", (3, 9)),
+        (b"e:a e:p $ .\n", (3, 9)),
+        (b"e:a e:p [ e:q 1 .\n", (3, 17)),
+        (b"e:a e:p ( 1 2 .\n", (3, 15)),
+        (b'e:a e:p "open .\n', (3, 9)),
+        (b'e:a e:p "bad \\q escape. " .\n', (3, 14)),
+        (b'e:a e:p """bad \\q.\ne:a e:p e:inside .\n""" .\n', (3, 16)),
+        (b"e:a e:p <open .\n", (3, 9)),
+        (b"e:a .\n", (3, 5)),
+        (b"@prefix x <urn:x:> .\n", None),
+    ],
+)
+@pytest.mark.parametrize("syntax", [Syntax.TURTLE, Syntax.TRIG])
+def test_reading_goes_on_after_a_bad_statement(bad: bytes, place: tuple[int, int] | None, syntax: Syntax) -> None:
+    kept, places = objects(b"e:a e:p e:before .\n" + bad + b"e:a e:p e:after .\ne:a e:p e:last .", syntax)
+    assert "inside" not in kept
+    assert [one for one in kept if not one.startswith(('"', "_:"))] == ["before", "after", "last"]
+    assert len(places) == 1
+    assert place is None or places == [place]
+
+
+def test_nothing_is_read_out_of_a_string_that_is_open() -> None:
+    kept, places = objects(b'e:a e:p e:before .\ne:a e:p """open .\ne:a e:p e:inside .\n')
+    assert kept == ["before"]
+    assert places == [(3, 9)]
+
+
+def test_statement_is_kept_but_for_iris_that_no_repair_helps() -> None:
+    statements, problems = found(
+        PREFIX + b"e:a e:p e:x, <http://[1>, [ e:q <http://[2>, [], e:y ] ; e:r e:z, <urn:%zz> .\ne:b e:p e:c .",
+        Syntax.TURTLE,
+    )
+    nodes = {term for statement in statements for term in statement if term.startswith("_:")}
+    assert len(nodes) == 2
+    assert [s[2] for s in statements if s[2] not in nodes] == [
+        "<urn:e:x>",
+        "<urn:e:y>",
+        "<urn:e:z>",
+        "<urn:%25zz>",
+        "<urn:e:c>",
+    ]
+    assert [(problem.line, problem.mended) for problem in problems] == [(2, False), (2, True), (2, False)]
+    assert "http://[2" in problems[0].message
+
+
+def test_prefix_and_base_with_bad_characters_are_repaired() -> None:
+    body = b"@base <http://b.example/a b/> . @prefix x: <urn:x y:> .\n<c> x:p x:o . <d> x:p x:o ."
+    statements, problems = found(body, Syntax.TURTLE)
+    assert [s[:3] for s in statements] == [
+        (f"<http://b.example/a%20b/{name}>", "<urn:x%20y:p>", "<urn:x%20y:o>") for name in "cd"
+    ]
+    assert problems
+    assert all(problem.mended for problem in problems)
+
+
+def test_document_full_of_repaired_iris_is_not_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turtle, "_HOPELESS", 20)
+    body = b"".join(b"<urn:%d> <urn:p> <urn:{o}> .\n" % number for number in range(200))
+    statements, problems = found(body, Syntax.TURTLE)
+    assert len(statements) == 200
+    assert [(problem.line, problem.mended) for problem in problems] == [(1, True)]
+
+
+def test_nodes_of_a_statement_are_the_same_before_and_after_its_bad_part() -> None:
+    statements, _ = found(PREFIX + b"[] e:p [ e:q 1 ; e:q <http://[> ; e:q 2 ] ; e:r 3 .", Syntax.TURTLE)
+    subjects = [statement[0] for statement in statements]
+    assert subjects[0] == subjects[1] != subjects[2] == subjects[3]
+    assert statements[2][2] == subjects[0]
+
+
+def test_prefixes_and_base_hold_after_an_error() -> None:
+    body = (
+        b"@base <http://b.example/> . @prefix x: <urn:x\\u0020y> . <a> e:p ?? .\n"
+        b"<b> e:p <c> . @prefix e: <urn:f:> . ?? .\n<b> e:p 1 ."
+    )
+    statements, problems = found(PREFIX + body, Syntax.TURTLE)
+    assert [s[:2] for s in statements] == [("<http://b.example/b>", "<urn:e:p>"), ("<http://b.example/b>", "<urn:f:p>")]
+    assert [problem.line for problem in problems] == [2, 2, 3]
+
+
+def test_graphs_hold_after_an_error() -> None:
+    body = (
+        b"e:g # { not yet\n { e:a e:p ?? . e:a e:p e:one .\n e:a e:p e:two } e:a e:p e:none .\n"
+        b"GRAPH <http://[h> { e:a e:p e:lost . e:a e:p e:lost }\n"
+        b"{ e:a e:p ??; e:q e:lost . e:a e:p e:default }\n"
+        b"GRAPH e:i { e:a e:p e:three . ?? } e:j { e:a e:p e:four }"
+    )
+    statements, problems = found(PREFIX + body, Syntax.TRIG)
+    assert [(s[2], s[3]) for s in statements] == [
+        ("<urn:e:one>", "<urn:e:g>"),
+        ("<urn:e:two>", "<urn:e:g>"),
+        ("<urn:e:none>", ""),
+        ("<urn:e:default>", ""),
+        ("<urn:e:three>", "<urn:e:i>"),
+        ("<urn:e:four>", "<urn:e:j>"),
+    ]
+    assert problems[0].line == 3
+
+
+def test_a_document_of_nothing_but_errors_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turtle, "_HOPELESS", 20)
+    _, problems = found(b"?? .\n" * 1000, Syntax.TURTLE)
+    assert len(problems) == 21
+    assert "left out" in problems[-1].message
+
+
+def test_an_error_far_from_any_known_place_costs_its_statement(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "WINDOW", 1 << 17)
+    far = PREFIX + b"e:a e:p e:b .\n" * 50_000
+    statements, problems = found(far + b"e:a e:p ?? .\n" + b"e:a e:p e:b .\n" * 3, Syntax.TURTLE)
+    assert len(statements) == 50_003
+    assert [problem.line for problem in problems] == [50_002]
+
+
+def test_where_that_may_be_inside_of_a_string_or_a_graph_the_reading_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "WINDOW", 1 << 17)
+    far = PREFIX + b"e:a e:p e:b .\n" * 50_000
+    for bad, syntax in ((b'e:a e:p """\\q .\n""" .', Syntax.TURTLE), (b"?? .", Syntax.TRIG)):
+        statements, problems = found(far + bad + b"e:a e:p e:b .\n" * 3, syntax)
+        assert len(statements) == 50_000
+        assert [problem.line for problem in problems] == [50_002, 50_002]
+        assert "left out" in problems[1].message

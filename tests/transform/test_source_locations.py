@@ -1,0 +1,50 @@
+"""Problems know where in the page their cause stands."""
+
+from __future__ import annotations
+
+import pytest
+
+from motherlode.model import Syntax
+from motherlode.transform.source_locations import located
+from tests.transform.microdata.pages import microdata
+from tests.transform.microformats.pages import extracted
+from tests.transform.rdfa.pages import rdfa
+from tests.www.pages import document
+
+
+@pytest.mark.parametrize(
+    ("markup", "reference", "place"),
+    [
+        ("<p>Thing\n<b itemtype=Thing>", "Thing", (2, 13)),
+        ("<a\n href='//[bad?a=1&amp;b=2'>", "http://[bad?a=1&b=2", (2, 8)),
+        ('<a href="http://[a b">', "http://[a%20b", (1, 10)),
+        ("text http://[bad", "http://[bad", (1, 6)),
+        ("<a href=x>", "http://[bad", (None, None)),
+        ("<a href=x>", "", (None, None)),
+    ],
+)
+def test_a_reference_is_found_as_it_is_written(markup: str, reference: str, place: tuple[int, int]) -> None:
+    (found,) = located(document(markup), Syntax.RDFA, [("message", reference)])
+    assert (found.message, found.line, found.column) == ("message", *place)
+
+
+def test_only_the_first_problems_are_looked_for() -> None:
+    found = located(document("<a href=x>"), Syntax.RDFA, [(str(number), "x") for number in range(50)])
+    assert len(found) == 50
+    assert found[0].line == 1
+    assert found[-1].line is None
+
+
+BAD = "http://[bad"
+
+
+def test_every_reader_of_a_page_tells_the_place() -> None:
+    in_rdfa = rdfa(f"<p>\n<a rel=dc:source href='{BAD}'>x</a>").problems
+    in_microdata = microdata(f"<p itemscope>\n<a itemprop=url href='{BAD}'>x</a></p>").problems
+    in_microformats = extracted(f"<p class=h-card>\n<a class=u-url href='{BAD}'>x</a></p>").problems
+    assert [(it.line, it.column) for it in (*in_rdfa, *in_microdata, *in_microformats)] == [(2, 24), (2, 23), (2, 22)]
+
+
+def test_a_type_that_is_no_iri_is_told() -> None:
+    (found,) = microdata("<p itemscope itemtype='//example.org/Thing'><b itemprop=name>x</b></p>").problems
+    assert (found.message, found.line, found.column) == ("not a valid IRI: <//example.org/Thing>", 1, 24)

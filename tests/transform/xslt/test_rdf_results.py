@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pyoxigraph as ox
+
+from motherlode.model import Syntax
+from motherlode.transform.bnodes import BlankNames
+from motherlode.transform.xslt.rdf_results import Result, read_rdf
+
+URL = "http://example.org/"
+
+
+def read(body: str, rdf_format: ox.RdfFormat = ox.RdfFormat.TURTLE, most: int = 100) -> Result:
+    names = BlankNames(URL, Syntax.OTHER)
+    return read_rdf(body.encode(), rdf_format, base=URL, names=names, syntax=Syntax.OTHER, most=most)
+
+
+def test_terms_are_spelled_as_everywhere() -> None:
+    found = read('<a> <b> "x\\ty"@EN-us, 1, _:c . _:c <d> "e"^^<f> .')
+    objects = [o for _, _, o, _ in found.statements]
+    assert objects[0] == '"x\ty"@en-us'
+    assert objects[1] == '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    assert objects[2] == found.statements[3][0] == BlankNames(URL, Syntax.OTHER).named("c")
+    assert objects[3] == f'"e"^^<{URL}f>'
+
+
+def test_named_graphs_are_kept() -> None:
+    found = read("<g> { <a> <b> <c> } <a> <b> <d> .", ox.RdfFormat.TRIG)
+    assert {graph for *_, graph in found.statements} == {"", f"<{URL}g>"}
+
+
+def test_an_error_keeps_what_came_before_it() -> None:
+    found = read("<a> <b> <c> .\n<a> <b> oops")
+    assert len(found.statements) == 1
+    assert [problem.line for problem in found.problems] == [2]
+
+
+def test_an_invalid_iri_costs_its_own_statement() -> None:
+    found = read("<a> <b> <http://[b/>, <http://a/\\u0020b>, <c> .")
+    assert [o for _, _, o, _ in found.statements] == ["<http://a/%20b>", f"<{URL}c>"]
+    assert [problem.mended for problem in found.problems] == [False, True]
+
+
+def test_statements_are_distinct_and_limited() -> None:
+    found = read("".join(f"<a> <b> <c{n % 5}> ." for n in range(100)), most=3)
+    assert len(found.statements) == 3
+    assert found.problems[0].message == "statements after the first 3 were left out"

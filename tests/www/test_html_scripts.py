@@ -1,0 +1,52 @@
+"""Scripts that hold data, in HTML and in XHTML."""
+
+from __future__ import annotations
+
+import pytest
+
+from motherlode.model import ContentKind
+from motherlode.www.html_scripts import find_scripts
+from tests.www.pages import document
+
+
+def contents(body: str, kind: ContentKind) -> list[str]:
+    return [script.content for script in find_scripts(document(body, kind=kind), lambda written: written == "t/t")]
+
+
+def xhtml(content: str, rest: str = "") -> str:
+    return (
+        f'<html xmlns="http://www.w3.org/1999/xhtml"><head><script type="js">&amp;</script><script type="t/t">{content}'
+        f"</script></head><body>{rest}</body></html>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "in_xml", "in_html"),
+    [
+        ("a &amp; b", "a & b", "a &amp; b"),
+        ("&lt;b&gt; &#233; &#xe9; &eacute;", "<b> é é é", "&lt;b&gt; &#233; &#xe9; &eacute;"),
+        ("a &amp; <![CDATA[b &amp; &nbsp; <i>]]>", "a & b &amp; &nbsp; <i>", "a &amp; <![CDATA[b &amp; &nbsp; <i>]]>"),
+        ("//<![CDATA[\n&\n//]]>", "//<![CDATA[\n&\n//]]>", "//<![CDATA[\n&\n//]]>"),
+        ("<!-- a &amp; b -->", " a &amp; b ", "<!-- a &amp; b -->"),
+        ("plain", "plain", "plain"),
+        ("<b>a &amp; b</b>", "<b>a &amp; b</b>", "<b>a &amp; b</b>"),
+    ],
+)
+def test_script_content_is_xml_in_xhtml_and_raw_text_in_html(written: str, in_xml: str, in_html: str) -> None:
+    assert contents(xhtml(written), ContentKind.XHTML) == [in_xml]
+    assert contents(xhtml(written), ContentKind.HTML) == [in_html]
+
+
+def test_end_tag_in_a_cdata_section_ends_no_script_of_xhtml() -> None:
+    assert contents(xhtml("<![CDATA[a </script> b]]>"), ContentKind.XHTML) == ["a </script> b"]
+
+
+def test_xhtml_that_is_not_well_formed_is_read_as_html() -> None:
+    assert contents(xhtml("a &amp; b", rest="<p>"), ContentKind.XHTML) == ["a &amp; b"]
+
+
+def test_script_keeps_its_type_and_identifier() -> None:
+    body = '<html xmlns="http://www.w3.org/1999/xhtml"><body><script id="i" type="t/t">&amp;</script></body></html>'
+    for kind in (ContentKind.HTML, ContentKind.XHTML):
+        (script,) = find_scripts(document(body, kind=kind), lambda _: True)
+        assert (script.media_type, script.identifier) == ("t/t", "i")

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from motherlode.model import DOCUMENT_SYNTAXES, ContentKind, Syntax
+from motherlode.www.media_types import ACCEPT, MEDIA, by_extension, by_magic, by_media_type, by_root, extension_of
+
+
+def test_the_table_covers_every_kind() -> None:
+    assert set(MEDIA) == set(ContentKind)
+    assert all(row.kind is kind for kind, row in MEDIA.items())
+
+
+@pytest.mark.parametrize("fact", ["media_types", "extensions", "magic", "roots"])
+def test_no_fact_belongs_to_two_kinds(fact: str) -> None:
+    values = [value for row in MEDIA.values() for value in getattr(row, fact)]
+    assert len(values) == len(set(values))
+
+
+def test_every_syntax_of_documents_has_one_kind() -> None:
+    syntaxes = [row.syntax for row in MEDIA.values() if row.syntax is not None]
+    assert sorted(s.value for s in syntaxes) == sorted(s.value for s in DOCUMENT_SYNTAXES | {Syntax.JSON_LD})
+
+
+def test_facts_are_written_in_the_form_that_is_looked_up() -> None:
+    for row in MEDIA.values():
+        assert all(re.fullmatch(r"[a-z]+/[a-z0-9.+\-]+", media_type) for media_type in row.media_types)
+        assert all(extension == extension.lower() and "." not in extension for extension in row.extensions)
+        assert all(marker == marker.lower() for marker in row.markers)
+
+
+def test_accept_asks_for_rdf_first_and_takes_anything() -> None:
+    qualities = {}
+    for part in ACCEPT.split(", "):
+        media_type, _, quality = part.partition(";q=")
+        qualities[media_type] = float(quality or 1)
+    html = qualities["text/html"]
+    for row in MEDIA.values():
+        if row.is_rdf:
+            assert qualities[row.media_types[0]] > html
+    assert html > qualities["application/xml"] > qualities["*/*"] > 0
+
+
+@pytest.mark.parametrize(
+    ("content_type", "kind"),
+    [
+        ("text/turtle;charset=UTF-8", ContentKind.TURTLE),
+        ("APPLICATION/X-TURTLE", ContentKind.TURTLE),
+        ("text/rdf+n3", ContentKind.N3),
+        ("application/vnd.geo+json", ContentKind.JSON),
+        ("application/rdf+json", ContentKind.JSON),
+        ("application/mathml+xml", ContentKind.XML),
+        ("image/png", ContentKind.BINARY),
+        ("image/svg+xml", ContentKind.SVG),
+        ("application/vnd.ms-excel", ContentKind.BINARY),
+        ("text/html, text/html", ContentKind.HTML),
+        ("nonsense", None),
+        ("", None),
+    ],
+)
+def test_media_types(content_type: str, kind: ContentKind | None) -> None:
+    assert by_media_type(content_type) is kind
+
+
+@pytest.mark.parametrize(
+    ("url", "extension"),
+    [
+        ("http://example.org/data.ttl", "ttl"),
+        ("http://example.org/DATA.TTL?format=x.html", "ttl"),
+        ("http://example.org/a.b/c", ""),
+        ("http://example.org", ""),
+        ("http://example.org/.htaccess", ""),
+        ("http://example.org/v1.2.3456789012", ""),
+        ("data.nt.gz", "gz"),
+    ],
+)
+def test_extension_of(url: str, extension: str) -> None:
+    assert extension_of(url) == extension
+
+
+def test_by_extension() -> None:
+    assert by_extension("http://example.org/onto.owl") is ContentKind.RDF_XML
+    assert by_extension("http://example.org/onto.xyz") is None
+
+
+def test_by_magic_looks_at_the_right_offset() -> None:
+    assert by_magic(b"x" * 257 + b"ustar") is ContentKind.TAR
+    assert by_magic(b"ustar") is None
+    assert by_magic(b"BZh91AY&SY") is ContentKind.BZIP2
+    assert by_magic(b"BZhello 1AY&SY") is None
+
+
+def test_by_root_needs_the_namespace_where_one_is_known() -> None:
+    assert by_root("http://www.w3.org/2005/Atom", "feed") is ContentKind.ATOM
+    assert by_root("", "feed") is None
+    assert by_root("", "rss") is ContentKind.RSS
+    assert by_root("http://backend.userland.com/rss2", "rss") is ContentKind.RSS
+    assert by_root("", "RDF") is None
