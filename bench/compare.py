@@ -10,9 +10,12 @@ sources. The jobs use the command line alone, because modules have other names i
 - crawl: `crawl --web` of a generated WARC file: fetching from an archive, parsing, store, words, frontier and policy;
 - extract: `record` of generated pages in all syntaxes (detection, extraction and links of every page), then `extract`
   of one large page;
-- frontier: `simulate synthetic:N --policy bfs`: adding and leasing URLs, with next to no cost of the policy;
-- select: the same with `--policy motherlode`: rating links and picking arms. N is above 200,000 in both, because
-  `simulate` adds runs of other policies for smaller webs. Both contain the cost of the synthetic pages.
+- frontier: `crawl --web --policy bfs --index later` of lists of links to pages that are not there: many URLs are
+  added to the frontier on disk and many are leased, each with a 404 at once; then `simulate synthetic:N --policy bfs`;
+- select: `simulate synthetic:N --policy motherlode`: rating links and picking arms. N is above 200,000, because
+  `simulate` adds runs of other policies for smaller webs.
+
+Each job contains more than its name says: start-up, generated pages, and parsing of the lists.
 
 The runs of OLD and NEW alternate, and the one that goes first changes with every pair. A run is pinned to one core by
 taskset. Its CPU time is user and system time of all its processes. One run of each revision comes first and does not
@@ -223,6 +226,19 @@ def write_web(path: Path, pages: int) -> None:
             file.write(warc_record(page_url(number), "text/html; charset=utf-8", body))
 
 
+def write_lists(path: Path, lists: int, links: int) -> None:
+    """Write pages that link to each other and to so many pages each that the web does not hold."""
+    with path.open("wb") as file:
+        for number in range(lists):
+            further = f'<a href="{page_url(number + 1)}">next</a>'
+            missing = "".join(
+                f'<li><a href="http://host{n % HOSTS}.example/missing/{number}/{n}">{n}</a>' for n in range(links)
+            )
+            file.write(
+                warc_record(page_url(number), "text/html", f"<title>{number}</title>{further}<ul>{missing}</ul>")
+            )
+
+
 def plain_page(number: int, draw: random.Random, pages: int) -> str:
     links = "".join(f'<li><a href="{url}">{draw.choice(WORDS)}</a></li>' for url in page_links(number, draw, pages))
     text = "".join(f"<p>{' '.join(draw.choices(WORDS, k=40))}</p>" for _ in range(20))
@@ -299,18 +315,21 @@ def write_documents(path: Path, sets: int) -> None:
 def make_jobs(folder: Path, scale: float) -> dict[str, Command]:
     """Write the input of all jobs; return their commands."""
     folder.mkdir()
-    web, corpus, page = folder / "web.warc.gz", folder / "documents.warc.gz", folder / "page.html"
+    web, lists, corpus, page = (folder / name for name in ("web.warc.gz", "l.warc.gz", "d.warc.gz", "page.html"))
     pages = max(60, int(1500 * scale))
     write_web(web, pages)
+    write_lists(lists, max(5, int(40 * scale)), 1500)
     write_documents(corpus, max(1, int(50 * scale)))
     page.write_text(html_page(1, random.Random(3), max(10, int(1000 * scale)), pages), encoding="utf-8")
     crawl = ["crawl", page_url(0), "--web", str(web), "--pages", str(pages), "--quiet", "-o"]
     simulate = ["simulate", "synthetic:300000", "--pages", str(max(100, int(20_000 * scale))), "--json", "--policy"]
+    seeds = [page_url(number) for number in range(max(5, int(40 * scale)))]
+    add = ["crawl", *seeds, "--web", str(lists), "--pages", str(max(100, int(4000 * scale))), "--policy", "bfs"]
     extract = ["extract", str(page), "--base", "http://a.example/page.html"]
     return {
         "crawl": lambda out: [[*crawl, str(out)]],
         "extract": lambda out: [["record", str(corpus), "-o", str(out)], extract],
-        "frontier": lambda out: [[*simulate, "bfs"]],
+        "frontier": lambda out: [[*add, "--index", "later", "--quiet", "-o", str(out)], [*simulate, "bfs"]],
         "select": lambda out: [[*simulate, "motherlode"]],
     }
 
