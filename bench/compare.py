@@ -218,7 +218,7 @@ def page_url(number: int) -> str:
 
 
 def write_web(path: Path, pages: int) -> None:
-    """Write a web of so many pages, every third of them with structured data."""
+    """Write a web with this number of pages, a third of them with structured data."""
     draw = random.Random(1)
     with path.open("wb") as file:
         for number in range(pages):
@@ -227,7 +227,7 @@ def write_web(path: Path, pages: int) -> None:
 
 
 def write_lists(path: Path, lists: int, links: int) -> None:
-    """Write pages that link to each other and to so many pages each that the web does not hold."""
+    """Write lists. Each has this number of links to pages that are not in the web."""
     with path.open("wb") as file:
         for number in range(lists):
             further = f'<a href="{page_url(number + 1)}">next</a>'
@@ -302,7 +302,7 @@ def documents(number: int, draw: random.Random, items: int) -> dict[str, str]:
 
 
 def write_documents(path: Path, sets: int) -> None:
-    """Write so many documents of each kind, and twenty times as many HTML pages."""
+    """Write this number of documents of each kind, and twenty times as many HTML pages."""
     draw = random.Random(2)
     with path.open("wb") as file:
         for number in range(sets * 20):

@@ -1,9 +1,9 @@
 """Everything that users type or read from programs at commit c4f3213, before the redesign, still works.
 
 `inventory.json` lists commands, flags, job-file keys, names of policies, targets and rewards, JSON keys, paths of
-`serve` and environment variables. It was generated from the code of that commit and is not edited. Names that changed
-since stand in `RENAMED`: the old name must give an error that names the new one. JSON keys and paths cannot give an
-error, so they have no such table. Of the environment variables, those that Ray reads (RAY_…) are listed and not tested.
+`serve` and environment variables. It was generated from the code of that commit and is not edited. `RENAMED` lists the
+names that have changed: the old name must give an error that names the new one. JSON keys and paths cannot give an
+error, so they have no such table. The environment variables of Ray (RAY_…) are listed and not tested.
 
 The tests use the command line alone, in this process if nothing is fetched. Data: tests/data/folder_v0.tar.gz.
 """
@@ -46,7 +46,7 @@ RENAMED: dict[str, dict[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a command printed, and its exit code."""
+    """Output and exit code of a command."""
 
     code: int
     out: str
@@ -84,7 +84,7 @@ def run_apart(*arguments: str, expect: int = 0) -> Result:
 
 @pytest.fixture(scope="module")
 def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Paths by the names that stand in braces in the inventory."""
+    """Paths by their names in the inventory, where they are in braces."""
     folder = tmp_path_factory.mktemp("inventory")
     with tarfile.open(FOLDERS) as tar:
         tar.extractall(folder, filter="data")
