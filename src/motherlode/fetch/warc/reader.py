@@ -19,9 +19,9 @@ from typing import BinaryIO, cast
 import zstandard
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
+from motherlode.fetch.http.decoding import UNPACK_ERRORS
 from motherlode.fetch.http.parser import joined
 from motherlode.fetch.http.response import (
-    UNPACK_ERRORS,
     codings_of,
     decoder_for,
     failure_from_status,
