@@ -35,7 +35,7 @@ from motherlode.cluster.outbox import pack, page_links
 from motherlode.cluster.ray_runtime import running_ray
 from motherlode.crawler import CrawlFolder, Job, read_stats
 from motherlode.fetch.warc.writer import WarcFile
-from motherlode.model import Feedback, Link, LinkSource, Parent, Rating
+from motherlode.model import Link, LinkSource, Outcome, Parent, Rating
 from motherlode.policies import policy_from
 from motherlode.sim.synthetic.synthetic_web import SyntheticWeb
 from motherlode.www.urls import host_of
@@ -241,13 +241,13 @@ def merges() -> list[tuple[str, float, float, float]]:
     return rows
 
 
-def _feedback(link: Link, rating: Rating, *, relevant: bool) -> Feedback:
+def _feedback(link: Link, rating: Rating, *, relevant: bool) -> Outcome:
     host = host_of(link.url)
-    return Feedback(
+    return Outcome(
         url=link.url,
         host=host,
         arm=rating.arm,
-        memo=rating.memo,
+        policy_state=rating.policy_state,
         score=rating.score,
         reward=float(relevant),
         relevant=relevant,

@@ -226,21 +226,21 @@ async def _fetch_all(urls: list[str]) -> None:
 
 def _frontier(links: list[list[Link]], path: Path) -> None:
     policy = policy_from("bfs")
-    ledger = LmdbStorage(path)
+    storage = LmdbStorage(path)
     frontier = Frontier(
-        ledger=ledger, policy=policy, scope=lambda url: "", read_rules=None, politeness=Politeness(delay=0.0)
+        storage=storage, policy=policy, scope=lambda url: "", read_rules=None, politeness=Politeness(delay=0.0)
     )
-    frontier.offer([Link(url="http://seed.example/", source=LinkSource.SEED)], parent=None, entry=None)
+    frontier.add_links([Link(url="http://seed.example/", source=LinkSource.SEED)], parent=None, entry=None)
     for number, found in enumerate(links):
-        frontier.offer(found, parent=None, entry=None)
-        ticket = frontier.next(float(number))
-        if ticket is not None:
-            frontier.answered(ticket, float(number))
-            frontier.done(ticket)
+        frontier.add_links(found, parent=None, entry=None)
+        lease = frontier.next(float(number))
+        if lease is not None:
+            frontier.response_received(lease, float(number))
+            frontier.done(lease)
         if number % 500 == 0:
             frontier.commit()
     frontier.commit()
-    ledger.close()
+    storage.close()
 
 
 def main() -> None:

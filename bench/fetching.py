@@ -26,10 +26,10 @@ AT_A_TIME = 64
 
 async def fetch_all(urls: list[str], folder: Path) -> int:
     """How many pages came."""
-    ledger = LmdbStorage(folder)
+    storage = LmdbStorage(folder)
     policy = policy_from("bfs")
     frontier = Frontier(
-        ledger=ledger, policy=policy, scope=lambda url: "", read_rules=None, politeness=Politeness(delay=0.0)
+        storage=storage, policy=policy, scope=lambda url: "", read_rules=None, politeness=Politeness(delay=0.0)
     )
     Scheduler(frontier, policy).seeds(urls)
     fetcher = HttpFetcher(HttpOptions(user_agent="bench", allow=("127.0.0.0/8",)))
@@ -37,17 +37,17 @@ async def fetch_all(urls: list[str], folder: Path) -> int:
 
     async def worker() -> None:
         nonlocal pages
-        while (ticket := frontier.next(time.time())) is not None:
-            fetched = await fetcher.fetch(Request(url=ticket.url))
-            frontier.answered(ticket, time.time(), elapsed=fetched.elapsed)
-            frontier.done(ticket)
+        while (lease := frontier.next(time.time())) is not None:
+            fetched = await fetcher.fetch(Request(url=lease.url))
+            frontier.response_received(lease, time.time(), elapsed=fetched.elapsed)
+            frontier.done(lease)
             pages += isinstance(fetched, Page)
 
     while not frontier.exhausted:
         await asyncio.gather(*(worker() for _ in range(AT_A_TIME)))
     frontier.commit()
     await fetcher.close()
-    ledger.close()
+    storage.close()
     return pages
 
 

@@ -90,7 +90,7 @@ def memory() -> dict[str, float]:
 def frontier_at(folder: Path, policy: str) -> Frontier:
     politeness = Politeness(delay=1.0, wake_at_once=2000)
     return Frontier(
-        ledger=LmdbStorage(folder),
+        storage=LmdbStorage(folder),
         policy=policy_from(policy),
         scope=lambda url: "",
         read_rules=None,
@@ -107,7 +107,7 @@ def offer(folder: Path, policy: str, *, urls: int, hosts: int) -> dict[str, floa
         pages = [web.page() for _ in range(BATCH)]
         began, worked_before = time.perf_counter(), time.process_time()
         for page in pages:
-            frontier.offer(page, parent=None, entry=None)
+            frontier.add_links(page, parent=None, entry=None)
         offered += sum(map(len, pages))
         spent += time.perf_counter() - began
         if spent - committed >= COMMIT_SECONDS:
@@ -143,17 +143,17 @@ def pick(folder: Path, policy: str, *, picks: int) -> dict[str, float]:
     committed = time.perf_counter()
     while len(times) < picks:
         began = time.perf_counter()
-        ticket = frontier.next(now)
+        lease = frontier.next(now)
         took = time.perf_counter() - began
-        if ticket is None:
+        if lease is None:
             now = max(now, frontier.idle_until() or now)
             times.append(took)
             continue
         times.append(took)
         first = first or sum(times)
         now += 1e-4
-        frontier.answered(ticket, now)
-        frontier.done(ticket)
+        frontier.response_received(lease, now)
+        frontier.done(lease)
         if time.perf_counter() - committed > COMMIT_SECONDS:
             frontier.commit()
             committed = time.perf_counter()

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from random import Random
 
-from motherlode.model import Feedback, Link, LinkSource, Parent, Rating, Syntax
+from motherlode.model import Link, LinkSource, Outcome, Parent, Rating, Syntax
 from motherlode.policies import POLICIES, policy_from
 from results import record, table
 
@@ -80,7 +80,7 @@ class Measured:
         arm = rating.arm.replace(rated_host, host)
         self._waiting[arm] = rating
         self._host_of[arm] = host
-        self._policy.wake(arm, rating.score, 1)
+        self._policy.arm_ready(arm, rating.score, 1)
 
     def turn(self) -> None:
         policy, now = self._policy, time.process_time
@@ -95,19 +95,26 @@ class Measured:
         counts = {Syntax.JSON_LD: 3} if relevant else {}
         links = self._web.page(host)
         url = links[0].url
-        known = {"url": url, "host": host, "memo": rating.memo, "relevant": relevant, "counts": counts, "kind": "html"}
+        known = {
+            "url": url,
+            "host": host,
+            "memo": rating.policy_state,
+            "relevant": relevant,
+            "counts": counts,
+            "kind": "html",
+        }
         parent = Parent(depth=1, links=links, **known)
-        feedback = Feedback(arm=arm, score=rating.score, reward=float(relevant), **known)
+        outcome = Outcome(arm=arm, score=rating.score, reward=float(relevant), **known)
         began = now()
-        policy.rest(arm)
+        policy.arm_snoozed(arm)
         rested = now()
-        policy.learn(feedback)
+        policy.learn(outcome)
         learned = now()
         ratings = policy.rate(links, parent)
         rated = now()
         best = max((each for each in ratings if each.arm == arm), key=lambda each: each.score, default=rating)
         ready = now()
-        policy.wake(arm, best.score, 1)
+        policy.arm_ready(arm, best.score, 1)
         woken = now()
         self.picking += rested - began + woken - ready
         self.learning += learned - rested

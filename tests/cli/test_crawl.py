@@ -21,10 +21,10 @@ def finished(path: Path, **job: object) -> CrawlFolder:
     """A folder with a crawl that is over, of a hundred pages."""
     folder = CrawlFolder(path)
     folder.create(Job(seeds=("http://a.example/",), **job))  # type: ignore[arg-type]
-    ledger = LmdbStorage(folder.frontier)
-    ledger.put_note("totals", msgspec.msgpack.encode(Counters(fetched=100, seconds=60.0, bytes=5_000)))
-    ledger.commit()
-    ledger.close()
+    storage = LmdbStorage(folder.frontier)
+    storage.put_note("totals", msgspec.msgpack.encode(Counters(fetched=100, seconds=60.0, bytes=5_000)))
+    storage.commit()
+    storage.close()
     folder.unlock()
     return folder
 
@@ -68,20 +68,20 @@ def test_where_there_is_no_crawl_or_one_of_several_shards_it_says_so(tmp_path: P
 def test_it_says_how_many_pages_wait_unless_it_should_be_quiet(
     capsys: pytest.CaptureFixture[str], said: str, *, due_only: bool, quiet: bool
 ) -> None:
-    ledger, policy = MemoryStorage(), RefreshFirst(policy_from("bfs", 0))
-    frontier = frontier_on(ledger, policy=policy, delay=0.0)
+    storage, policy = MemoryStorage(), RefreshFirst(policy_from("bfs", 0))
+    frontier = frontier_on(storage, policy=policy, delay=0.0)
     for number in (1, 2):
         url = f"http://a.example/{number}"
-        frontier.offer([Link(url=url, source=LinkSource.SEED)], parent=None, entry=None)
-        ticket = frontier.next(0.0)
-        assert ticket is not None
-        frontier.answered(ticket, 0.0)
-        frontier.done(ticket)
+        frontier.add_links([Link(url=url, source=LinkSource.SEED)], parent=None, entry=None)
+        lease = frontier.next(0.0)
+        assert lease is not None
+        frontier.answered(lease, 0.0)
+        frontier.done(lease)
         visit = Visit(number=number, url=url, host="a.example", at=4e9)  # so late that nothing is due
-        ledger.append_visit(number, msgspec.msgpack.encode(visit))
-    beginning(due_only=due_only, quiet=quiet)(Revisits(ledger, frontier, policy), frontier)
+        storage.append_visit(number, msgspec.msgpack.encode(visit))
+    beginning(due_only=due_only, quiet=quiet)(Revisits(storage, frontier, policy), frontier)
     told = capsys.readouterr().err
     assert said in told
     assert bool(told) is not quiet
-    waiting = [found[1] for number in (1, 2) if (found := ledger.find(f"http://a.example/{number}"))]
+    waiting = [found[1] for number in (1, 2) if (found := storage.find(f"http://a.example/{number}"))]
     assert waiting == [UrlState.DONE if due_only else UrlState.WAITING] * 2

@@ -97,7 +97,7 @@ def test_all_formats_say_the_same(page: str) -> None:
 
 def test_problems_go_to_stderr_with_their_place(page: str) -> None:
     errors = extract(page).stderr
-    assert "mended 2:" in errors
+    assert "repaired 2:" in errors
     assert "problem 3:" in errors
 
 
@@ -226,7 +226,7 @@ def test_strict_jsonld_leaves_out_iris_that_would_have_to_be_repaired() -> None:
     arguments = ("-", "--base", "http://ex.org/", "--type", "application/ld+json")
     found = extract(*arguments, text=block)
     assert "<http://o.org/a%20b>" in found.stdout
-    assert "mended" in found.stderr
+    assert "repaired" in found.stderr
     strict = extract(*arguments, "--strict-jsonld", text=block)
     assert strict.stdout.count("<http://p.org/>") == 1
     assert "problem" in strict.stderr

@@ -205,11 +205,11 @@ def _without_records(folder: Path) -> None:
     """Make the folder what an older version left: its frontier knows nothing of segments."""
     from motherlode.frontier import LmdbStorage
 
-    ledger = LmdbStorage(folder / "frontier")
-    assert ledger.note("segments")
-    ledger.put_note("segments", b"")
-    ledger.commit()
-    ledger.close()
+    storage = LmdbStorage(folder / "frontier")
+    assert storage.note("segments")
+    storage.put_note("segments", b"")
+    storage.commit()
+    storage.close()
 
 
 def test_a_folder_without_records_is_read_as_it_is(segmented: Path) -> None:

@@ -19,7 +19,7 @@ class State:
     def __init__(self, path: Path) -> None:
         self.folder = CrawlFolder(path)
         self.folder.create(Job(seeds=("http://a.example/",)))
-        self.ledger = LmdbStorage(self.folder.frontier)
+        self.storage = LmdbStorage(self.folder.frontier)
         self.store = QuadStore(self.folder.store)
 
     def add(self, number: int) -> None:
@@ -27,25 +27,25 @@ class State:
         line = f'<{url}> <http://p.example/> "{number}" <{url}> .\n'.encode()
         self.store.write([PageRecord(url=url, fetched_at=0.0, status=200, lines=line, quads=1)])
         self.store.flush()
-        self.ledger.add(Entry(url=url, arm="a.example", score=0.0, sequence=number))
-        self.ledger.put_letter(number, b"letter")
-        self.ledger.commit()
+        self.storage.add(Entry(url=url, arm="a.example", score=0.0, sequence=number))
+        self.storage.put_letter(number, b"letter")
+        self.storage.commit()
 
     def close(self) -> None:
-        self.ledger.close()
+        self.storage.close()
         self.store.close()
         self.folder.unlock()
 
 
 def numbers_in(folder: CrawlFolder) -> tuple[set[str], set[str], int]:
     """Known URLs, pages in the store, and letters."""
-    ledger, store = LmdbStorage(folder.frontier), QuadStore(folder.store, read_only=True)
+    storage, store = LmdbStorage(folder.frontier), QuadStore(folder.store, read_only=True)
     found = (
-        {entry.url.rpartition("/")[2] for entry, _, _ in ledger.entries()},
+        {entry.url.rpartition("/")[2] for entry, _, _ in storage.entries()},
         {quad.object.value for quad in store.quads() if quad.predicate.value == "http://p.example/"},
-        len(list(ledger.letters())),
+        len(list(storage.letters())),
     )
-    ledger.close()
+    storage.close()
     store.close()
     return found
 
@@ -60,7 +60,7 @@ def test_what_was_saved_is_what_is_restored(state: State, tmp_path: Path) -> Non
     checkpoints = CheckpointStorage(place, 3)
     for number in range(5):
         state.add(number)
-    checkpoints.make(state.folder, state.ledger, state.store)
+    checkpoints.make(state.folder, state.storage, state.store)
     state.add(99)
     state.close()
     elsewhere = CrawlFolder(tmp_path / "elsewhere")
@@ -75,11 +75,11 @@ def test_what_was_saved_is_what_is_restored(state: State, tmp_path: Path) -> Non
 
 def test_a_folder_that_is_behind_is_recognised(state: State, tmp_path: Path) -> None:
     place = f"file://{tmp_path / 'bucket'}"
-    CheckpointStorage(place, 0).make(state.folder, state.ledger, state.store)
+    CheckpointStorage(place, 0).make(state.folder, state.storage, state.store)
     behind = CrawlFolder(tmp_path / "behind")
     CheckpointStorage(place, 0).restore(behind)
     state.add(1)
-    CheckpointStorage(place, 0).make(state.folder, state.ledger, state.store)
+    CheckpointStorage(place, 0).make(state.folder, state.storage, state.store)
     assert CheckpointStorage(place, 0).is_newer_than(behind)
     assert not CheckpointStorage(place, 0).is_newer_than(state.folder)
     state.close()
@@ -87,7 +87,7 @@ def test_a_folder_that_is_behind_is_recognised(state: State, tmp_path: Path) -> 
 
 def test_what_is_left_of_a_cleared_folder_does_not_pass_for_up_to_date(state: State, tmp_path: Path) -> None:
     checkpoints = CheckpointStorage(f"file://{tmp_path / 'bucket'}", 0)
-    checkpoints.make(state.folder, state.ledger, state.store)
+    checkpoints.make(state.folder, state.storage, state.store)
     assert not checkpoints.is_newer_than(state.folder)
     state.close()
     checkpoints.clear(state.folder)
@@ -100,13 +100,13 @@ def test_data_files_are_sent_once_and_forgotten_when_nobody_names_them(state: St
     state.add(0)
     pictures = []
     for _ in range(20):  # the store may still be merging its files
-        checkpoints.make(state.folder, state.ledger, state.store)
+        checkpoints.make(state.folder, state.storage, state.store)
         pictures.append(data_objects(bucket))
     assert pictures[-1]
     assert pictures[-1] == pictures[-2], "a data file that the store still has keeps its object"
     for number in range(2, 6):
         state.add(number)
-        checkpoints.make(state.folder, state.ledger, state.store)
+        checkpoints.make(state.folder, state.storage, state.store)
     named = set().union(*checkpoints._named)
     assert {path.name for path in (bucket / "shard-0000" / "objects").iterdir()} == named
     state.close()
@@ -123,7 +123,7 @@ def test_an_upload_that_breaks_leaves_the_checkpoint_before_it(
     place = f"file://{tmp_path / 'bucket'}"
     checkpoints = CheckpointStorage(place, 0)
     state.add(1)
-    checkpoints.make(state.folder, state.ledger, state.store)
+    checkpoints.make(state.folder, state.storage, state.store)
     state.add(2)
 
     def broken(*_: object) -> None:
@@ -131,7 +131,7 @@ def test_an_upload_that_breaks_leaves_the_checkpoint_before_it(
 
     monkeypatch.setattr(checkpoints, "_put", broken)
     with pytest.raises(OSError, match="the network is gone"):
-        checkpoints.make(state.folder, state.ledger, state.store)
+        checkpoints.make(state.folder, state.storage, state.store)
     state.close()
     elsewhere = CrawlFolder(tmp_path / "elsewhere")
     CheckpointStorage(place, 0).restore(elsewhere)

@@ -23,7 +23,7 @@ def waiting(*urls: str) -> tuple[Frontier, GrantClient]:
     """A shard with pages at one address for which it has no lease yet."""
     politeness = Politeness(delay=DELAY, by_address=True, address_delay=ADDRESS_DELAY, leased=True)
     frontier = Frontier(
-        ledger=MemoryStorage(), policy=BestOf(), scope=lambda url: "", read_rules=None, politeness=politeness
+        storage=MemoryStorage(), policy=BestOf(), scope=lambda url: "", read_rules=None, politeness=politeness
     )
     offer(frontier, *urls)
     while (ticket := frontier.next(0.0)) is not None:
@@ -32,9 +32,9 @@ def waiting(*urls: str) -> tuple[Frontier, GrantClient]:
     return frontier, GrantClient(frontier)
 
 
-def end(frontier: Frontier, ticket: Lease, now: float) -> None:
-    frontier.answered(ticket, now, address=HERE)
-    frontier.done(ticket)
+def end(frontier: Frontier, lease: Lease, now: float) -> None:
+    frontier.response_received(lease, now, address=HERE)
+    frontier.done(lease)
 
 
 def test_what_the_frontier_wants_is_asked_for_and_a_grant_lets_it_go_on() -> None:

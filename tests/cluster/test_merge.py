@@ -21,21 +21,21 @@ def add_page(part: CrawlFolder, name: str, number: int, *, at: float) -> None:
     store.write([PageRecord(url=url, fetched_at=at, status=200, lines=line, quads=1)])
     store.flush()
     store.close()
-    ledger = LmdbStorage(part.frontier)
-    saved = ledger.note("totals")
+    storage = LmdbStorage(part.frontier)
+    saved = storage.note("totals")
     totals = msgspec.msgpack.decode(saved, type=Counters) if saved else Counters()
     visit = Visit(number=totals.fetched + 1, url=url, host=f"{name}.example", at=at, relevant=True, quads=1, size=10)
     totals.add(visit)
     totals.seconds = at
-    ledger.append_visit(visit.number, msgspec.msgpack.encode(visit))
-    ledger.finish(Entry(url=url, arm=name, score=1.0, sequence=number), UrlState.DONE, "")
-    ledger.add(Entry(url=f"{url}/next", arm=name, score=0.5, sequence=number))
-    ledger.put_host(HostRecord(name=f"{name}.example", fetched=totals.fetched))
+    storage.append_visit(visit.number, msgspec.msgpack.encode(visit))
+    storage.finish(Entry(url=url, arm=name, score=1.0, sequence=number), UrlState.DONE, "")
+    storage.add(Entry(url=f"{url}/next", arm=name, score=0.5, sequence=number))
+    storage.put_host(HostRecord(name=f"{name}.example", fetched=totals.fetched))
     state = {"known_urls": 2 * totals.fetched, "sequence": 0, "refused": {"out of scope": totals.fetched}}
-    ledger.put_note("totals", msgspec.msgpack.encode(totals))
-    ledger.put_note("frontier", msgspec.msgpack.encode(state))
-    ledger.commit()
-    ledger.close()
+    storage.put_note("totals", msgspec.msgpack.encode(totals))
+    storage.put_note("frontier", msgspec.msgpack.encode(state))
+    storage.commit()
+    storage.close()
 
 
 def sharded(path: Path) -> CrawlFolder:
@@ -63,10 +63,12 @@ def test_one_folder_tells_what_all_shards_know(tmp_path: Path) -> None:
     assert [visit.url[7] for visit in read_visits(folder)] == ["a", "b", "a", "b"], "in the order of time"
     assert [visit.number for visit in read_visits(folder)] == [1, 2, 3, 4]
     assert stats.totals.curve[-1] == (4, 4)
-    ledger = LmdbStorage(folder.frontier, read_only=True)
-    states = {url: found[1] for url in ("http://a.example/1", "http://b.example/2/next") if (found := ledger.find(url))}
+    storage = LmdbStorage(folder.frontier, read_only=True)
+    states = {
+        url: found[1] for url in ("http://a.example/1", "http://b.example/2/next") if (found := storage.find(url))
+    }
     assert states == {"http://a.example/1": UrlState.DONE, "http://b.example/2/next": UrlState.WAITING}
-    ledger.close()
+    storage.close()
     store = QuadStore(folder.store, read_only=True)
     assert bool(store.query('ASK { <http://a.example/1> ?p "text of a" . <http://b.example/1> ?p "text of b" }'))
     store.close()
@@ -76,10 +78,10 @@ def test_one_folder_tells_what_all_shards_know(tmp_path: Path) -> None:
 def test_a_url_that_waits_in_two_shards_waits_once(tmp_path: Path) -> None:
     folder = sharded(tmp_path / "crawl")
     for part in folder.shards():
-        ledger = LmdbStorage(part.frontier)
-        ledger.add(Entry(url="http://both.example/", arm="both", score=1.0, sequence=9))
-        ledger.commit()
-        ledger.close()
+        storage = LmdbStorage(part.frontier)
+        storage.add(Entry(url="http://both.example/", arm="both", score=1.0, sequence=9))
+        storage.commit()
+        storage.close()
     assert merge_shards(folder, words=False)
     merged = LmdbStorage(folder.frontier, read_only=True)
     assert sum(entry.url == "http://both.example/" for entry, _, _ in merged.entries()) == 1

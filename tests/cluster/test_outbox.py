@@ -10,14 +10,16 @@ OTHER = Link(url="http://b.example/y", source=LinkSource.TRIPLE, predicate="http
 
 def test_a_batch_arrives_as_it_was_packed() -> None:
     entry = Entry(url="http://p.example/", arm="p", score=0.25, sequence=7, depth=3, hops=2)
-    parent = Parent(url=entry.url, host="p.example", depth=3, relevant=True, counts={Syntax.RDFA: 4}, memo=b"\x00m")
+    parent = Parent(
+        url=entry.url, host="p.example", depth=3, relevant=True, counts={Syntax.RDFA: 4}, policy_state=b"\x00m"
+    )
     page, seedless = unpack(pack([page_links([LINK, OTHER], parent, entry), page_links([LINK], None, None)]))
     assert list(page.links) == [LINK, OTHER]
     assert page.found_on is not None
     arrived = page.found_on.entry()
     assert (arrived.url, arrived.depth, arrived.score, arrived.hops) == (entry.url, 3, 0.25, 2)
     given = page.unpacked_parent()
-    assert given is not None and given.counts == {Syntax.RDFA: 4} and given.memo == b"\x00m" and given.relevant
+    assert given is not None and given.counts == {Syntax.RDFA: 4} and given.policy_state == b"\x00m" and given.relevant
     assert seedless.unpacked_parent() is None and seedless.found_on is None
 
 

@@ -20,8 +20,8 @@ def links(count: int, *, source: LinkSource = LinkSource.ANCHOR) -> list[Link]:
     return [Link(url=f"http://site-{number}.example/", source=source) for number in range(count)]
 
 
-def made(ledger: MemoryStorage, *, refuse: str = "") -> Outbox:
-    return Outbox(ledger, own=OWN, shards=SHARDS, reason=lambda url: "out" if refuse and refuse in url else "")
+def made(storage: MemoryStorage, *, refuse: str = "") -> Outbox:
+    return Outbox(storage, own=OWN, shards=SHARDS, reason=lambda url: "out" if refuse and refuse in url else "")
 
 
 def own(found: Sequence[Link]) -> list[str]:
@@ -106,9 +106,9 @@ def test_the_same_link_is_not_sent_again_and_again() -> None:
     assert exchange.suppressed == 9 * len(foreign(links(20)))
 
 
-def in_letters(ledger: MemoryStorage) -> list[str]:
+def in_letters(storage: MemoryStorage) -> list[str]:
     """URLs of all links in the ledger's letters."""
-    batches = [msgspec.msgpack.decode(data, type=LinkBatch).batch for _, data in ledger.letters()]
+    batches = [msgspec.msgpack.decode(data, type=LinkBatch).batch for _, data in storage.letters()]
     return [link.url for batch in batches for parcel in unpack(batch) for link in parcel.links]
 
 

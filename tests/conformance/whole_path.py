@@ -74,7 +74,7 @@ def extract(
     quads = ox.parse(written.getvalue(), _FORMATS[form], lenient=True)
     return Extracted(
         statements=tuple(_in_page(statement, f"<{base}>") for statement in statements_of(quads)),
-        problems=tuple(line for line in err.getvalue().splitlines() if line.startswith(("problem ", "mended "))),
+        problems=tuple(line for line in err.getvalue().splitlines() if line.startswith(("problem ", "repaired "))),
         failed=failed,
     )
 

@@ -342,13 +342,13 @@ def test_the_next_visit_comes_sooner_for_what_changes_and_stays_in_bounds() -> N
 
 def test_revisits_go_first_and_the_likeliest_before_others() -> None:
     policy = RefreshFirst(policy_from("bfs", 0))
-    policy.wake("a.example", 0.0, 1)
-    policy.wake("revisit a.example", 0.2, 3)
-    policy.wake("revisit b.example", 0.7, 3)
+    policy.arm_ready("a.example", 0.0, 1)
+    policy.arm_ready("revisit a.example", 0.2, 3)
+    policy.arm_ready("revisit b.example", 0.7, 3)
     assert policy.pick() == "revisit b.example"
-    policy.wake("revisit b.example", 0.1, 2)
+    policy.arm_ready("revisit b.example", 0.1, 2)
     assert policy.pick() == "revisit a.example"
-    policy.rest("revisit a.example")
+    policy.arm_snoozed("revisit a.example")
     assert policy.pick() == "revisit b.example"
-    policy.rest("revisit b.example")
+    policy.arm_snoozed("revisit b.example")
     assert policy.pick() == "a.example"

@@ -105,7 +105,7 @@ def test_read_source_reports_rdf_that_is_labelled_as_another_syntax(tmp_path: Pa
     pieces, statements = whole(InputSource(url="http://a.example/data.nt", path=path))
     assert len(statements) == count
     (problem,) = [problem for facts in pieces for problem in facts.all_problems()]
-    assert (problem.message, problem.mended) == ("labelled as ntriples, read as turtle", True)
+    assert (problem.message, problem.repaired) == ("labelled as ntriples, read as turtle", True)
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:

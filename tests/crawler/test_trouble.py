@@ -259,10 +259,10 @@ def test_a_store_that_lost_its_newest_pages_gets_them_again(
 @pytest.mark.parametrize("note", ["totals", "policy", "traps", "journal"])
 def test_a_damaged_note_costs_only_what_it_held(command: Command, half: Path, note: str) -> None:
     before = read_stats(CrawlFolder(half)).totals
-    ledger = LmdbStorage(half / "frontier")
-    ledger.put_note(note, b"\xc1 no message pack")
-    ledger.commit()
-    ledger.close()
+    storage = LmdbStorage(half / "frontier")
+    storage.put_note(note, b"\xc1 no message pack")
+    storage.commit()
+    storage.close()
     done = command.resume(half)
     assert done.returncode == 0, done.stderr
     totals = read_stats(CrawlFolder(half)).totals
@@ -294,9 +294,9 @@ def test_random_damage_to_the_frontier_never_ends_in_a_crash(half: Path, tmp_pat
         found = damage(half / "frontier")
         noticed += bool(found)
         if not found:
-            ledger = LmdbStorage(half / "frontier")
-            assert len(list(ledger.visits())) > 0
-            ledger.close()
+            storage = LmdbStorage(half / "frontier")
+            assert len(list(storage.visits())) > 0
+            storage.close()
         path.write_bytes(whole)
     assert noticed
     assert damage(half / "frontier") == ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from motherlode.frontier import Entry, Frontier, FrontierStorage, Lease, MemoryStorage, Politeness
-from motherlode.model import Feedback, Link, LinkSource, Parent, Policy, Rating, RequestKind
+from motherlode.model import Link, LinkSource, Outcome, Parent, Policy, Rating, RequestKind
 from motherlode.www.urls import host_of
 
 
@@ -27,13 +27,13 @@ class BestOf:
             ratings.append(Rating(arm=host_of(link.url), score=self._sign * self._count, refused=refused))
         return ratings
 
-    def learn(self, feedback: Feedback) -> None: ...
+    def learn(self, outcome: Outcome) -> None: ...
 
-    def wake(self, arm: str, best: float, waiting: int) -> None:
+    def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         assert waiting > 0, "an arm without URLs was woken"
         self.awake[arm] = best
 
-    def rest(self, arm: str) -> None:
+    def arm_snoozed(self, arm: str) -> None:
         self.awake.pop(arm, None)
 
     def pick(self) -> str | None:
@@ -60,7 +60,7 @@ class FakeRules:
 
 
 def frontier_on(
-    ledger: FrontierStorage | None = None,
+    storage: FrontierStorage | None = None,
     *,
     policy: Policy | None = None,
     delay: float = 1.0,
@@ -70,7 +70,7 @@ def frontier_on(
     retries: bool = True,
 ) -> Frontier:
     return Frontier(
-        ledger=MemoryStorage() if ledger is None else ledger,
+        storage=MemoryStorage() if storage is None else storage,
         policy=BestOf() if policy is None else policy,
         scope=lambda url: "out of scope" if "//outside" in url else "",
         read_rules=FakeRules if robots else None,
@@ -83,43 +83,43 @@ def entry(url: str, *, score: float = 0.0, sequence: int = 1, arm: str = "") -> 
 
 
 def offer(frontier: Frontier, *urls: str) -> int:
-    return frontier.offer([Link(url=url, source=LinkSource.ANCHOR) for url in urls], parent=None, entry=None)
+    return frontier.add_links([Link(url=url, source=LinkSource.ANCHOR) for url in urls], parent=None, entry=None)
 
 
 def take(frontier: Frontier, now: float) -> Lease:
-    ticket = frontier.next(now)
-    assert ticket is not None, f"nothing to fetch at {now}"
-    return ticket
+    lease = frontier.next(now)
+    assert lease is not None, f"nothing to fetch at {now}"
+    return lease
 
 
 def take_page(frontier: Frontier, now: float) -> Lease:
     """The next page, with its host's robots.txt asked for and found empty where that comes first."""
-    ticket = take(frontier, now)
-    if ticket.kind is RequestKind.ROBOTS:
-        frontier.answered(ticket, now)
-        frontier.introduce(ticket, b"", now)
-        ticket = take(frontier, now)
-    assert ticket.kind is RequestKind.PAGE
-    return ticket
+    lease = take(frontier, now)
+    if lease.kind is RequestKind.ROBOTS:
+        frontier.response_received(lease, now)
+        frontier.introduce(lease, b"", now)
+        lease = take(frontier, now)
+    assert lease.kind is RequestKind.PAGE
+    return lease
 
 
 def fetch(frontier: Frontier, now: float) -> str:
     """Take the next page and finish it at once; its URL."""
-    ticket = take(frontier, now)
-    assert ticket.kind is RequestKind.PAGE
-    frontier.answered(ticket, now)
-    frontier.done(ticket)
-    return ticket.url
+    lease = take(frontier, now)
+    assert lease.kind is RequestKind.PAGE
+    frontier.response_received(lease, now)
+    frontier.done(lease)
+    return lease.url
 
 
 def wait(frontier: Frontier, now: float) -> tuple[Lease | None, float]:
     """The next ticket and the time it comes at, by the frontier's own word on when to look; None at the end."""
-    while (ticket := frontier.next(now)) is None and not frontier.exhausted:
+    while (lease := frontier.next(now)) is None and not frontier.exhausted:
         ripe = frontier.idle_until()
         assert ripe is not None, "something is left, but no clock will bring it"
         assert ripe > now, "the frontier would be asked again at once, for ever"
         now = ripe
-    return ticket, now
+    return lease, now
 
 
 def ended(frontier: Frontier) -> bool:

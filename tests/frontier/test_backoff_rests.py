@@ -35,20 +35,20 @@ def record_of(frontier: Frontier) -> HostRecord:
 
 def asked_in_vain(frontier: Frontier, kind: FailureKind, *, retry_after: float | None = None) -> Iterator[float]:
     """When a host is asked for its rules that never come, until the frontier is exhausted."""
-    ticket, now = wait(frontier, 0.0)
-    while ticket is not None:
-        assert ticket.kind is RequestKind.ROBOTS, "nothing is fetched without rules"
+    lease, now = wait(frontier, 0.0)
+    while lease is not None:
+        assert lease.kind is RequestKind.ROBOTS, "nothing is fetched without rules"
         yield now
-        frontier.answered(ticket, now)
-        frontier.defer(ticket, kind, now, retry_after=retry_after)
-        ticket, now = wait(frontier, now)
+        frontier.response_received(lease, now)
+        frontier.defer(lease, kind, now, retry_after=retry_after)
+        lease, now = wait(frontier, now)
 
 
 @pytest.mark.parametrize("kind", BUSY)
 def test_a_host_whose_server_is_busy_for_its_rules_is_asked_for_hours_and_then_refused(
-    kind: FailureKind, ledger: FrontierStorage
+    kind: FailureKind, storage: FrontierStorage
 ) -> None:
-    frontier = frontier_on(ledger, robots=True, delay=0.0, retry_wait=UNIT)
+    frontier = frontier_on(storage, robots=True, delay=0.0, retry_wait=UNIT)
     offer(frontier, f"{A}/1", f"{A}/2")
     asked = list(asked_in_vain(frontier, kind))
     assert PATIENCE <= asked[-1] <= 1.25 * PATIENCE, "in finite time, and not sooner"
@@ -57,7 +57,7 @@ def test_a_host_whose_server_is_busy_for_its_rules_is_asked_for_hours_and_then_r
     assert gaps == sorted(gaps)
     assert gaps[0] == 2 * UNIT
     assert frontier.refused == {NO_RULES: 2}
-    found = ledger.find(f"{A}/1")
+    found = storage.find(f"{A}/1")
     assert found is not None
     assert found[2] == NO_RULES
     assert ended(frontier)
@@ -78,13 +78,13 @@ def test_once_the_rules_come_all_is_as_if_nothing_had_been() -> None:
     offer(frontier, f"{A}/1")
     now = 0.0
     for _ in range(HOST_GIVEN_UP_AFTER + 1):
-        ticket = take(frontier, now)
-        frontier.answered(ticket, now)
-        frontier.defer(ticket, FailureKind.UNAVAILABLE, now, retry_after=None)
+        lease = take(frontier, now)
+        frontier.response_received(lease, now)
+        frontier.defer(lease, FailureKind.UNAVAILABLE, now, retry_after=None)
         now = record_of(frontier).ready_at
-    ticket = take(frontier, now)
-    frontier.answered(ticket, now)
-    frontier.introduce(ticket, b"", now)
+    lease = take(frontier, now)
+    frontier.response_received(lease, now)
+    frontier.introduce(lease, b"", now)
     record = record_of(frontier)
     assert (record.unread_since, record.unread_for, record.failures) == (None, "", 0)
     assert fetch(frontier, now) == f"{A}/1"
@@ -106,7 +106,7 @@ def test_a_long_retry_after_is_kept_and_does_not_take_the_patience_that_is_left(
 
 def test_those_who_were_busy_together_are_not_asked_together_again() -> None:
     frontier = Frontier(
-        ledger=MemoryStorage(),
+        storage=MemoryStorage(),
         policy=BestOf(),
         scope=lambda url: "",
         read_rules=FakeRules,
@@ -115,9 +115,9 @@ def test_those_who_were_busy_together_are_not_asked_together_again() -> None:
     )
     offer(frontier, f"{A}/1", f"{B}/1")
     for _ in range(2):
-        ticket = take(frontier, 0.0)
-        frontier.answered(ticket, 0.0)
-        frontier.defer(ticket, FailureKind.UNAVAILABLE, 0.0, retry_after=100.0)
+        lease = take(frontier, 0.0)
+        frontier.response_received(lease, 0.0)
+        frontier.defer(lease, FailureKind.UNAVAILABLE, 0.0, retry_after=100.0)
     first, second = (record.ready_at for record in frontier.host_records())
     assert 100.0 <= first < 125.0 and 100.0 <= second < 125.0
     assert first != second
@@ -131,18 +131,18 @@ def test_who_wants_no_waits_after_failures_still_leaves_a_busy_host_alone() -> N
     assert len(asked) < 20
 
 
-def test_time_in_which_no_crawl_runs_takes_no_patience(ledger: FrontierStorage) -> None:
-    first = frontier_on(ledger, robots=True, delay=0.0, retry_wait=UNIT)
+def test_time_in_which_no_crawl_runs_takes_no_patience(storage: FrontierStorage) -> None:
+    first = frontier_on(storage, robots=True, delay=0.0, retry_wait=UNIT)
     offer(first, f"{A}/1")
-    ticket = take(first, 0.0)
-    first.answered(ticket, 0.0)
-    first.defer(ticket, FailureKind.UNAVAILABLE, 0.0, retry_after=None)
+    lease = take(first, 0.0)
+    first.response_received(lease, 0.0)
+    first.defer(lease, FailureKind.UNAVAILABLE, 0.0, retry_after=None)
     first.commit()
     later = 10 * PATIENCE
-    second = frontier_on(ledger, robots=True, delay=0.0, retry_wait=UNIT)
-    ticket = take(second, later)
-    second.answered(ticket, later)
-    second.defer(ticket, FailureKind.UNAVAILABLE, later, retry_after=None)
+    second = frontier_on(storage, robots=True, delay=0.0, retry_wait=UNIT)
+    lease = take(second, later)
+    second.response_received(lease, later)
+    second.defer(lease, FailureKind.UNAVAILABLE, later, retry_after=None)
     record = record_of(second)
     assert record.unread_since == later
     assert not given_up(record)
@@ -159,17 +159,17 @@ def test_a_refresh_asks_a_host_without_rules_once_more_and_no_oftener() -> None:
     offer(frontier, f"{A}/1")
     (*_, last) = asked_in_vain(frontier, FailureKind.UNAVAILABLE)
     offer(frontier, f"{B}/1")
-    ticket = take(frontier, last)
-    frontier.answered(ticket, last)
-    frontier.introduce(ticket, b"", last)
+    lease = take(frontier, last)
+    frontier.response_received(lease, last)
+    frontier.introduce(lease, b"", last)
     page = take(frontier, last)
-    frontier.answered(page, last)
+    frontier.response_received(page, last)
     frontier.done(page)
     known = page.entry
     frontier.revisit(type(known)(url=f"{A}/1", arm=REVISIT + "a.example", score=0.0, sequence=9))
     again = take(frontier, last + 1)
     assert again.url == f"{A}/robots.txt"
-    frontier.answered(again, last + 1)
+    frontier.response_received(again, last + 1)
     frontier.defer(again, FailureKind.UNAVAILABLE, last + 1, retry_after=None)
     assert frontier.next(last + 1) is None
     assert ended(frontier)
@@ -187,22 +187,22 @@ def test_why_a_host_is_given_up() -> None:
 @pytest.mark.parametrize("robots", [True, False])
 @pytest.mark.parametrize("kind", [FailureKind.CONNECT, FailureKind.NO_DNS, FailureKind.TIMEOUT])
 def test_what_is_put_back_is_charged_with_nothing_however_often(
-    *, robots: bool, kind: FailureKind, ledger: FrontierStorage
+    *, robots: bool, kind: FailureKind, storage: FrontierStorage
 ) -> None:
-    frontier = frontier_on(ledger, robots=robots, delay=0.0, retry_wait=UNIT)
+    frontier = frontier_on(storage, robots=robots, delay=0.0, retry_wait=UNIT)
     offer(frontier, f"{A}/1")
     now = 0.0
     for _ in range(3 * HOST_GIVEN_UP_AFTER):
-        ticket, now = wait(frontier, now)
-        assert ticket is not None
-        assert (ticket.kind is RequestKind.ROBOTS) is robots
-        frontier.answered(ticket, now)
-        frontier.put_back(ticket, kind, now)
+        lease, now = wait(frontier, now)
+        assert lease is not None
+        assert (lease.kind is RequestKind.ROBOTS) is robots
+        frontier.response_received(lease, now)
+        frontier.put_back(lease, kind, now)
         assert not ended(frontier)
         assert frontier.next(now) is None, "the host rests"
     record = record_of(frontier)
     assert (record.failures, record.fetched) == (0, 0)
-    found = ledger.find(f"{A}/1")
+    found = storage.find(f"{A}/1")
     assert found is not None
     assert (found[0].attempts, found[1]) == (0, UrlState.WAITING)
     assert frontier.waiting == 1
@@ -210,16 +210,16 @@ def test_what_is_put_back_is_charged_with_nothing_however_often(
 
 def test_a_name_that_could_not_be_looked_up_is_put_back_and_looked_up_again() -> None:
     frontier = Frontier(
-        ledger=MemoryStorage(),
+        storage=MemoryStorage(),
         policy=BestOf(),
         scope=lambda url: "",
         read_rules=None,
         politeness=Politeness(delay=1.0, retry_wait=UNIT, by_address=True),
     )
     offer(frontier, f"{A}/1")
-    ticket = take(frontier, 0.0)
-    assert ticket.kind is RequestKind.RESOLVE
-    frontier.put_back(ticket, FailureKind.NO_DNS, 0.0)
+    lease = take(frontier, 0.0)
+    assert lease.kind is RequestKind.RESOLVE
+    frontier.put_back(lease, FailureKind.NO_DNS, 0.0)
     assert frontier.in_flight == 0
     again, now = wait(frontier, 0.0)
     assert again is not None and again.kind is RequestKind.RESOLVE
@@ -227,14 +227,14 @@ def test_a_name_that_could_not_be_looked_up_is_put_back_and_looked_up_again() ->
     assert fetch(frontier, now) == f"{A}/1"
 
 
-def test_what_was_put_back_waits_after_a_kill(ledger: FrontierStorage) -> None:
-    first = frontier_on(ledger, delay=0.0, retry_wait=UNIT)
+def test_what_was_put_back_waits_after_a_kill(storage: FrontierStorage) -> None:
+    first = frontier_on(storage, delay=0.0, retry_wait=UNIT)
     offer(first, f"{A}/1", f"{A}/2")
-    ticket = take(first, 0.0)
-    first.answered(ticket, 0.0)
-    first.put_back(ticket, FailureKind.CONNECT, 0.0)
+    lease = take(first, 0.0)
+    first.response_received(lease, 0.0)
+    first.put_back(lease, FailureKind.CONNECT, 0.0)
     first.commit()
-    second = frontier_on(ledger, delay=0.0, retry_wait=UNIT)
+    second = frontier_on(storage, delay=0.0, retry_wait=UNIT)
     assert second.waiting == 2
     found, now = wait(second, 1.0)
     assert found is not None
@@ -244,7 +244,7 @@ def test_what_was_put_back_waits_after_a_kill(ledger: FrontierStorage) -> None:
 
 def test_the_budget_of_a_host_does_not_pay_for_what_is_put_back() -> None:
     frontier = Frontier(
-        ledger=MemoryStorage(),
+        storage=MemoryStorage(),
         policy=BestOf(),
         scope=lambda url: "",
         read_rules=None,
@@ -254,8 +254,8 @@ def test_the_budget_of_a_host_does_not_pay_for_what_is_put_back() -> None:
     offer(frontier, f"{A}/1")
     now = 0.0
     for _ in range(5):
-        ticket, now = wait(frontier, now)
-        assert ticket is not None
-        frontier.answered(ticket, now)
-        frontier.put_back(ticket, FailureKind.TIMEOUT, now)
+        lease, now = wait(frontier, now)
+        assert lease is not None
+        frontier.response_received(lease, now)
+        frontier.put_back(lease, FailureKind.TIMEOUT, now)
     assert fetch(frontier, now + 4 * UNIT) == f"{A}/1"

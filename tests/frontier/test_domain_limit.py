@@ -16,9 +16,9 @@ from .fakes import BestOf, FakeRules, offer
 ZONE = "zone.example"
 
 
-def frontier_with(limit: int, ledger: FrontierStorage | None = None, *, robots: bool = False) -> Frontier:
+def frontier_with(limit: int, storage: FrontierStorage | None = None, *, robots: bool = False) -> Frontier:
     return Frontier(
-        ledger=MemoryStorage() if ledger is None else ledger,
+        storage=MemoryStorage() if storage is None else storage,
         policy=BestOf(),
         scope=lambda url: "",
         read_rules=FakeRules if robots else None,
@@ -32,21 +32,21 @@ def hosts(count: int, *, domain: str = ZONE, first: int = 0) -> list[str]:
 
 
 def seed(frontier: Frontier, *urls: str) -> None:
-    frontier.offer([Link(url=url, source=LinkSource.SEED) for url in urls], parent=None, entry=None)
+    frontier.add_links([Link(url=url, source=LinkSource.SEED) for url in urls], parent=None, entry=None)
 
 
 def contacted(frontier: Frontier, *, relevant: Iterable[str] = (), now: float = 100.0) -> list[str]:
     """Fetch what may be fetched. Returns the hosts in the order of their first request."""
     found: dict[str, None] = {}
-    while (ticket := frontier.next(now)) is not None:
-        frontier.answered(ticket, now)
-        found[ticket.host] = None
-        if ticket.kind is RequestKind.ROBOTS:
-            frontier.introduce(ticket, b"", now)
+    while (lease := frontier.next(now)) is not None:
+        frontier.response_received(lease, now)
+        found[lease.host] = None
+        if lease.kind is RequestKind.ROBOTS:
+            frontier.introduce(lease, b"", now)
             continue
-        is_relevant = ticket.host in relevant
-        frontier.done(ticket, relevant=is_relevant)
-        frontier.count(ticket.host, relevant=is_relevant, quads=0, received=0)
+        is_relevant = lease.host in relevant
+        frontier.done(lease, relevant=is_relevant)
+        frontier.count(lease.host, relevant=is_relevant, quads=0, received=0)
     return list(found)
 
 
@@ -84,11 +84,11 @@ def test_urls_of_a_withheld_host_are_fetched_once_it_is_released() -> None:
     frontier = frontier_with(1)
     offer(frontier, "http://a.zone.example/", "http://b.zone.example/1", "http://b.zone.example/2")
     offer(frontier, "http://c.zone.example/", "http://b.zone.example/3")
-    ticket = frontier.next(0.0)
-    assert ticket is not None
-    frontier.answered(ticket, 0.0)
+    lease = frontier.next(0.0)
+    assert lease is not None
+    frontier.response_received(lease, 0.0)
     assert (frontier.withheld.urls, frontier.next(0.0)) == (4, None)
-    frontier.done(ticket, relevant=True)
+    frontier.done(lease, relevant=True)
     assert contacted(frontier) == ["b.zone.example"]
     assert (frontier.waiting, frontier.withheld.urls) == (1, 1)
 
@@ -136,13 +136,13 @@ def test_redirect_of_a_seed_is_contacted_and_that_of_a_link_is_not() -> None:
     frontier = frontier_with(1)
     seed(frontier, "http://seed.example/")
     offer(frontier, *hosts(2))
-    tickets = {ticket.host: ticket for ticket in iter(lambda: frontier.next(0.0), None) if isinstance(ticket, Lease)}
+    tickets = {lease.host: lease for lease in iter(lambda: frontier.next(0.0), None) if isinstance(lease, Lease)}
     assert set(tickets) == {"seed.example", "h0.zone.example"}
-    for number, ticket in enumerate(tickets.values()):
+    for number, lease in enumerate(tickets.values()):
         target = Link(url=f"http://to{number}.zone.example/", source=LinkSource.REDIRECT)
-        frontier.answered(ticket, 0.0)
-        frontier.offer([target], parent=None, entry=ticket.entry)
-        frontier.done(ticket)
+        frontier.response_received(lease, 0.0)
+        frontier.add_links([target], parent=None, entry=lease.entry)
+        frontier.done(lease)
     assert contacted(frontier) == ["to0.zone.example"]
 
 
@@ -151,12 +151,12 @@ def test_robots_file_on_a_withheld_host_does_not_admit_it() -> None:
     offer(frontier, "http://a.zone.example/", "http://b.zone.example/")
     rules = frontier.next(0.0)
     assert rules is not None
-    frontier.answered(rules, 0.0)
+    frontier.response_received(rules, 0.0)
     assert frontier.reroute(rules, "http://b.zone.example/robots.txt")
     again = frontier.next(0.0)
     assert again is not None
     assert again.url == "http://b.zone.example/robots.txt"
-    frontier.answered(again, 0.0)
+    frontier.response_received(again, 0.0)
     frontier.introduce(again, b"", 0.0)
     assert contacted(frontier) == ["a.zone.example"]
     assert (frontier.withheld.urls, frontier.exhausted) == (1, True)

@@ -20,18 +20,18 @@ A, B = "http://a.example", "http://b.example"
 def drain(frontier: Frontier, now: float, *, most: int = 1000) -> list[str]:
     """Fetch everything, moving the clock as the frontier says, until it is exhausted."""
     found: list[str] = []
-    ticket, now = wait(frontier, now)
-    while ticket is not None:
-        found.append(ticket.url)
+    lease, now = wait(frontier, now)
+    while lease is not None:
+        found.append(lease.url)
         assert len(found) <= most
-        frontier.answered(ticket, now)
-        frontier.done(ticket)
-        ticket, now = wait(frontier, now)
+        frontier.response_received(lease, now)
+        frontier.done(lease)
+        lease, now = wait(frontier, now)
     return found
 
 
-def test_each_url_is_handed_out_once(ledger: FrontierStorage) -> None:
-    frontier = frontier_on(ledger)
+def test_each_url_is_handed_out_once(storage: FrontierStorage) -> None:
+    frontier = frontier_on(storage)
     urls = [f"{host}/{number}" for host in (A, B) for number in range(5)]
     assert offer(frontier, *urls, *urls) == 10
     assert offer(frontier, *urls) == 0
@@ -46,17 +46,17 @@ def test_links_out_of_scope_are_counted_and_seeds_are_always_in() -> None:
     assert offer(frontier, "http://outside.example/", f"{A}/") == 1
     assert frontier.refused == {"out of scope": 1}
     seed = Link(url="http://outside.example/seed", source=LinkSource.SEED)
-    assert frontier.offer([seed], parent=None, entry=None) == 1
+    assert frontier.add_links([seed], parent=None, entry=None) == 1
 
 
-def test_links_that_the_policy_refuses_are_counted_and_known(ledger: FrontierStorage) -> None:
+def test_links_that_the_policy_refuses_are_counted_and_known(storage: FrontierStorage) -> None:
     policy = BestOf()
     policy.refuse = "spam"
-    frontier = frontier_on(ledger, policy=policy)
+    frontier = frontier_on(storage, policy=policy)
     assert offer(frontier, f"{A}/spam", f"{A}/fine") == 2
     assert frontier.refused == {"not wanted": 1}
     assert drain(frontier, 0.0) == [f"{A}/fine"]
-    found = ledger.find(f"{A}/spam")
+    found = storage.find(f"{A}/spam")
     assert found is not None
     assert found[1:] == (UrlState.REFUSED, "not wanted")
 
@@ -64,10 +64,10 @@ def test_links_that_the_policy_refuses_are_counted_and_known(ledger: FrontierSto
 def test_a_host_is_asked_one_at_a_time_and_not_before_its_delay() -> None:
     frontier = frontier_on(delay=2.0)
     offer(frontier, f"{A}/1", f"{A}/2")
-    ticket = take(frontier, 100.0)
+    lease = take(frontier, 100.0)
     assert frontier.next(105.0) is None, "one request is under way"
-    frontier.answered(ticket, 107.0)
-    frontier.done(ticket)
+    frontier.response_received(lease, 107.0)
+    frontier.done(lease)
     assert frontier.next(108.9) is None
     assert frontier.idle_until() == 109.0
     assert take(frontier, 109.0).url == f"{A}/2"
@@ -86,7 +86,7 @@ def test_without_a_delay_several_requests_run_but_no_more_than_per_host() -> Non
     tickets = [take(frontier, 0.0) for _ in range(3)]
     assert frontier.next(0.0) is None
     assert frontier.idle_until() is None, "only an answer can bring more"
-    frontier.answered(tickets[1], 1.0)
+    frontier.response_received(tickets[1], 1.0)
     assert frontier.idle_until() == 1.0
     assert take(frontier, 1.0).url == f"{A}/3"
     assert frontier.next(1.0) is None
@@ -114,28 +114,28 @@ def test_a_redirect_target_is_as_urgent_as_what_led_to_it_and_no_deeper() -> Non
     frontier = frontier_on(delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
     first = take(frontier, 0.0)
-    frontier.answered(first, 0.0)
+    frontier.response_received(first, 0.0)
     target = Link(url=f"{B}/target", source=LinkSource.REDIRECT)
-    frontier.offer([target], parent=None, entry=first.entry)
+    frontier.add_links([target], parent=None, entry=first.entry)
     assert not frontier.failed(first, FailureKind.REDIRECT, 0.0, retry_after=None)
     followed = take(frontier, 0.0)
     assert followed.url == f"{B}/target", "it would wait behind the others by its own rating"
     assert (followed.entry.hops, followed.entry.depth, followed.entry.parent_url) == (1, 0, f"{A}/1")
-    frontier.offer([Link(url=f"{B}/x", source=LinkSource.REDIRECT)], parent=None, entry=followed.entry)
-    frontier.offer([Link(url=f"{B}/child", source=LinkSource.ANCHOR)], parent=None, entry=followed.entry)
-    entries = {ticket.url: ticket.entry for ticket in (take(frontier, 0.0) for _ in range(4))}
+    frontier.add_links([Link(url=f"{B}/x", source=LinkSource.REDIRECT)], parent=None, entry=followed.entry)
+    frontier.add_links([Link(url=f"{B}/child", source=LinkSource.ANCHOR)], parent=None, entry=followed.entry)
+    entries = {lease.url: lease.entry for lease in (take(frontier, 0.0) for _ in range(4))}
     assert (entries[f"{B}/x"].hops, entries[f"{B}/x"].depth) == (2, 0)
     assert (entries[f"{B}/child"].hops, entries[f"{B}/child"].depth) == (0, 1)
 
 
-def test_a_redirect_counts_as_done_and_another_failure_as_failed(ledger: FrontierStorage) -> None:
-    frontier = frontier_on(ledger, delay=0.0)
+def test_a_redirect_counts_as_done_and_another_failure_as_failed(storage: FrontierStorage) -> None:
+    frontier = frontier_on(storage, delay=0.0)
     offer(frontier, f"{A}/moved", f"{A}/gone")
     for kind in (FailureKind.REDIRECT, FailureKind.NOT_FOUND):
-        ticket = take(frontier, 0.0)
-        frontier.answered(ticket, 0.0)
-        assert not frontier.failed(ticket, kind, 0.0, retry_after=None)
-    states = [ledger.find(f"{A}/{name}") for name in ("moved", "gone")]
+        lease = take(frontier, 0.0)
+        frontier.response_received(lease, 0.0)
+        assert not frontier.failed(lease, kind, 0.0, retry_after=None)
+    states = [storage.find(f"{A}/{name}") for name in ("moved", "gone")]
     assert [found and found[1:] for found in states] == [(UrlState.DONE, "redirect"), (UrlState.FAILED, "not-found")]
 
 
@@ -145,17 +145,17 @@ def test_a_failure_is_retried_after_a_wait_that_doubles() -> None:
     now, first = 0.0, TREATMENTS[FailureKind.SERVER_ERROR].wait * 10.0
     assert TREATMENTS[FailureKind.SERVER_ERROR].retries == 2
     for attempt, pause in enumerate([first, 2 * first]):
-        ticket = take(frontier, now)
-        assert ticket.entry.attempts == attempt
-        frontier.answered(ticket, now)
-        assert frontier.failed(ticket, FailureKind.SERVER_ERROR, now, retry_after=None)
+        lease = take(frontier, now)
+        assert lease.entry.attempts == attempt
+        frontier.response_received(lease, now)
+        assert frontier.failed(lease, FailureKind.SERVER_ERROR, now, retry_after=None)
         assert not frontier.exhausted, "it comes back later"
         assert frontier.next(now + pause - 0.1) is None
         assert frontier.idle_until() == now + pause
         now += pause
-    ticket = take(frontier, now)
-    frontier.answered(ticket, now)
-    assert not frontier.failed(ticket, FailureKind.SERVER_ERROR, now, retry_after=None)
+    lease = take(frontier, now)
+    frontier.response_received(lease, now)
+    assert not frontier.failed(lease, FailureKind.SERVER_ERROR, now, retry_after=None)
     assert frontier.exhausted
 
 
@@ -164,10 +164,10 @@ def test_retry_after_rests_the_whole_host(per_host: int) -> None:
     frontier = frontier_on(delay=0.0, per_host=per_host)
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3", f"{B}/1")
     first, second = take(frontier, 0.0), take(frontier, 0.0)
-    frontier.answered(first, 1.0)
+    frontier.response_received(first, 1.0)
     assert frontier.failed(first, FailureKind.TOO_MANY, 1.0, retry_after=300.0)
     assert fetch(frontier, 1.0) == f"{B}/1", "other hosts go on"
-    frontier.answered(second, 2.0)
+    frontier.response_received(second, 2.0)
     frontier.done(second)
     assert frontier.next(300.9) is None, "an answer of the same host does not wake it"
     assert {take(frontier, 301.0).url, take(frontier, 301.0).url} == {f"{A}/1", f"{A}/3"}
@@ -177,22 +177,22 @@ def test_other_pages_of_a_host_go_on_where_only_the_page_failed() -> None:
     frontier = frontier_on(delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     first = take(frontier, 0.0)
-    frontier.answered(first, 0.0)
+    frontier.response_received(first, 0.0)
     frontier.failed(first, FailureKind.SERVER_ERROR, 0.0, retry_after=None)
     assert fetch(frontier, 0.0) == f"{A}/2"
 
 
 @pytest.mark.parametrize("kind", [FailureKind.CONNECT, FailureKind.RESET, FailureKind.PROTOCOL])
-def test_a_host_is_given_up_after_failures_in_a_row(ledger: FrontierStorage, kind: FailureKind) -> None:
-    frontier = frontier_on(ledger, delay=0.0, per_host=100)
+def test_a_host_is_given_up_after_failures_in_a_row(storage: FrontierStorage, kind: FailureKind) -> None:
+    frontier = frontier_on(storage, delay=0.0, per_host=100)
     offer(frontier, *(f"{A}/{number}" for number in range(HOST_GIVEN_UP_AFTER + 3)))
     asked = failed = 0
-    ticket, now = wait(frontier, 0.0)
-    while ticket is not None:
+    lease, now = wait(frontier, 0.0)
+    while lease is not None:
         asked += 1
-        frontier.answered(ticket, now)
-        failed += not frontier.failed(ticket, kind, now, retry_after=None)
-        ticket, now = wait(frontier, now)
+        frontier.response_received(lease, now)
+        failed += not frontier.failed(lease, kind, now, retry_after=None)
+        lease, now = wait(frontier, now)
     assert asked == HOST_GIVEN_UP_AFTER
     assert frontier.refused == {"host given up after failures in a row": HOST_GIVEN_UP_AFTER + 3 - failed}
 
@@ -201,10 +201,10 @@ def test_a_connection_that_broke_costs_its_host_no_rest_before_many_did() -> Non
     frontier = frontier_on(delay=0.0, per_host=1, retry_wait=10.0)
     offer(frontier, *(f"{A}/{number}" for number in range(HOST_RESTS_AFTER + 1)))
     for number in range(HOST_RESTS_AFTER):
-        ticket = take(frontier, 0.0)
-        assert ticket.url == f"{A}/{number}", "others go on at once"
-        frontier.answered(ticket, 0.0)
-        frontier.failed(ticket, FailureKind.RESET, 0.0, retry_after=None)
+        lease = take(frontier, 0.0)
+        assert lease.url == f"{A}/{number}", "others go on at once"
+        frontier.response_received(lease, 0.0)
+        frontier.failed(lease, FailureKind.RESET, 0.0, retry_after=None)
     assert frontier.next(10.0 * long_rest(HOST_RESTS_AFTER) - 1) is None
 
 
@@ -213,10 +213,10 @@ def test_nobody_waits_for_a_host_that_is_given_up() -> None:
     offer(frontier, *(f"{A}/{number}" for number in range(40)))
     now = 0.0
     for _ in range(HOST_GIVEN_UP_AFTER):
-        ticket, now = wait(frontier, now)
-        assert ticket is not None
-        frontier.answered(ticket, now)
-        frontier.failed(ticket, FailureKind.CONNECT, now, retry_after=None)
+        lease, now = wait(frontier, now)
+        assert lease is not None
+        frontier.response_received(lease, now)
+        frontier.failed(lease, FailureKind.CONNECT, now, retry_after=None)
     assert frontier.next(now) is None
     assert frontier.waiting == 0, "what waits is refused at once"
     assert frontier.refused
@@ -227,11 +227,11 @@ def test_an_answer_of_any_kind_clears_a_hosts_record() -> None:
     offer(frontier, *(f"{A}/{number}" for number in range(40)))
     now = 0.0
     for number in range(HOST_GIVEN_UP_AFTER * 2):
-        ticket, now = wait(frontier, now)
-        assert ticket is not None
-        frontier.answered(ticket, now)
+        lease, now = wait(frontier, now)
+        assert lease is not None
+        frontier.response_received(lease, now)
         kind = FailureKind.NOT_FOUND if number % 5 == 4 else FailureKind.TIMEOUT
-        frontier.failed(ticket, kind, now, retry_after=None)
+        frontier.failed(lease, kind, now, retry_after=None)
     assert not frontier.refused
 
 
@@ -240,19 +240,19 @@ def test_exhausted_is_not_told_before_the_last_answer_is_settled() -> None:
     assert ended(frontier)
     offer(frontier, f"{A}/1")
     assert not ended(frontier)
-    ticket = take(frontier, 0.0)
+    lease = take(frontier, 0.0)
     assert not ended(frontier)
-    frontier.answered(ticket, 1.0)
+    frontier.response_received(lease, 1.0)
     assert not ended(frontier), "its links are still to come"
     offer(frontier, f"{A}/2")
-    frontier.done(ticket)
+    frontier.done(lease)
     assert not ended(frontier)
     assert fetch(frontier, 1.0) == f"{A}/2"
     assert ended(frontier)
 
 
-def kill(ledger: LmdbStorage, path: Path) -> LmdbStorage:
-    ledger.close()
+def kill(storage: LmdbStorage, path: Path) -> LmdbStorage:
+    storage.close()
     return LmdbStorage(path)
 
 
@@ -265,7 +265,7 @@ def test_a_killed_crawl_resumes_with_the_same_remaining_urls(tmp_path: Path) -> 
     fetched = [fetch(frontier, 0.0) for _ in range(3)]
     in_flight = take(frontier, 0.0)
     retried = take(frontier, 0.0)
-    frontier.answered(retried, 0.0)
+    frontier.response_received(retried, 0.0)
     assert frontier.failed(retried, FailureKind.RESET, 0.0, retry_after=None)
     offer(frontier, "http://outside.example/")
     frontier.commit()
@@ -300,10 +300,10 @@ def test_hosts_keep_their_clock_their_delay_and_their_failures_over_a_resume(tmp
     frontier = frontier_on(ledger, delay=1.0, robots=True)
     offer(frontier, f"{A}/1", f"{A}/2")
     robots = take(frontier, 100.0)
-    frontier.answered(robots, 100.0)
+    frontier.response_received(robots, 100.0)
     frontier.introduce(robots, b"delay:50 no:/2", 100.0)
     page = take(frontier, 150.0)
-    frontier.answered(page, 150.0)
+    frontier.response_received(page, 150.0)
     frontier.done(page)
     frontier.count("a.example", relevant=True, quads=5, received=10)
     frontier.commit()
@@ -341,7 +341,7 @@ def test_an_entry_keeps_what_the_link_said() -> None:
     link = Link(
         url=f"{A}/1", source=LinkSource.TRIPLE, anchor="a", rel="next", tag_path="html a", predicate="http://p.example/"
     )
-    frontier.offer([link], parent=None, entry=None)
+    frontier.add_links([link], parent=None, entry=None)
     entry = take_page(frontier, 0.0).entry
     kept = msgspec.structs.asdict(entry)
     expected = {"source": "triple", "anchor": "a", "rel": "next", "tag_path": "html a"}
@@ -362,16 +362,16 @@ def test_a_dead_host_rests_wakes_for_one_try_and_comes_back() -> None:
     offer(frontier, *(f"{A}/{number}" for number in range(30)))
     now, times = 0.0, []
     for _ in range(HOST_GIVEN_UP_AFTER - 1):
-        ticket, now = wait(frontier, now)
-        assert ticket is not None
+        lease, now = wait(frontier, now)
+        assert lease is not None
         times.append(now)
-        frontier.answered(ticket, now)
-        frontier.failed(ticket, FailureKind.CONNECT, now, retry_after=None)
+        frontier.response_received(lease, now)
+        frontier.failed(lease, FailureKind.CONNECT, now, retry_after=None)
     assert times[-1] - times[-2] >= 2 * 10.0 * long_rest(HOST_RESTS_AFTER), "the second rest is twice the first"
-    ticket, now = wait(frontier, now)
-    assert ticket is not None
-    frontier.answered(ticket, now)
-    frontier.done(ticket)
+    lease, now = wait(frontier, now)
+    assert lease is not None
+    frontier.response_received(lease, now)
+    frontier.done(lease)
     assert not frontier.refused, "it was never given up"
     assert [fetch(frontier, now) for _ in range(3)]
 
@@ -382,10 +382,10 @@ def test_attempts_and_the_wait_for_the_next_one_outlast_a_kill(tmp_path: Path) -
     offer(frontier, f"{A}/1")
     now, tries = 100.0, 0
     while not ended(frontier):
-        ticket = take(frontier, now)
+        lease = take(frontier, now)
         tries += 1
-        frontier.answered(ticket, now)
-        again = frontier.failed(ticket, FailureKind.SERVER_ERROR, now, retry_after=None)
+        frontier.response_received(lease, now)
+        again = frontier.failed(lease, FailureKind.SERVER_ERROR, now, retry_after=None)
         frontier.commit()
         ledger = kill(ledger, tmp_path / "f")
         frontier = frontier_on(ledger, delay=0.0, retry_wait=10.0)
@@ -425,10 +425,10 @@ def test_a_policy_may_wait_for_a_host_that_rests_for_a_moment() -> None:
 def test_a_host_whose_request_is_under_way_is_waited_for() -> None:
     frontier = frontier_on(policy=Choosy("b.example"), delay=2.0)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
-    ticket = take(frontier, 0.0)
+    lease = take(frontier, 0.0)
     assert frontier.next(1.0) is None
-    frontier.answered(ticket, 1.0)
-    frontier.done(ticket)
+    frontier.response_received(lease, 1.0)
+    frontier.done(lease)
     assert fetch(frontier, 3.0) == f"{B}/2"
 
 
@@ -459,11 +459,11 @@ def test_how_long_a_host_is_waited_for_goes_by_how_long_hosts_usually_rest(
 ) -> None:
     frontier = frontier_on(policy=Choosy("b.example"), delay=delay, retry_wait=1.0)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
-    ticket = take(frontier, 0.0)
-    frontier.answered(ticket, 0.0)
+    lease = take(frontier, 0.0)
+    frontier.response_received(lease, 0.0)
     rest = seconds * (1.5 if longer else 0.5)  # give or take what is added by chance
-    frontier.slow_down(ticket, 0.0, retry_after=rest)
-    frontier.done(ticket)
+    frontier.slow_down(lease, 0.0, retry_after=rest)
+    frontier.done(lease)
     assert (frontier.next(0.0) is None) is not longer
 
 
@@ -474,7 +474,7 @@ def test_a_host_that_wants_a_delay_is_not_waited_for_where_the_user_wants_none(
     frontier = frontier_on(policy=Choosy("b.example"), delay=0.0, per_host=1, robots=True)
     offer(frontier, f"{B}/1", f"{B}/2", f"{A}/1")
     asked = take(frontier, 0.0)
-    frontier.answered(asked, 0.0)
+    frontier.response_received(asked, 0.0)
     frontier.introduce(asked, rules, 0.0)
     assert take(frontier, 1.0).url == f"{B}/1"
     assert (frontier.next(1.0) is None) is is_awaited, "it is back as soon as it has answered, or later"
@@ -492,7 +492,7 @@ def test_a_host_that_names_a_time_is_left_alone_until_then_whatever_else_it_says
     frontier = frontier_on()
     offer(frontier, f"{A}/1", f"{A}/2")
     first = take(frontier, 0.0)
-    frontier.answered(first, 0.0)
+    frontier.response_received(first, 0.0)
     frontier.failed(first, kind, 0.0, retry_after=600.0)
     assert frontier.next(599.0) is None
     assert take(frontier, 600.0).url in (f"{A}/1", f"{A}/2")
@@ -502,34 +502,34 @@ def test_a_time_that_is_named_to_a_head_counts_for_the_page_behind_it() -> None:
     frontier = frontier_on()
     offer(frontier, f"{A}/1")
     head = take(frontier, 0.0)
-    frontier.answered(head, 0.0)
+    frontier.response_received(head, 0.0)
     frontier.probed(head, 0.0, retry_after=600.0)
     assert frontier.next(599.0) is None
     assert take(frontier, 600.0).url == f"{A}/1"
 
 
 @pytest.mark.parametrize("reopened", ["", "reopened"])
-def test_a_clock_that_is_set_back_makes_nobody_wait(reopened: str, ledger: FrontierStorage) -> None:
+def test_a_clock_that_is_set_back_makes_nobody_wait(reopened: str, storage: FrontierStorage) -> None:
     """An hour back: rests, retries and rules last as long as they were to."""
-    frontier = frontier_on(ledger, robots=True)
+    frontier = frontier_on(storage, robots=True)
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
     rules = take(frontier, 10_000.0)
-    frontier.answered(rules, 10_000.0)
+    frontier.response_received(rules, 10_000.0)
     frontier.introduce(rules, b"", 10_000.0)
     page = take(frontier, 10_001.0)
-    frontier.answered(page, 10_001.0)
+    frontier.response_received(page, 10_001.0)
     assert frontier.failed(page, FailureKind.SERVER_ERROR, 10_001.0, retry_after=None)
     frontier.commit()
     if reopened:
-        frontier = frontier_on(ledger, robots=True)
+        frontier = frontier_on(storage, robots=True)
     back = 10_001.0 - 3600
     assert frontier.next(back) is None, "the host still rests"
     second = take(frontier, back + 1.1)
     assert second.url == f"{A}/2", "the rules are still known"
-    frontier.answered(second, back + 1.1)
+    frontier.response_received(second, back + 1.1)
     frontier.done(second)
     third = take(frontier, back + 2.2)
-    frontier.answered(third, back + 2.2)
+    frontier.response_received(third, back + 2.2)
     frontier.done(third)
     assert frontier.next(back + 19) is None
     assert take(frontier, back + 20.1).url == f"{A}/1", "its retry is due"
@@ -537,40 +537,40 @@ def test_a_clock_that_is_set_back_makes_nobody_wait(reopened: str, ledger: Front
 
 
 def test_saved_times_that_no_delay_explains_are_cut_with_a_warning(
-    ledger: FrontierStorage, caplog: pytest.LogCaptureFixture
+    storage: FrontierStorage, caplog: pytest.LogCaptureFixture
 ) -> None:
     """As in a folder that does not say when it was last written."""
-    frontier = frontier_on(ledger, robots=True)
+    frontier = frontier_on(storage, robots=True)
     offer(frontier, f"{A}/1", f"{A}/2")
     ahead = 3_000_000.0
     rules = take(frontier, ahead)
-    frontier.answered(rules, ahead)
+    frontier.response_received(rules, ahead)
     frontier.introduce(rules, b"", ahead)
     page = take(frontier, ahead + 1.0)
-    frontier.answered(page, ahead + 1.0)
+    frontier.response_received(page, ahead + 1.0)
     assert frontier.failed(page, FailureKind.SERVER_ERROR, ahead + 1.0, retry_after=None)
     frontier.commit()
-    account = msgspec.msgpack.decode(ledger.note("frontier") or b"")
-    ledger.put_note("frontier", msgspec.msgpack.encode({**account, "now": 0.0}))
+    account = msgspec.msgpack.decode(storage.note("frontier") or b"")
+    storage.put_note("frontier", msgspec.msgpack.encode({**account, "now": 0.0}))
     now, longest = 1_000_000.0, 1.25 * 86_400
-    frontier = frontier_on(ledger, robots=True)
+    frontier = frontier_on(storage, robots=True)
     assert "2 saved times" in frontier.check_clock(now)
     assert "2 saved times" in caplog.text
     assert frontier.check_clock(now) == "", "they are corrected"
     assert frontier.next(now) is None
     assert frontier.next(now + longest - 1.0) is None
-    ticket = take(frontier, now + longest + 1.0)
-    assert ticket.kind is RequestKind.ROBOTS, "the time at which the rules were read was cut as well"
+    lease = take(frontier, now + longest + 1.0)
+    assert lease.kind is RequestKind.ROBOTS, "the time at which the rules were read was cut as well"
 
 
-def test_retry_after_of_a_day_is_kept_over_a_restart(ledger: FrontierStorage) -> None:
-    frontier = frontier_on(ledger)
+def test_retry_after_of_a_day_is_kept_over_a_restart(storage: FrontierStorage) -> None:
+    frontier = frontier_on(storage)
     offer(frontier, f"{A}/1", f"{A}/2")
     page = take(frontier, 100.0)
-    frontier.answered(page, 100.0)
+    frontier.response_received(page, 100.0)
     assert frontier.failed(page, FailureKind.TOO_MANY, 100.0, retry_after=86_400.0)
     frontier.commit()
-    frontier = frontier_on(ledger)
+    frontier = frontier_on(storage)
     assert frontier.check_clock(101.0) == ""
     assert frontier.next(86_400.0) is None
     assert frontier.next(86_502.0) is not None

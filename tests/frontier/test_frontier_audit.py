@@ -52,30 +52,30 @@ class World:
         return max(configured, FakeRules(self.rules[name]).delay or 0.0)
 
 
-def settle(world: World, frontier: Frontier, ticket: Lease, now: float) -> None:
-    if ticket.kind is RequestKind.ROBOTS:
-        settle_robots(world, frontier, ticket, now)
-    elif ticket.url in world.redirects:
-        target = Link(url=world.redirects[ticket.url], source=LinkSource.REDIRECT)
-        frontier.offer([target], parent=None, entry=ticket.entry)
-        frontier.failed(ticket, FailureKind.REDIRECT, now, retry_after=None)
-    elif ticket.url in world.trouble and world.random.random() < 0.7:
-        frontier.failed(ticket, world.trouble[ticket.url], now, retry_after=None)
+def settle(world: World, frontier: Frontier, lease: Lease, now: float) -> None:
+    if lease.kind is RequestKind.ROBOTS:
+        settle_robots(world, frontier, lease, now)
+    elif lease.url in world.redirects:
+        target = Link(url=world.redirects[lease.url], source=LinkSource.REDIRECT)
+        frontier.add_links([target], parent=None, entry=lease.entry)
+        frontier.failed(lease, FailureKind.REDIRECT, now, retry_after=None)
+    elif lease.url in world.trouble and world.random.random() < 0.7:
+        frontier.failed(lease, world.trouble[lease.url], now, retry_after=None)
     else:
-        links = [Link(url=url, source=LinkSource.ANCHOR) for url in world.links[ticket.url]]
-        frontier.offer(links, parent=None, entry=ticket.entry)
-        frontier.done(ticket)
+        links = [Link(url=url, source=LinkSource.ANCHOR) for url in world.links[lease.url]]
+        frontier.add_links(links, parent=None, entry=lease.entry)
+        frontier.done(lease)
 
 
-def settle_robots(world: World, frontier: Frontier, ticket: Lease, now: float) -> None:
-    asked = host_of(ticket.url)
-    if world.robots_errors[ticket.host]:
-        world.robots_errors[ticket.host] -= 1
-        frontier.defer(ticket, FailureKind.SERVER_ERROR, now, retry_after=None)
-    elif asked == ticket.host and ticket.host in world.moved and ticket.url.endswith("/robots.txt"):
-        assert frontier.reroute(ticket, f"http://{world.moved[ticket.host]}/rules-of-{ticket.host}")
+def settle_robots(world: World, frontier: Frontier, lease: Lease, now: float) -> None:
+    asked = host_of(lease.url)
+    if world.robots_errors[lease.host]:
+        world.robots_errors[lease.host] -= 1
+        frontier.defer(lease, FailureKind.SERVER_ERROR, now, retry_after=None)
+    elif asked == lease.host and lease.host in world.moved and lease.url.endswith("/robots.txt"):
+        assert frontier.reroute(lease, f"http://{world.moved[lease.host]}/rules-of-{lease.host}")
     else:
-        frontier.introduce(ticket, world.rules[ticket.host], now)
+        frontier.introduce(lease, world.rules[lease.host], now)
 
 
 def crawl(world: World, frontier: Frontier, *, start: float, stop_after: int = 10**9) -> float:
@@ -97,7 +97,7 @@ def crawl(world: World, frontier: Frontier, *, start: float, stop_after: int = 1
         now = max(now, min(times))
         while under_way and under_way[0][0] <= now:
             end, number, ticket = heapq.heappop(under_way)
-            frontier.answered(ticket, end)
+            frontier.response_received(ticket, end)
             heapq.heappush(unsettled, (end + world.random.choice([0.0, 2.0]), number, ticket))
         while unsettled and unsettled[0][0] <= now:
             _, _, ticket = heapq.heappop(unsettled)
@@ -147,20 +147,20 @@ def reachable(world: World) -> set[str]:
 
 def seed(world: World, frontier: Frontier) -> None:
     links = [Link(url=f"http://{name}/0", source=LinkSource.SEED) for name in world.names]
-    frontier.offer(links, parent=None, entry=None)
+    frontier.add_links(links, parent=None, entry=None)
 
 
 @pytest.mark.parametrize("delay", [0.0, 2.0])
 @pytest.mark.parametrize("number", range(6))
 def test_a_crawl_is_polite_complete_and_comes_to_an_end(number: int, delay: float) -> None:
     world = World(number)
-    ledger = MemoryStorage()
-    frontier = frontier_on(ledger, delay=delay, robots=True)
+    storage = MemoryStorage()
+    frontier = frontier_on(storage, delay=delay, robots=True)
     seed(world, frontier)
     crawl(world, frontier, start=1000.0)
     audit(world, delay)
     asked = Counter(url for _, _, _, url in world.log if url in world.links)
-    missed = [url for url in reachable(world) if not ledger.known(url)]
+    missed = [url for url in reachable(world) if not storage.known(url)]
     assert not missed
     for url, times in asked.items():
         assert times == 1 or url in world.trouble, f"{url} was fetched {times} times"
@@ -197,8 +197,8 @@ def test_a_crawl_killed_many_times_ends_with_the_same_pages(number: int, tmp_pat
     world = quiet(World(number))
     random, now, kills = Random(number), 1000.0, 0
     while True:
-        ledger = LmdbStorage(tmp_path / "f")
-        frontier = frontier_on(ledger, delay=0.5, robots=True)
+        storage = LmdbStorage(tmp_path / "f")
+        frontier = frontier_on(storage, delay=0.5, robots=True)
         seed(world, frontier)
         now = crawl(world, frontier, start=now + 0.01, stop_after=random.randrange(1, 40))
         if frontier.exhausted:
@@ -206,10 +206,12 @@ def test_a_crawl_killed_many_times_ends_with_the_same_pages(number: int, tmp_pat
         kills += 1
         if random.random() < 0.7:
             frontier.commit()
-        ledger.close()
+        storage.close()
     assert kills > 3
     assert frontier.known_urls == len(reachable(world))
-    assert all(ledger.known(url) == whole.known(url) for url in world.links)
-    states, expected = ({url: found[1] for url in world.links if (found := book.find(url))} for book in (ledger, whole))
+    assert all(storage.known(url) == whole.known(url) for url in world.links)
+    states, expected = (
+        {url: found[1] for url in world.links if (found := book.find(url))} for book in (storage, whole)
+    )
     assert states == expected
-    ledger.close()
+    storage.close()

@@ -128,11 +128,11 @@ class FrontierMachine(RuleBasedStateMachine):
         self.frontier = frontier_on(delay=delay, per_host=PER_HOST, retry_wait=RETRY_WAIT, robots=True)
         self.model = Model(delay=delay)
         self.open: list[Lease] = []
-        self.answered: list[Lease] = []
+        self.response_received: list[Lease] = []
         self.handed_out: dict[str, int] = {}
 
     @rule(picks=st.lists(st.tuples(st.sampled_from(HOSTS), st.integers(0, 3)), min_size=1, max_size=6))
-    def offer(self, picks: list[tuple[str, int]]) -> None:
+    def add_links(self, picks: list[tuple[str, int]]) -> None:
         urls = [f"http://{host}/{number}" for host, number in picks]
         fresh = [url for url in dict.fromkeys(urls) if url not in self.model.order]
         for url in fresh:
@@ -164,8 +164,8 @@ class FrontierMachine(RuleBasedStateMachine):
         assert told is None or told > self.now, "the frontier would be asked again at once"
         assert ripe is None or (told is not None and told <= ripe), "the caller would sleep past something ripe"
 
-    def check_politeness(self, ticket: Lease) -> None:
-        host = self.model.hosts[ticket.host]
+    def check_politeness(self, lease: Lease) -> None:
+        host = self.model.hosts[lease.host]
         delay = self.model.delay_of(host)
         assert self.now >= host.last_end + delay
         assert host.in_flight <= (1 if delay else PER_HOST)
@@ -174,19 +174,19 @@ class FrontierMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def answer(self, data: st.DataObject) -> None:
         ticket = self.open.pop(data.draw(st.integers(0, len(self.open) - 1)))
-        self.answered.append(ticket)
-        self.frontier.answered(ticket, self.now)
+        self.response_received.append(ticket)
+        self.frontier.response_received(ticket, self.now)
         host = self.model.hosts[ticket.host]
         host.in_flight -= 1
         host.last_end = self.now
         host.ready_at = max(host.ready_at, self.now + self.model.delay_of(host))
 
-    @precondition(lambda self: any(ticket.kind is RequestKind.PAGE for ticket in self.answered))
+    @precondition(lambda self: any(ticket.kind is RequestKind.PAGE for ticket in self.response_received))
     @rule(data=st.data(), failure=st.none() | st.sampled_from(FAILURES))
     def settle_page(self, data: st.DataObject, failure: FailureKind | None) -> None:
-        pages = [ticket for ticket in self.answered if ticket.kind is RequestKind.PAGE]
+        pages = [ticket for ticket in self.response_received if ticket.kind is RequestKind.PAGE]
         ticket = data.draw(st.sampled_from(pages))
-        self.answered.remove(ticket)
+        self.response_received.remove(ticket)
         if failure is not None:
             again = self.frontier.failed(ticket, failure, self.now, retry_after=None)
             assert again == self.model.fail(ticket.url, failure, self.now)
@@ -195,10 +195,10 @@ class FrontierMachine(RuleBasedStateMachine):
             self.model.under_way.remove(ticket.url)
             self.model.host(ticket.url).failures = 0
 
-    @precondition(lambda self: self.answered)
+    @precondition(lambda self: self.response_received)
     @rule(data=st.data(), kind=st.sampled_from([FailureKind.CONNECT, FailureKind.NO_DNS]))
     def put_back(self, data: st.DataObject, kind: FailureKind) -> None:
-        ticket = self.answered.pop(data.draw(st.integers(0, len(self.answered) - 1)))
+        ticket = self.response_received.pop(data.draw(st.integers(0, len(self.response_received) - 1)))
         self.frontier.put_back(ticket, kind, self.now)
         host = self.model.hosts[ticket.host]
         if ticket.kind is RequestKind.ROBOTS:
@@ -209,12 +209,12 @@ class FrontierMachine(RuleBasedStateMachine):
             host.ready_at = max(host.ready_at, self.now + RETRY_WAIT * TREATMENTS[kind].wait)
         self.model.waiting.add(ticket.entry.url)
 
-    @precondition(lambda self: any(ticket.kind is RequestKind.ROBOTS for ticket in self.answered))
+    @precondition(lambda self: any(ticket.kind is RequestKind.ROBOTS for ticket in self.response_received))
     @rule(data=st.data(), robots=st.none() | st.sampled_from([*ROBOTS, FailureKind.CONNECT, FailureKind.GUARD]))
     def settle_robots(self, data: st.DataObject, robots: bytes | FailureKind | None) -> None:
-        asked = [ticket for ticket in self.answered if ticket.kind is RequestKind.ROBOTS]
+        asked = [ticket for ticket in self.response_received if ticket.kind is RequestKind.ROBOTS]
         ticket = data.draw(st.sampled_from(asked))
-        self.answered.remove(ticket)
+        self.response_received.remove(ticket)
         host = self.model.hosts[ticket.host]
         host.asking = False
         if isinstance(robots, bytes):

@@ -22,67 +22,67 @@ from .fakes import BestOf, FakeRules, ended, fetch, frontier_on, offer, take, wa
 A = "http://a.example"
 
 
-def _known(ledger: FrontierStorage, url: str) -> tuple[Entry, UrlState]:
-    found = ledger.find(url)
+def _known(storage: FrontierStorage, url: str) -> tuple[Entry, UrlState]:
+    found = storage.find(url)
     assert found is not None
     return found[0], found[1]
 
 
-def test_a_revisit_ends_as_what_it_was_before(ledger: FrontierStorage) -> None:
-    frontier = frontier_on(ledger, delay=0.0)
+def test_a_revisit_ends_as_what_it_was_before(storage: FrontierStorage) -> None:
+    frontier = frontier_on(storage, delay=0.0)
     offer(frontier, f"{A}/1")
     assert fetch(frontier, 0.0) == f"{A}/1"
-    before, _ = _known(ledger, f"{A}/1")
+    before, _ = _known(storage, f"{A}/1")
     assert frontier.exhausted
     frontier.revisit(before)
     assert (frontier.waiting, frontier.revisits_left, frontier.exhausted) == (1, 1, False)
-    ticket = take(frontier, 0.0)
-    assert ticket.entry.arm == f"{REVISIT}a.example"
-    frontier.answered(ticket, 0.0)
-    frontier.done(frontier.revisited(ticket, before))
-    assert _known(ledger, f"{A}/1") == (before, UrlState.DONE)
+    lease = take(frontier, 0.0)
+    assert lease.entry.arm == f"{REVISIT}a.example"
+    frontier.response_received(lease, 0.0)
+    frontier.done(frontier.revisited(lease, before))
+    assert _known(storage, f"{A}/1") == (before, UrlState.DONE)
     assert frontier.revisits_left == 0
     assert ended(frontier)
 
 
-def test_trouble_is_tried_again_and_ends_the_revisit_only_at_last(ledger: FrontierStorage) -> None:
-    frontier = frontier_on(ledger, delay=0.0)
+def test_trouble_is_tried_again_and_ends_the_revisit_only_at_last(storage: FrontierStorage) -> None:
+    frontier = frontier_on(storage, delay=0.0)
     offer(frontier, f"{A}/1")
     fetch(frontier, 0.0)
-    frontier.revisit(_known(ledger, f"{A}/1")[0])
+    frontier.revisit(_known(storage, f"{A}/1")[0])
     now = 0.0
     for attempt in range(3):
-        ticket = take(frontier, now)
-        frontier.answered(ticket, now)
-        again = frontier.failed(ticket, FailureKind.SERVER_ERROR, now, retry_after=None)
+        lease = take(frontier, now)
+        frontier.response_received(lease, now)
+        again = frontier.failed(lease, FailureKind.SERVER_ERROR, now, retry_after=None)
         assert again == (attempt < 2)
         assert frontier.revisits_left == (1 if again else 0)
         now += 1000.0
     assert ended(frontier)
 
 
-def test_a_host_that_was_given_up_has_another_try(ledger: FrontierStorage) -> None:
-    frontier = frontier_on(ledger, delay=0.0)
+def test_a_host_that_was_given_up_has_another_try(storage: FrontierStorage) -> None:
+    frontier = frontier_on(storage, delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     urls = [fetch(frontier, 0.0), fetch(frontier, 0.0)]
     now = 0.0
     while not frontier.refused:  # an outage that outlasts a refresh
         for url in urls:
-            frontier.revisit(_known(ledger, url)[0])
-        ticket, now = wait(frontier, now)
-        while ticket is not None:
-            frontier.answered(ticket, now)
-            frontier.failed(ticket, FailureKind.CONNECT, now, retry_after=None)
-            ticket, now = wait(frontier, now)
+            frontier.revisit(_known(storage, url)[0])
+        lease, now = wait(frontier, now)
+        while lease is not None:
+            frontier.response_received(lease, now)
+            frontier.failed(lease, FailureKind.CONNECT, now, retry_after=None)
+            lease, now = wait(frontier, now)
     for url in urls:
-        frontier.revisit(_known(ledger, url)[0])
+        frontier.revisit(_known(storage, url)[0])
     assert {fetch(frontier, now), fetch(frontier, now)} == set(urls)
 
 
 def test_the_budget_of_a_host_is_for_new_pages() -> None:
     ledger = MemoryStorage()
     frontier = Frontier(
-        ledger=ledger,
+        storage=ledger,
         policy=BestOf(),
         scope=lambda url: "",
         read_rules=None,
@@ -107,7 +107,7 @@ def test_revisits_outlive_a_kill(tmp_path: Path) -> None:
     for number in (1, 2, 3):
         frontier.revisit(_known(ledger, f"{A}/{number}")[0])
     done = take(frontier, 0.0)
-    frontier.answered(done, 0.0)
+    frontier.response_received(done, 0.0)
     frontier.done(frontier.revisited(done, done.entry))
     take(frontier, 0.0)  # in flight when the process ends
     frontier.commit()
@@ -120,12 +120,12 @@ def test_a_probed_page_is_the_next_request_to_its_host() -> None:
     frontier = frontier_on(delay=5.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     probe = take(frontier, 0.0)
-    frontier.answered(probe, 1.0)
+    frontier.response_received(probe, 1.0)
     frontier.probed(probe, 1.0)
     assert frontier.next(5.9) is None, "the clock runs from the probe's answer"
     page = take(frontier, 6.0)
     assert (page.url, page.kind) == (probe.url, RequestKind.PAGE)
-    frontier.answered(page, 6.0)
+    frontier.response_received(page, 6.0)
     frontier.done(page)
     assert fetch(frontier, 11.0) != probe.url
     assert ended(frontier)
@@ -137,7 +137,7 @@ def test_several_probes_of_one_host_lose_no_page() -> None:
     offer(frontier, *urls)
     probes = [take(frontier, 0.0) for _ in range(3)]
     for probe in probes:
-        frontier.answered(probe, 0.0)
+        frontier.response_received(probe, 0.0)
         frontier.probed(probe, 0.0)
     assert {fetch(frontier, 0.0) for _ in range(3)} == urls
     assert ended(frontier)
@@ -145,7 +145,7 @@ def test_several_probes_of_one_host_lose_no_page() -> None:
 
 def test_the_rules_of_an_own_host_are_not_asked_for() -> None:
     frontier = Frontier(
-        ledger=MemoryStorage(),
+        storage=MemoryStorage(),
         policy=BestOf(),
         scope=lambda url: "",
         read_rules=FakeRules,
@@ -153,7 +153,7 @@ def test_the_rules_of_an_own_host_are_not_asked_for() -> None:
         is_own=lambda host: host == "a.example",
     )
     offer(frontier, f"{A}/private", "http://b.example/x")
-    kinds = {ticket.url: ticket.kind for ticket in (take(frontier, 0.0), take(frontier, 0.0))}
+    kinds = {lease.url: lease.kind for lease in (take(frontier, 0.0), take(frontier, 0.0))}
     assert kinds == {f"{A}/private": RequestKind.PAGE, "http://b.example/robots.txt": RequestKind.ROBOTS}
     errand = frontier.errand(f"{A}/private/context", 0.0)
     assert errand is not None
@@ -165,7 +165,7 @@ def test_a_url_that_is_unwanted_by_the_time_its_turn_comes_is_refused() -> None:
     unwanted: set[str] = set()
     ledger = MemoryStorage()
     frontier = Frontier(
-        ledger=ledger,
+        storage=ledger,
         policy=BestOf(),
         scope=lambda url: "",
         read_rules=None,
@@ -180,11 +180,11 @@ def test_a_url_that_is_unwanted_by_the_time_its_turn_comes_is_refused() -> None:
     assert ended(frontier)
 
 
-def test_what_is_known_of_pages_is_kept(ledger: FrontierStorage) -> None:
-    assert ledger.page(f"{A}/1") is None
-    ledger.put_page(f"{A}/1", b"first")
-    ledger.put_page(f"{A}/1", b"second")
-    ledger.put_page(f"{A}/2", b"other")
-    ledger.commit()
-    assert ledger.page(f"{A}/1") == b"second"
-    assert sorted(ledger.pages()) == [b"other", b"second"]
+def test_what_is_known_of_pages_is_kept(storage: FrontierStorage) -> None:
+    assert storage.page(f"{A}/1") is None
+    storage.put_page(f"{A}/1", b"first")
+    storage.put_page(f"{A}/1", b"second")
+    storage.put_page(f"{A}/2", b"other")
+    storage.commit()
+    assert storage.page(f"{A}/1") == b"second"
+    assert sorted(storage.pages()) == [b"other", b"second"]

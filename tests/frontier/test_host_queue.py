@@ -13,7 +13,7 @@ from .fakes import BestOf, fetch, offer, take
 def test_a_look_at_the_clocks_wakes_only_so_many() -> None:
     policy = BestOf()
     frontier = Frontier(
-        ledger=MemoryStorage(),
+        storage=MemoryStorage(),
         policy=policy,
         scope=lambda url: "",
         read_rules=None,
@@ -30,7 +30,7 @@ def test_a_look_at_the_clocks_wakes_only_so_many() -> None:
 def test_hosts_that_are_due_but_of_no_use_do_not_hide_the_others() -> None:
     policy = BestOf()
     frontier = Frontier(
-        ledger=MemoryStorage(),
+        storage=MemoryStorage(),
         policy=policy,
         scope=lambda url: "",
         read_rules=None,
@@ -53,21 +53,21 @@ class ArmsByPath(BestOf):
 
 
 def frontier_over(path: Path, policy: BestOf) -> tuple[LmdbStorage, Frontier]:
-    ledger = LmdbStorage(path)
+    storage = LmdbStorage(path)
     politeness = Politeness(delay=1.0, wake_at_once=3)
-    frontier = Frontier(ledger=ledger, policy=policy, scope=lambda url: "", read_rules=None, politeness=politeness)
-    return ledger, frontier
+    frontier = Frontier(storage=storage, policy=policy, scope=lambda url: "", read_rules=None, politeness=politeness)
+    return storage, frontier
 
 
 def test_after_a_reopening_hosts_sleep_until_it_is_their_turn(tmp_path: Path) -> None:
-    ledger, frontier = frontier_over(tmp_path / "f", ArmsByPath())
+    storage, frontier = frontier_over(tmp_path / "f", ArmsByPath())
     urls = [f"http://h{number}.example/{letter}" for number in range(10) for letter in "ab"[: 1 + number // 5]]
     offer(frontier, *urls)
     assert frontier.host_count == 10
     frontier.commit()
-    ledger.close()
+    storage.close()
     policy = ArmsByPath()
-    ledger, frontier = frontier_over(tmp_path / "f", policy)
+    storage, frontier = frontier_over(tmp_path / "f", policy)
     assert (frontier.host_count, frontier.waiting) == (10, 15)
     assert offer(frontier, "http://h0.example/a2", "http://h1.example/b", "http://new.example/a") == 3
     assert frontier.next(100.0) is None, "everybody rests once"
@@ -75,35 +75,35 @@ def test_after_a_reopening_hosts_sleep_until_it_is_their_turn(tmp_path: Path) ->
     found = [take(frontier, 101.0)]
     assert len({arm.split()[0] for arm in policy.awake}) <= 3
     found += [take(frontier, 101.0) for _ in range(10)]
-    assert len({ticket.host for ticket in found}) == 11
+    assert len({lease.host for lease in found}) == 11
     assert frontier.next(101.0) is None
     now = 101.0
     while not frontier.exhausted:
-        for ticket in found:
-            frontier.answered(ticket, now)
-            frontier.done(ticket)
-            urls.append(ticket.url)
+        for lease in found:
+            frontier.response_received(lease, now)
+            frontier.done(lease)
+            urls.append(lease.url)
         now += 1.0
         found = list(iter(lambda: frontier.next(now), None))  # noqa: B023 - it is used at once
     assert len(urls) == 15 + 18
     assert len(set(urls)) == 18
     assert frontier.host_count == 11
-    ledger.close()
+    storage.close()
 
 
 def test_an_errand_to_a_sleeping_host_leaves_its_pages_in_the_queue() -> None:
     frontier = Frontier(
-        ledger=MemoryStorage(),
+        storage=MemoryStorage(),
         policy=BestOf(),
         scope=lambda url: "",
         read_rules=None,
         politeness=Politeness(delay=1.0),
     )
     offer(frontier, "http://a.example/1", "http://a.example/2")
-    ticket = frontier.errand("http://a.example/context", 0.0)
+    lease = frontier.errand("http://a.example/context", 0.0)
     assert frontier.next(0.0) is None
-    assert isinstance(ticket, Lease)
-    frontier.answered(ticket, 0.0)
+    assert isinstance(lease, Lease)
+    frontier.response_received(lease, 0.0)
     assert fetch(frontier, 1.0) == "http://a.example/1"
     assert fetch(frontier, 2.0) == "http://a.example/2"
     assert frontier.exhausted

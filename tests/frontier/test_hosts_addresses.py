@@ -18,10 +18,10 @@ A, B, C = "http://a.example", "http://b.example", "http://c.example"
 
 
 def frontier_by_address(
-    ledger: FrontierStorage | None = None, *, delay: float = 10.0, robots: bool = False, per_address: int = 2
+    storage: FrontierStorage | None = None, *, delay: float = 10.0, robots: bool = False, per_address: int = 2
 ) -> Frontier:
     return Frontier(
-        ledger=ledger or MemoryStorage(),
+        storage=storage or MemoryStorage(),
         policy=BestOf(),
         scope=lambda url: "",
         read_rules=FakeRules if robots else None,
@@ -37,9 +37,9 @@ def find(frontier: Frontier, now: float, *addresses: str) -> None:
         frontier.resolved(ticket, address)
 
 
-def finish(frontier: Frontier, ticket: Lease, now: float) -> None:
-    frontier.answered(ticket, now)
-    frontier.done(ticket)
+def finish(frontier: Frontier, lease: Lease, now: float) -> None:
+    frontier.response_received(lease, now)
+    frontier.done(lease)
 
 
 def test_the_address_comes_first_and_starts_no_clock() -> None:
@@ -83,13 +83,13 @@ def test_rules_and_errands_pass_the_clock_of_the_address_too() -> None:
     busy = frontier.errand(f"{B}/context", 0.0)
     assert isinstance(busy, float), "a request to the address is under way"
     assert busy > 0.0
-    frontier.answered(rules, 2.0)
+    frontier.response_received(rules, 2.0)
     frontier.introduce(rules, b"", 2.0)
     assert frontier.errand(f"{B}/context", 3.0) == 7.0
     leave = frontier.errand(f"{B}/context", 7.0)
     assert isinstance(leave, Lease)
     assert (leave.kind, leave.address) == (RequestKind.ROBOTS, "192.0.2.1")
-    frontier.answered(leave, 11.0)
+    frontier.response_received(leave, 11.0)
     assert frontier.next(15.9) is None, "the held page keeps the delay of the address, though its host is ready"
     assert take(frontier, 16.0).url == f"{A}/1"
 
@@ -100,13 +100,13 @@ def test_rules_elsewhere_wait_for_the_address_there() -> None:
     find(frontier, 0.0, "192.0.2.1", "192.0.2.3")
     rules, busy = take(frontier, 0.0), take(frontier, 0.0)
     assert (rules.address, busy.address) == ("192.0.2.1", "192.0.2.3")
-    frontier.answered(rules, 0.0)
+    frontier.response_received(rules, 0.0)
     assert frontier.reroute(rules, f"{B}/robots.txt")
     moved = take(frontier, 10.0)
     assert (moved.kind, moved.url, moved.host) == (RequestKind.RESOLVE, f"{B}/robots.txt", "a.example")
     frontier.resolved(moved, "192.0.2.3")
     assert frontier.next(30.0) is None, "a request to that address is under way"
-    frontier.answered(busy, 30.0)
+    frontier.response_received(busy, 30.0)
     assert frontier.next(34.9) is None
     elsewhere = take(frontier, 35.0)
     assert (elsewhere.url, elsewhere.host, elsewhere.address) == (f"{B}/robots.txt", "a.example", "192.0.2.3")
@@ -150,7 +150,7 @@ def test_the_address_in_use_is_the_one_that_answered_last() -> None:
     offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1")
     find(frontier, 0.0, "192.0.2.1", "192.0.2.2")
     first, second = take(frontier, 0.0), take(frontier, 0.0)
-    frontier.answered(first, 4.0, address="192.0.2.2")
+    frontier.response_received(first, 4.0, address="192.0.2.2")
     frontier.done(first)
     finish(frontier, second, 12.0)
     assert frontier.next(16.9) is None, "the other address was asked at 12"
@@ -166,7 +166,7 @@ def test_a_host_that_cannot_be_found_fails_by_the_table_and_is_looked_for_again(
     assert frontier.in_flight == 0
     find(frontier, 100.0, "192.0.2.1")
     page = take(frontier, 100.0)
-    frontier.answered(page, 100.0)
+    frontier.response_received(page, 100.0)
     frontier.failed(page, kind, 100.0, retry_after=None)
     assert take(frontier, 1000.0).kind is RequestKind.RESOLVE
 
@@ -205,13 +205,13 @@ def test_rules_are_asked_for_at_the_next_address_by_its_clock_and_cost_the_page_
     offer(frontier, f"{A}/1", f"{B}/1")
     find(frontier, 0.0, "192.0.2.1", "192.0.2.2")
     rules, busy = take(frontier, 0.0), take(frontier, 0.0)
-    frontier.answered(rules, 1.0)
+    frontier.response_received(rules, 1.0)
     frontier.elsewhere(rules, 1.0)
     again = take(frontier, 3.0)
     assert (again.kind, again.url) == (RequestKind.RESOLVE, f"{A}/1")
     frontier.resolved(again, busy.address)
     assert frontier.next(4.0) is None, "somebody else is asked there"
-    frontier.answered(busy, 4.0)
+    frontier.response_received(busy, 4.0)
     rules = take(frontier, 5.0)
     assert (rules.kind, rules.url, rules.address) == (RequestKind.ROBOTS, f"{A}/robots.txt", busy.address)
 
@@ -219,7 +219,7 @@ def test_rules_are_asked_for_at_the_next_address_by_its_clock_and_cost_the_page_
 @pytest.mark.parametrize("per_host", [1, 4])
 def test_a_page_goes_again_at_the_next_address(per_host: int) -> None:
     frontier = Frontier(
-        ledger=MemoryStorage(),
+        storage=MemoryStorage(),
         policy=BestOf(),
         scope=lambda url: "",
         read_rules=None,
@@ -229,7 +229,7 @@ def test_a_page_goes_again_at_the_next_address(per_host: int) -> None:
     offer(frontier, f"{A}/1")
     find(frontier, 0.0, "192.0.2.1")
     page = take(frontier, 0.0)
-    frontier.answered(page, 1.0)
+    frontier.response_received(page, 1.0)
     frontier.elsewhere(page, 1.0)
     find(frontier, 1.0, "192.0.2.2")
     page = take(frontier, 1.0)
@@ -244,7 +244,7 @@ def test_pages_that_met_nobody_at_once_all_go_again() -> None:
     find(frontier, 0.0, "192.0.2.1")
     pages = [take(frontier, 0.0) for _ in range(3)]
     for page in pages:
-        frontier.answered(page, 1.0)
+        frontier.response_received(page, 1.0)
         frontier.elsewhere(page, 1.0)
     fetched = set()
     while (ticket := frontier.next(2.0)) is not None:

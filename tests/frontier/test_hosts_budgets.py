@@ -9,9 +9,9 @@ from .fakes import BestOf, ended, offer, take
 A, B = "http://a.example", "http://b.example"
 
 
-def frontier_with(ledger: FrontierStorage, budget: HostBudget) -> Frontier:
+def frontier_with(storage: FrontierStorage, budget: HostBudget) -> Frontier:
     return Frontier(
-        ledger=ledger,
+        storage=storage,
         policy=BestOf(),
         scope=lambda url: "",
         read_rules=None,
@@ -22,42 +22,42 @@ def frontier_with(ledger: FrontierStorage, budget: HostBudget) -> Frontier:
 
 def fetch_all(frontier: Frontier, *, relevant: str = "", size: int = 0) -> list[str]:
     found = []
-    while (ticket := frontier.next(0.0)) is not None:
-        found.append(ticket.url)
-        frontier.answered(ticket, 0.0)
-        frontier.done(ticket)
-        frontier.count(ticket.host, relevant=ticket.host == relevant, quads=0, received=size)
+    while (lease := frontier.next(0.0)) is not None:
+        found.append(lease.url)
+        frontier.response_received(lease, 0.0)
+        frontier.done(lease)
+        frontier.count(lease.host, relevant=lease.host == relevant, quads=0, received=size)
     return found
 
 
-def test_pages_of_a_host(ledger: FrontierStorage) -> None:
-    frontier = frontier_with(ledger, HostBudget(pages=3))
+def test_pages_of_a_host(storage: FrontierStorage) -> None:
+    frontier = frontier_with(storage, HostBudget(pages=3))
     offer(frontier, *(f"{A}/{number}" for number in range(5)), f"{B}/1")
     assert fetch_all(frontier) == [f"{A}/0", f"{A}/1", f"{A}/2", f"{B}/1"]
     assert frontier.refused == {"the host's budget of pages is spent": 2}
     assert ended(frontier)
-    found = ledger.find(f"{A}/4")
+    found = storage.find(f"{A}/4")
     assert found is not None
     assert found[1:] == (UrlState.REFUSED, "the host's budget of pages is spent")
 
 
-def test_pages_under_way_count(ledger: FrontierStorage) -> None:
-    frontier = frontier_with(ledger, HostBudget(pages=1))
+def test_pages_under_way_count(storage: FrontierStorage) -> None:
+    frontier = frontier_with(storage, HostBudget(pages=1))
     offer(frontier, f"{A}/1", f"{A}/2")
     take(frontier, 0.0)
     assert frontier.next(0.0) is None
     assert sum(frontier.refused.values()) == 1
 
 
-def test_bytes_of_a_host(ledger: FrontierStorage) -> None:
-    frontier = frontier_with(ledger, HostBudget(bytes=250))
+def test_bytes_of_a_host(storage: FrontierStorage) -> None:
+    frontier = frontier_with(storage, HostBudget(bytes=250))
     offer(frontier, *(f"{A}/{number}" for number in range(5)))
     assert len(fetch_all(frontier, size=100)) == 3
     assert frontier.refused == {"the host's budget of bytes is spent": 2}
 
 
-def test_a_host_that_gives_nothing_is_left_and_one_that_gives_is_not(ledger: FrontierStorage) -> None:
-    frontier = frontier_with(ledger, HostBudget(barren_after=2))
+def test_a_host_that_gives_nothing_is_left_and_one_that_gives_is_not(storage: FrontierStorage) -> None:
+    frontier = frontier_with(storage, HostBudget(barren_after=2))
     offer(frontier, *(f"{host}/{number}" for number in range(4) for host in (A, B)))
     asked = fetch_all(frontier, relevant="b.example")
     assert sum(url.startswith(A) for url in asked) == 2
@@ -65,16 +65,16 @@ def test_a_host_that_gives_nothing_is_left_and_one_that_gives_is_not(ledger: Fro
     assert frontier.refused == {"the host gave nothing": 2}
 
 
-def test_a_flood_of_refusals_gives_the_caller_a_rest(ledger: FrontierStorage) -> None:
-    frontier = frontier_with(ledger, HostBudget(pages=1))
+def test_a_flood_of_refusals_gives_the_caller_a_rest(storage: FrontierStorage) -> None:
+    frontier = frontier_with(storage, HostBudget(pages=1))
     offer(frontier, *(f"{A}/{number}" for number in range(2500)))
-    ticket = take(frontier, 7.0)
+    lease = take(frontier, 7.0)
     calls = 0
     while frontier.waiting:
         assert frontier.next(7.0) is None
         assert not frontier.waiting or frontier.idle_until() == 7.0, "there is more to look at"
         calls += 1
     assert calls == 3
-    frontier.answered(ticket, 8.0)
-    frontier.done(ticket)
+    frontier.response_received(lease, 8.0)
+    frontier.done(lease)
     assert ended(frontier)

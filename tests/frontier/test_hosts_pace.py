@@ -75,7 +75,7 @@ def test_a_retry_after_is_obeyed_within_reason() -> None:
 
 def test_in_the_frontier_slow_and_busy_hosts_are_asked_less_often() -> None:
     frontier = Frontier(
-        ledger=MemoryStorage(),
+        storage=MemoryStorage(),
         policy=BestOf(),
         scope=lambda url: "",
         read_rules=None,
@@ -85,15 +85,15 @@ def test_in_the_frontier_slow_and_busy_hosts_are_asked_less_often() -> None:
     offer(frontier, *(f"http://a.example/{number}" for number in range(5)))
     first = take(frontier, 0.0)
     assert frontier.response_time(first) == 0.0
-    frontier.answered(first, 6.0, elapsed=6.0)
+    frontier.response_received(first, 6.0, elapsed=6.0)
     assert frontier.response_time(first) == 6.0
     frontier.done(first)
     assert frontier.next(11.9) is None
     second = take(frontier, 12.0)
-    frontier.answered(second, 18.0, elapsed=6.0)
+    frontier.response_received(second, 18.0, elapsed=6.0)
     assert frontier.failed(second, FailureKind.TOO_MANY, 18.0, retry_after=50.0)
     assert frontier.next(67.9) is None
     assert 68.0 < (frontier.idle_until() or 0.0) <= 80.5
     third = take(frontier, 81.0)
-    frontier.answered(third, 87.0, elapsed=6.0)
+    frontier.response_received(third, 87.0, elapsed=6.0)
     assert frontier.idle_until() == 94.0, "a second more than for its slow answers: it complained"

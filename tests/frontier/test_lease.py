@@ -14,10 +14,10 @@ from .fakes import entry, frontier_on, offer, take
 
 
 def test_a_ticket_is_for_one_request_and_cannot_be_changed() -> None:
-    ticket = Lease(url="http://a.example/", host="a.example", kind=RequestKind.PAGE, entry=entry("http://a.example/"))
+    lease = Lease(url="http://a.example/", host="a.example", kind=RequestKind.PAGE, entry=entry("http://a.example/"))
     with pytest.raises(AttributeError):
-        ticket.url = "http://a.example/private"  # type: ignore[misc]
-    assert ticket.address == "", "no clock of an address allows it"
+        lease.url = "http://a.example/private"  # type: ignore[misc]
+    assert lease.address == "", "no clock of an address allows it"
 
 
 def test_a_ticket_for_the_rules_names_the_page_that_waits_for_them() -> None:
@@ -26,7 +26,7 @@ def test_a_ticket_for_the_rules_names_the_page_that_waits_for_them() -> None:
     rules = take(frontier, 0.0)
     assert (rules.kind, rules.url, rules.host) == (RequestKind.ROBOTS, "http://a.example/robots.txt", "a.example")
     assert rules.entry.url == "http://a.example/deep/page"
-    frontier.answered(rules, 0.0)
+    frontier.response_received(rules, 0.0)
     assert frontier.reroute(rules, "http://www.a.example/robots.txt")
     moved = take(frontier, 1.0)
     assert (moved.url, moved.host) == ("http://www.a.example/robots.txt", "a.example"), "it is about the first host"

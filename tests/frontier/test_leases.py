@@ -14,10 +14,10 @@ def leasing(*urls: str, delay: float = DELAY) -> Frontier:
     """A frontier with URLs on hosts that all live at one address, which is known."""
     politeness = Politeness(delay=delay, by_address=True, address_delay=delay / 4, leased=True)
     frontier = Frontier(
-        ledger=MemoryStorage(), policy=BestOf(), scope=lambda url: "", read_rules=None, politeness=politeness
+        storage=MemoryStorage(), policy=BestOf(), scope=lambda url: "", read_rules=None, politeness=politeness
     )
     links = [Link(url=url, source=LinkSource.SEED) for url in urls]
-    frontier.offer(links, parent=None, entry=None)
+    frontier.add_links(links, parent=None, entry=None)
     while (ticket := frontier.next(0.0)) is not None and ticket.kind is RequestKind.RESOLVE:
         frontier.resolved(ticket, HERE)
     if ticket is not None:
@@ -25,9 +25,9 @@ def leasing(*urls: str, delay: float = DELAY) -> Frontier:
     return frontier
 
 
-def end(frontier: Frontier, ticket: Lease, now: float) -> None:
-    frontier.answered(ticket, now, address=HERE)
-    frontier.done(ticket)
+def end(frontier: Frontier, lease: Lease, now: float) -> None:
+    frontier.response_received(lease, now, address=HERE)
+    frontier.done(lease)
 
 
 def test_nothing_goes_out_before_the_lease_is_there() -> None:

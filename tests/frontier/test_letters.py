@@ -7,15 +7,15 @@ from pathlib import Path
 from motherlode.frontier import Entry, FrontierStorage, LmdbStorage, UrlState
 
 
-def test_letters_are_kept_until_they_are_dropped(ledger: FrontierStorage) -> None:
+def test_letters_are_kept_until_they_are_dropped(storage: FrontierStorage) -> None:
     for number in (3, 1, 2):
-        ledger.put_letter(number, b"to %d" % number)
-    assert list(ledger.letters()) == [(1, b"to 1"), (2, b"to 2"), (3, b"to 3")]
-    assert ledger.letter(2) == b"to 2"
-    ledger.drop_letter(2)
-    ledger.drop_letter(2)
-    assert ledger.letter(2) is None
-    assert [number for number, _ in ledger.letters()] == [1, 3]
+        storage.put_letter(number, b"to %d" % number)
+    assert list(storage.letters()) == [(1, b"to 1"), (2, b"to 2"), (3, b"to 3")]
+    assert storage.letter(2) == b"to 2"
+    storage.drop_letter(2)
+    storage.drop_letter(2)
+    assert storage.letter(2) is None
+    assert [number for number, _ in storage.letters()] == [1, 3]
 
 
 def test_letters_and_urls_are_lasting_together_or_not_at_all(tmp_path: Path) -> None:

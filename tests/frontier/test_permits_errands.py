@@ -23,7 +23,7 @@ def test_an_errand_starts_the_hosts_clock_like_any_request() -> None:
     assert (leave.url, leave.kind) == (f"{A}/context", RequestKind.ERRAND)
     assert frontier.in_flight == 1
     assert frontier.next(3.0) is None, "one request at a time"
-    frontier.answered(leave, 4.0)
+    frontier.response_received(leave, 4.0)
     assert frontier.next(8.9) is None
     assert fetch(frontier, 9.0) == f"{A}/1"
     assert ended(frontier)
@@ -32,12 +32,12 @@ def test_an_errand_starts_the_hosts_clock_like_any_request() -> None:
 def test_an_errand_waits_for_the_hosts_clock() -> None:
     frontier = frontier_on(delay=5.0)
     offer(frontier, f"{A}/1")
-    ticket = take(frontier, 0.0)
+    lease = take(frontier, 0.0)
     busy = frontier.errand(f"{A}/context", 1.0)
     assert isinstance(busy, float), "a request is under way"
     assert busy > 1.0
-    frontier.answered(ticket, 2.0)
-    frontier.done(ticket)
+    frontier.response_received(lease, 2.0)
+    frontier.done(lease)
     assert frontier.errand(f"{A}/context", 3.0) == 7.0
     assert errand(frontier, f"{A}/context", 7.0).url == f"{A}/context"
 
@@ -47,7 +47,7 @@ def test_an_errand_asks_for_the_rules_first_and_obeys_them() -> None:
     asked = errand(frontier, f"{A}/private/context", 0.0)
     assert (asked.url, asked.kind) == (f"{A}/robots.txt", RequestKind.ROBOTS)
     assert isinstance(frontier.errand(f"{A}/other", 0.0), float), "the rules are on their way"
-    frontier.answered(asked, 0.0)
+    frontier.response_received(asked, 0.0)
     frontier.introduce(asked, b"no:/private", 0.0)
     assert frontier.errand(f"{A}/private/context", 0.0) is None
     assert errand(frontier, f"{A}/open/context", 0.0).kind is RequestKind.ERRAND
@@ -58,7 +58,7 @@ def test_rules_that_came_by_an_errand_serve_the_pages_too() -> None:
     asked = errand(frontier, f"{A}/context", 0.0)
     offer(frontier, f"{A}/1", f"{A}/no")
     assert frontier.next(0.0) is None, "no second question for the same rules"
-    frontier.answered(asked, 0.0)
+    frontier.response_received(asked, 0.0)
     assert frontier.next(0.0) is None
     frontier.introduce(asked, b"no:/no", 0.0)
     assert fetch(frontier, 0.0) == f"{A}/1"
@@ -71,11 +71,11 @@ def test_an_errand_without_rules_is_dropped_and_the_pages_ask_for_themselves() -
     frontier = frontier_on(delay=0.0, robots=True)
     asked = errand(frontier, f"{A}/context", 0.0)
     offer(frontier, f"{A}/1")
-    frontier.answered(asked, 0.0)
+    frontier.response_received(asked, 0.0)
     assert frontier.next(0.0) is None
     frontier.drop(asked)
-    ticket = take(frontier, 0.0)
-    assert (ticket.kind, ticket.entry.url) == (RequestKind.ROBOTS, f"{A}/1")
+    lease = take(frontier, 0.0)
+    assert (lease.kind, lease.entry.url) == (RequestKind.ROBOTS, f"{A}/1")
 
 
 def test_what_the_user_names_needs_no_rules_but_keeps_the_clock() -> None:
@@ -83,14 +83,14 @@ def test_what_the_user_names_needs_no_rules_but_keeps_the_clock() -> None:
     leave = frontier.errand(f"{A}/service", 0.0, by_rules=False)
     assert isinstance(leave, Lease)
     assert (leave.url, leave.kind) == (f"{A}/service", RequestKind.ERRAND)
-    frontier.answered(leave, 1.0)
+    frontier.response_received(leave, 1.0)
     assert frontier.errand(f"{A}/service", 2.0, by_rules=False) == 6.0
 
 
 def test_an_errand_is_no_known_url() -> None:
     frontier = frontier_on(delay=0.0)
     leave = errand(frontier, f"{A}/context", 0.0)
-    frontier.answered(leave, 0.0)
+    frontier.response_received(leave, 0.0)
     assert frontier.known_urls == 0
     assert ended(frontier)
     assert offer(frontier, f"{A}/context") == 1, "a page may still link to it"
@@ -99,13 +99,13 @@ def test_an_errand_is_no_known_url() -> None:
 def test_rules_that_lie_elsewhere_are_asked_for_there_by_its_clock() -> None:
     frontier = frontier_on(delay=5.0, robots=True)
     asked = errand(frontier, f"{A}/context", 0.0)
-    frontier.answered(asked, 1.0)
+    frontier.response_received(asked, 1.0)
     assert frontier.reroute(asked, f"{B}/rules.txt")
     assert frontier.errand(f"{A}/context", 2.0) == 6.0, "the host that sent us on has a clock as well"
     elsewhere = errand(frontier, f"{A}/context", 6.0)
     assert (elsewhere.url, elsewhere.host, elsewhere.kind) == (f"{B}/rules.txt", "a.example", RequestKind.ROBOTS)
     assert isinstance(frontier.errand(f"{B}/other", 6.5), float), "a request to the other host is under way"
-    frontier.answered(elsewhere, 7.0)
+    frontier.response_received(elsewhere, 7.0)
     frontier.introduce(elsewhere, b"no:/private", 7.0)
     assert frontier.errand(f"{A}/private/context", 20.0) is None
     assert errand(frontier, f"{A}/context", 20.0).kind is RequestKind.ERRAND

@@ -16,27 +16,27 @@ A, B = "http://a.example", "http://b.example"
 
 def ask(frontier: Frontier, now: float) -> Lease:
     """The next ticket, which must be for a robots.txt."""
-    ticket = take(frontier, now)
-    assert ticket.kind is RequestKind.ROBOTS
-    return ticket
+    lease = take(frontier, now)
+    assert lease.kind is RequestKind.ROBOTS
+    return lease
 
 
 def introduce(frontier: Frontier, rules: bytes, now: float) -> Lease:
-    ticket = ask(frontier, now)
-    frontier.answered(ticket, now)
-    frontier.introduce(ticket, rules, now)
-    return ticket
+    lease = ask(frontier, now)
+    frontier.response_received(lease, now)
+    frontier.introduce(lease, rules, now)
+    return lease
 
 
 def test_rules_are_asked_for_first_and_once_and_the_held_page_goes_first() -> None:
     frontier = frontier_on(robots=True, delay=1.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
-    ticket = ask(frontier, 0.0)
-    assert (ticket.url, ticket.host, ticket.entry.url) == (f"{A}/robots.txt", "a.example", f"{A}/1")
+    lease = ask(frontier, 0.0)
+    assert (lease.url, lease.host, lease.entry.url) == (f"{A}/robots.txt", "a.example", f"{A}/1")
     assert frontier.next(50.0) is None, "nobody fetches before the rules are known"
-    frontier.answered(ticket, 50.0)
+    frontier.response_received(lease, 50.0)
     assert frontier.next(60.0) is None, "nor before they have been read"
-    frontier.introduce(ticket, b"", 60.0)
+    frontier.introduce(lease, b"", 60.0)
     assert [fetch(frontier, now) for now in (60.0, 61.0, 62.0)] == [f"{A}/1", f"{A}/2", f"{A}/3"]
     assert ended(frontier)
 
@@ -55,7 +55,7 @@ def test_the_held_page_of_one_host_goes_before_better_pages_of_others() -> None:
     offer(frontier, f"{A}/1")
     asked = ask(frontier, 0.0)
     offer(frontier, f"{B}/1", f"{A}/2")
-    frontier.answered(asked, 0.0)
+    frontier.response_received(asked, 0.0)
     frontier.introduce(asked, b"", 0.0)
     assert take(frontier, 0.0).url == f"{A}/1"
 
@@ -63,10 +63,10 @@ def test_the_held_page_of_one_host_goes_before_better_pages_of_others() -> None:
 def test_a_host_without_delay_runs_at_full_width_as_soon_as_its_rules_are_known() -> None:
     frontier = frontier_on(robots=True, delay=0.0, per_host=3)
     offer(frontier, *(f"{A}/{number}" for number in range(5)))
-    ticket = ask(frontier, 0.0)
-    frontier.answered(ticket, 0.0)
+    lease = ask(frontier, 0.0)
+    frontier.response_received(lease, 0.0)
     assert frontier.next(0.0) is None, "its time comes while the rules are being read, and must come again"
-    frontier.introduce(ticket, b"", 0.0)
+    frontier.introduce(lease, b"", 0.0)
     assert [take(frontier, 0.0).url for _ in range(3)] == [f"{A}/0", f"{A}/1", f"{A}/2"]
     assert frontier.next(0.0) is None
 
@@ -94,14 +94,14 @@ def test_a_crawl_delay_ends_parallel_requests_to_a_host() -> None:
     assert frontier.next(50.0) is None
 
 
-def test_forbidden_urls_are_refused_and_counted(ledger: FrontierStorage) -> None:
-    frontier = frontier_on(ledger, robots=True, delay=0.0)
+def test_forbidden_urls_are_refused_and_counted(storage: FrontierStorage) -> None:
+    frontier = frontier_on(storage, robots=True, delay=0.0)
     offer(frontier, f"{A}/private/1", f"{A}/open", f"{A}/private/2", f"{B}/private/1")
     introduce(frontier, b"no:/private", 0.0)
     assert fetch(frontier, 0.0) == f"{A}/open", "the held page was forbidden, and the next goes in the same moment"
     assert take_page(frontier, 0.0).url == f"{B}/private/1", "one host's rules are not another's"
     assert frontier.refused == {"robots": 2}
-    found = ledger.find(f"{A}/private/1")
+    found = storage.find(f"{A}/private/1")
     assert found is not None
     assert found[1:] == (UrlState.REFUSED, "robots")
 
@@ -123,9 +123,9 @@ def test_next_gives_none_only_where_nothing_may_be_fetched_now() -> None:
     offer(frontier, *(f"{host}/no" for host in hosts))
     asked = [ask(frontier, 0.0) for _ in hosts]
     offer(frontier, f"{hosts[3]}/yes")
-    for ticket in asked:
-        frontier.answered(ticket, 0.0)
-        frontier.introduce(ticket, b"no:/no", 0.0)
+    for lease in asked:
+        frontier.response_received(lease, 0.0)
+        frontier.introduce(lease, b"no:/no", 0.0)
     assert take(frontier, 0.0).url == f"{hosts[3]}/yes"
 
 
@@ -133,9 +133,9 @@ def test_next_gives_none_only_where_nothing_may_be_fetched_now() -> None:
 def test_rules_that_cannot_be_read_now_defer_the_host(retry_after: float | None, ready: float) -> None:
     frontier = frontier_on(robots=True, delay=1.0, retry_wait=10.0)
     offer(frontier, f"{A}/1", f"{A}/2")
-    ticket = ask(frontier, 0.0)
-    frontier.answered(ticket, 0.0)
-    frontier.defer(ticket, FailureKind.SERVER_ERROR, 0.0, retry_after=retry_after)
+    lease = ask(frontier, 0.0)
+    frontier.response_received(lease, 0.0)
+    frontier.defer(lease, FailureKind.SERVER_ERROR, 0.0, retry_after=retry_after)
     assert not ended(frontier)
     assert frontier.next(ready - 0.1) is None
     again = ask(frontier, ready)
@@ -147,9 +147,9 @@ def test_rules_that_cannot_be_read_now_defer_the_host(retry_after: float | None,
 def test_a_host_that_cannot_be_reached_fails_the_page_and_the_table_decides(kind: FailureKind) -> None:
     frontier = frontier_on(robots=True, delay=1.0, retry_wait=10.0)
     offer(frontier, f"{A}/1", f"{A}/2")
-    ticket = ask(frontier, 0.0)
-    frontier.answered(ticket, 0.0)
-    assert frontier.failed(ticket, kind, 0.0, retry_after=None)
+    lease = ask(frontier, 0.0)
+    frontier.response_received(lease, 0.0)
+    assert frontier.failed(lease, kind, 0.0, retry_after=None)
     pause = TREATMENTS[kind].wait * 10.0
     assert pause > 1.0, "longer than the delay, or this shows nothing"
     assert frontier.next(pause - 0.1) is None
@@ -163,12 +163,12 @@ def test_a_final_failure_at_the_rules_does_not_strand_the_other_pages(*, look_be
     frontier = frontier_on(robots=True, delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     for url in (f"{A}/1", f"{A}/2"):
-        ticket = ask(frontier, 0.0)
-        assert ticket.entry.url == url
-        frontier.answered(ticket, 0.0)
+        lease = ask(frontier, 0.0)
+        assert lease.entry.url == url
+        frontier.response_received(lease, 0.0)
         if look_between:
             assert frontier.next(0.0) is None
-        assert not frontier.failed(ticket, FailureKind.GUARD, 0.0, retry_after=None)
+        assert not frontier.failed(lease, FailureKind.GUARD, 0.0, retry_after=None)
     assert ended(frontier)
 
 
@@ -176,7 +176,7 @@ def test_where_answers_never_change_a_host_without_rules_is_given_up_at_once() -
     frontier = frontier_on(robots=True, delay=0.0, retries=False)
     offer(frontier, f"{A}/1", f"{A}/2", f"{B}/1")
     asked = ask(frontier, 0.0)
-    frontier.answered(asked, 0.0)
+    frontier.response_received(asked, 0.0)
     frontier.defer(asked, FailureKind.SERVER_ERROR, 0.0, retry_after=3600.0)
     introduce(frontier, b"", 0.0)
     assert fetch(frontier, 0.0) == f"{B}/1"
@@ -190,9 +190,9 @@ def test_a_ticket_that_cannot_be_used_ends_its_page_alone(*, robots: bool) -> No
     frontier = frontier_on(robots=robots, delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2")
     for _ in range(2):
-        ticket = take(frontier, 0.0)
-        frontier.answered(ticket, 0.0)
-        frontier.refuse(ticket, "address-guard")
+        lease = take(frontier, 0.0)
+        frontier.response_received(lease, 0.0)
+        frontier.refuse(lease, "address-guard")
     assert ended(frontier)
     assert frontier.refused == {"address-guard": 2}
     assert [record.fetched for record in frontier.host_records()] == [0]
@@ -201,15 +201,15 @@ def test_a_ticket_that_cannot_be_used_ends_its_page_alone(*, robots: bool) -> No
 def test_rules_on_the_same_host_are_followed_by_its_clock() -> None:
     frontier = frontier_on(robots=True, delay=2.0)
     offer(frontier, f"{A}/1")
-    ticket = ask(frontier, 0.0)
-    frontier.answered(ticket, 1.0)
-    assert frontier.reroute(ticket, "https://a.example/robots.txt")
+    lease = ask(frontier, 0.0)
+    frontier.response_received(lease, 1.0)
+    assert frontier.reroute(lease, "https://a.example/robots.txt")
     assert not ended(frontier)
     assert frontier.next(2.9) is None
     assert frontier.idle_until() == 3.0
     moved = ask(frontier, 3.0)
     assert (moved.url, moved.host, moved.entry.url) == ("https://a.example/robots.txt", "a.example", f"{A}/1")
-    frontier.answered(moved, 3.0)
+    frontier.response_received(moved, 3.0)
     frontier.introduce(moved, b"", 3.0)
     assert fetch(frontier, 5.0) == f"{A}/1"
     assert ended(frontier)
@@ -222,16 +222,16 @@ def test_rules_on_another_host_wait_for_that_hosts_clock_and_move_it() -> None:
     asked = ask(frontier, 0.0)
     busy = take(frontier, 10.0)
     assert busy.url == f"{B}/1"
-    frontier.answered(asked, 10.0)
+    frontier.response_received(asked, 10.0)
     assert frontier.reroute(asked, f"{B}/robots.txt")
     assert frontier.next(20.0) is None, "a request to the other host is under way"
-    frontier.answered(busy, 25.0)
+    frontier.response_received(busy, 25.0)
     frontier.done(busy)
     assert frontier.next(34.9) is None, "and its delay runs from the end"
     moved = ask(frontier, 35.0)
     assert (moved.url, moved.host) == (f"{B}/robots.txt", "a.example")
     assert frontier.next(44.0) is None, "nothing else goes to the other host meanwhile"
-    frontier.answered(moved, 50.0)
+    frontier.response_received(moved, 50.0)
     frontier.introduce(moved, b"", 50.0)
     assert frontier.next(59.9) is None
     assert {fetch(frontier, 60.0), fetch(frontier, 60.0)} == {f"{A}/1", f"{B}/2"}
@@ -241,25 +241,25 @@ def test_rules_on_another_host_wait_for_that_hosts_clock_and_move_it() -> None:
 def test_rules_that_lead_from_place_to_place_come_to_an_end() -> None:
     frontier = frontier_on(robots=True, delay=0.0)
     offer(frontier, f"{A}/1")
-    ticket = ask(frontier, 0.0)
+    lease = ask(frontier, 0.0)
     for number in range(MAX_RULES_HOPS):
-        frontier.answered(ticket, 0.0)
-        assert frontier.reroute(ticket, f"http://h{number}.example/robots.txt")
-        ticket = ask(frontier, 0.0)
-    frontier.answered(ticket, 0.0)
-    assert not frontier.reroute(ticket, f"{A}/elsewhere.txt")
-    frontier.introduce(ticket, b"", 0.0)
+        frontier.response_received(lease, 0.0)
+        assert frontier.reroute(lease, f"http://h{number}.example/robots.txt")
+        lease = ask(frontier, 0.0)
+    frontier.response_received(lease, 0.0)
+    assert not frontier.reroute(lease, f"{A}/elsewhere.txt")
+    frontier.introduce(lease, b"", 0.0)
     assert fetch(frontier, 0.0) == f"{A}/1"
 
 
 def test_after_a_failure_elsewhere_the_host_itself_is_asked_again() -> None:
     frontier = frontier_on(robots=True, delay=0.0, retry_wait=10.0)
     offer(frontier, f"{A}/1")
-    ticket = ask(frontier, 0.0)
-    frontier.answered(ticket, 0.0)
-    frontier.reroute(ticket, f"{B}/robots.txt")
+    lease = ask(frontier, 0.0)
+    frontier.response_received(lease, 0.0)
+    frontier.reroute(lease, f"{B}/robots.txt")
     moved = ask(frontier, 0.0)
-    frontier.answered(moved, 0.0)
+    frontier.response_received(moved, 0.0)
     frontier.defer(moved, FailureKind.SERVER_ERROR, 0.0, retry_after=None)
     assert ask(frontier, 20.0).url == f"{A}/robots.txt"
 
@@ -279,16 +279,16 @@ def test_rules_of_yesterday_are_asked_for_again_and_the_new_ones_hold() -> None:
     assert ended(frontier)
 
 
-def test_a_run_that_goes_on_later_asks_for_the_rules_again(ledger: FrontierStorage) -> None:
-    first = frontier_on(ledger, robots=True, delay=0.0)
+def test_a_run_that_goes_on_later_asks_for_the_rules_again(storage: FrontierStorage) -> None:
+    first = frontier_on(storage, robots=True, delay=0.0)
     offer(first, f"{A}/1", f"{A}/2", f"{A}/3")
     introduce(first, b"", 0.0)
     fetch(first, 0.0)
     first.commit()
-    soon = frontier_on(ledger, robots=True, delay=0.0)
+    soon = frontier_on(storage, robots=True, delay=0.0)
     assert fetch(soon, RULES_LAST / 2) == f"{A}/2"
     soon.commit()
-    late = frontier_on(ledger, robots=True, delay=0.0)
+    late = frontier_on(storage, robots=True, delay=0.0)
     introduce(late, b"no:/", 7 * RULES_LAST)
     assert late.next(7 * RULES_LAST) is None
     assert late.refused == {"robots": 1}
@@ -309,7 +309,7 @@ def test_old_rules_that_cannot_be_read_again_defer_the_host() -> None:
     introduce(frontier, b"", 0.0)
     fetch(frontier, 0.0)
     again = ask(frontier, RULES_LAST)
-    frontier.answered(again, RULES_LAST)
+    frontier.response_received(again, RULES_LAST)
     frontier.defer(again, FailureKind.SERVER_ERROR, RULES_LAST, retry_after=500.0)
     assert frontier.next(RULES_LAST + 499) is None
     introduce(frontier, b"", RULES_LAST + 500)
@@ -319,10 +319,10 @@ def test_old_rules_that_cannot_be_read_again_defer_the_host() -> None:
 def test_without_a_reader_of_rules_nobody_asks_and_introducing_is_a_mistake() -> None:
     frontier = frontier_on()
     offer(frontier, f"{A}/1")
-    ticket = take(frontier, 0.0)
-    assert ticket.kind is RequestKind.PAGE
+    lease = take(frontier, 0.0)
+    assert lease.kind is RequestKind.PAGE
     with pytest.raises(ValueError, match="no rules"):
-        frontier.introduce(ticket, b"", 0.0)
+        frontier.introduce(lease, b"", 0.0)
 
 
 SECURE = "https://a.example"
@@ -357,7 +357,7 @@ def test_rules_that_http_is_sent_on_to_are_known_for_https() -> None:
     frontier = frontier_on(ledger, robots=True, delay=0.0)
     offer(frontier, f"{A}/1", f"{SECURE}/private", f"{SECURE}/2")
     asked = ask(frontier, 0.0)
-    frontier.answered(asked, 0.0)
+    frontier.response_received(asked, 0.0)
     assert frontier.reroute(asked, f"{SECURE}/robots.txt")
     assert introduce(frontier, b"no:/private", 1.0).url == f"{SECURE}/robots.txt"
     assert [fetch(frontier, 2.0), fetch(frontier, 2.0)] == [f"{A}/1", f"{SECURE}/2"]
@@ -370,7 +370,7 @@ def test_rules_elsewhere_are_those_of_the_scheme_that_sent_us_there() -> None:
     frontier = frontier_on(robots=True, delay=0.0)
     offer(frontier, f"{A}/1", f"{SECURE}/2")
     asked = ask(frontier, 0.0)
-    frontier.answered(asked, 0.0)
+    frontier.response_received(asked, 0.0)
     assert frontier.reroute(asked, "https://b.example/robots.txt")
     introduce(frontier, b"", 1.0)
     assert fetch(frontier, 1.0) == f"{A}/1"
@@ -391,8 +391,8 @@ def test_rules_are_asked_for_again_as_soon_as_their_host_wants_it_within_an_hour
 ) -> None:
     frontier = frontier_on(robots=True, delay=0.0)
     offer(frontier, f"{A}/1", f"{A}/2", f"{A}/3")
-    ticket = ask(frontier, 0.0)
-    frontier.answered(ticket, 0.0)
-    frontier.introduce(ticket, rules, 0.0, lasts=lasts)
+    lease = ask(frontier, 0.0)
+    frontier.response_received(lease, 0.0)
+    frontier.introduce(lease, rules, 0.0, lasts=lasts)
     assert fetch(frontier, until - 1.0) == f"{A}/1"
     assert ask(frontier, until + 3000.0).url == f"{A}/robots.txt"

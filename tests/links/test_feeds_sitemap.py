@@ -81,13 +81,13 @@ def test_a_broken_sitemap_gives_a_problem_and_its_whole_addresses(rest: str, mor
     broken = document(FIRST + rest, kind=ContentKind.SITEMAP)
     found = [link.url for link in sitemap_links(broken, LinkOptions())]
     assert found == ["http://example.org/1", *(f"http://example.org/{url[-1]}" for url in more)]
-    assert [(problem.mended, problem.line) for problem in broken.problems] == [(True, 1)]
+    assert [(problem.repaired, problem.line) for problem in broken.problems] == [(True, 1)]
 
 
 def test_nothing_that_can_be_read_is_a_problem_too() -> None:
     broken = document("<?xml version='1.0'?>", kind=ContentKind.SITEMAP)
     assert sitemap_links(broken, LinkOptions()) == []
-    assert [problem.mended for problem in broken.problems] == [False]
+    assert [problem.repaired for problem in broken.problems] == [False]
 
 
 def test_images_of_an_entry_are_not_its_address() -> None:

@@ -49,7 +49,7 @@ def test_all_problems_are_those_of_the_page_and_then_those_of_each_syntax_in_ord
 def test_a_problem_survives_its_way_between_processes() -> None:
     for problem in (
         Problem(syntax=None, message="no syntax"),
-        Problem(syntax=Syntax.TURTLE, message="é", line=3, column=0, mended=True),
+        Problem(syntax=Syntax.TURTLE, message="é", line=3, column=0, repaired=True),
     ):
         assert msgspec.msgpack.decode(msgspec.msgpack.encode(problem), type=Problem) == problem
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from motherlode.model import Explanation, Feedback, Link, LinkSource, Parent, Rating, Reason, SummaryLine, Syntax
+from motherlode.model import Explanation, Link, LinkSource, Outcome, Parent, Rating, Reason, SummaryLine, Syntax
 from motherlode.policies import POLICIES, policy_from
 from motherlode.www.urls import host_of
 
@@ -35,24 +35,26 @@ def test_every_arm_that_is_awake_is_picked_and_no_other(name: str) -> None:
     assert policy.pick() is None
     ratings = policy.rate(LINKS, PARENT)
     for rating in ratings:
-        policy.wake(rating.arm, best=rating.score, waiting=1)
-        policy.wake(rating.arm, best=rating.score, waiting=2)
+        policy.arm_ready(rating.arm, best=rating.score, waiting=1)
+        policy.arm_ready(rating.arm, best=rating.score, waiting=2)
     asleep = ratings[0].arm
-    policy.rest(asleep)
-    policy.rest(asleep)
+    policy.arm_snoozed(asleep)
+    policy.arm_snoozed(asleep)
     found: list[str] = []
     while len(found) <= len(LINKS) and (arm := policy.pick()) is not None:
         found.append(arm)
-        policy.rest(arm)
+        policy.arm_snoozed(arm)
     assert sorted(found) == sorted({rating.arm for rating in ratings} - {asleep})
 
 
 @pytest.mark.parametrize(
     "noun",
     [
-        Rating(arm="a", score=float("-inf"), memo=b"\x00", refused="why"),
+        Rating(arm="a", score=float("-inf"), policy_state=b"\x00", refused="why"),
         PARENT,
-        Feedback(url="u", host="h", arm="a", memo=b"m", score=0.5, reward=1.0, relevant=True, counts={Syntax.N3: 2}),
+        Outcome(
+            url="u", host="h", arm="a", policy_state=b"m", score=0.5, reward=1.0, relevant=True, counts={Syntax.N3: 2}
+        ),
         Explanation(says="so", reasons=(Reason(name="r", weight=-1.5, about="a"),), prior=0.5, record={"tries": 3}),
         SummaryLine(title="t", columns=("a", "b"), rows=(("x", 1.5), ("y", 2))),
     ],

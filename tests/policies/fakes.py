@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from motherlode.model import Extraction, FailureKind, Feedback, Link, LinkSource, Statement, Syntax, TransformResult
+from motherlode.model import Extraction, FailureKind, Link, LinkSource, Outcome, Statement, Syntax, TransformResult
 
 
 def links(*urls: str) -> list[Link]:
     return [Link(url=url, source=LinkSource.ANCHOR) for url in urls]
 
 
-def feedback(arm: str, *, relevant: bool, failure: FailureKind | None = None) -> Feedback:
-    return Feedback(
+def outcome(arm: str, *, relevant: bool, failure: FailureKind | None = None) -> Outcome:
+    return Outcome(
         url=f"http://{arm}/",
         host=arm,
         arm=arm,
-        memo=b"",
+        policy_state=b"",
         score=0.0,
         reward=float(relevant),
         relevant=relevant,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from motherlode.model import Feedback, Parent, Policy, Reason
+from motherlode.model import Outcome, Parent, Policy, Reason
 from motherlode.policies import policy_from
 from motherlode.policies.model_io import (
     Model,
@@ -35,11 +35,11 @@ def taught(name: str, turns: Sequence[int]) -> Policy:
             parent = Parent(url=f"http://{host}/", host=host, depth=0, relevant=found, kind="html")
             (rating,) = policy.rate(links(url), parent)
             policy.learn(
-                Feedback(
+                Outcome(
                     url=url,
                     host=host,
                     arm=rating.arm,
-                    memo=rating.memo,
+                    policy_state=rating.policy_state,
                     score=rating.score,
                     reward=float(found),
                     relevant=found,
@@ -59,7 +59,7 @@ def first_choice(policy: Policy) -> str:
     for host in (POOR, GOOD):
         parent = Parent(url=f"http://{host}/", host=host, depth=0, relevant=False, kind="html")
         (rating,) = policy.rate(links(f"http://{host}/item/new"), parent)
-        policy.wake(rating.arm, rating.score, 5)
+        policy.arm_ready(rating.arm, rating.score, 5)
     picked = policy.pick()
     assert picked is not None
     return picked
@@ -84,7 +84,7 @@ def test_models_add_up_in_any_order(name: str) -> None:
 
 
 def table(policy: Policy) -> object:
-    lessons = policy.lessons(100)  # type: ignore[attr-defined]
+    lessons = policy.summary(100)  # type: ignore[attr-defined]
     return [(one.title, sorted(str(row) for row in one.rows if "links rated" not in row)) for one in lessons]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from motherlode.policies.orders import OrderPolicy, breadth_first, depth_first, random_order
 
-from .fakes import feedback, links
+from .fakes import links, outcome
 
 URLS = ["http://a.example/1", "http://b.example:8080/1", "http://a.example/2", "https://b.example:8080/2"]
 
@@ -23,13 +23,13 @@ def order_of(policy: OrderPolicy) -> list[str]:
     for queue in queues.values():
         queue.sort(reverse=True)
     for arm, queue in queues.items():
-        policy.wake(arm, queue[0][0], len(queue))
+        policy.arm_ready(arm, queue[0][0], len(queue))
     while (chosen := policy.pick()) is not None:
         picked.append(queues[chosen].pop(0)[1])
         if queues[chosen]:
-            policy.wake(chosen, queues[chosen][0][0], len(queues[chosen]))
+            policy.arm_ready(chosen, queues[chosen][0][0], len(queues[chosen]))
         else:
-            policy.rest(chosen)
+            policy.arm_snoozed(chosen)
     return picked
 
 
@@ -53,8 +53,8 @@ def test_arms_are_hosts_with_their_ports() -> None:
 
 def test_resting_arms_are_not_picked() -> None:
     policy = breadth_first()
-    policy.wake("a.example", -1.0, 1)
-    policy.rest("a.example")
+    policy.arm_ready("a.example", -1.0, 1)
+    policy.arm_snoozed("a.example")
     assert policy.pick() is None
 
 
@@ -62,7 +62,7 @@ def test_resting_arms_are_not_picked() -> None:
 def test_the_count_goes_on_after_a_load(make: Callable[[], OrderPolicy]) -> None:
     before, after = make(), make()
     first = before.rate(links(*URLS), None)
-    before.learn(feedback("a.example", relevant=True))
+    before.learn(outcome("a.example", relevant=True))
     after.load(before.dump())
     assert [rating.score for rating in after.rate(links(URLS[0]), None)] == [
         rating.score for rating in before.rate(links(URLS[0]), None)

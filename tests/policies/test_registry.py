@@ -24,7 +24,7 @@ GUIDE_PAGE = Path(__file__).parents[2] / GUIDE
 def test_every_name_that_is_told_gives_a_policy(name: str) -> None:
     policy = policy_from(name, seed=1)
     (rating,) = policy.rate(links("http://a.example/"), None)
-    policy.wake(rating.arm, rating.score, 1)
+    policy.arm_ready(rating.arm, rating.score, 1)
     assert policy.pick() == rating.arm
     policy.load(policy.dump())
 
@@ -60,7 +60,7 @@ def test_a_bandit_takes_its_numbers_from_its_name(name: str, exploration: float)
     policy = policy_from(name)
     assert isinstance(policy, HostBandit)
     assert policy.exploration_now() == exploration
-    policy.wake("a", 0.0, 1)
+    policy.arm_ready("a", 0.0, 1)
     for _ in range(100):
         policy.pick()
     assert policy.exploration_now() == (exploration / 2 if name.endswith(":100") else exploration)
@@ -86,14 +86,14 @@ def urls_in_order(policy: Policy, urls: list[str]) -> list[str]:
         queues.setdefault(rating.arm, []).append((-rating.score, url))
     for arm, queue in queues.items():
         queue.sort(key=lambda waiting: waiting[0])
-        policy.wake(arm, -queue[0][0], len(queue))
+        policy.arm_ready(arm, -queue[0][0], len(queue))
     order = []
     while (arm := policy.pick()) is not None:
         order.append(queues[arm].pop(0)[1])
         if queues[arm]:
-            policy.wake(arm, -queues[arm][0][0], len(queues[arm]))
+            policy.arm_ready(arm, -queues[arm][0][0], len(queues[arm]))
         else:
-            policy.rest(arm)
+            policy.arm_snoozed(arm)
     return order
 
 
@@ -107,7 +107,7 @@ def test_the_table_says_what_each_policy_does() -> None:
 def test_features_are_chosen_by_name(features: str) -> None:
     for word in ("nb-online", "ht-online"):
         (rating,) = policy_from(f"{word}:{features}").rate(links("http://a.example/recipe"), None)
-        assert bool(rating.memo) is ("url" in features)
+        assert bool(rating.policy_state) is ("url" in features)
 
 
 def test_the_others_are_orders() -> None:

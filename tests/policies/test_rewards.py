@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from motherlode.model import FailureKind, Feedback, Parent, Rating, Syntax
+from motherlode.model import FailureKind, Outcome, Parent, Rating, Syntax
 from motherlode.policies import POLICIES, Given, policy_from, reward_from, statement_hashes
 from tests.policies.fakes import facts, links
 
@@ -58,12 +58,12 @@ def test_a_wrong_name_is_met_with_the_right_ones(name: str) -> None:
         reward_from(name)
 
 
-def feedback(rating: Rating, url: str, reward: float) -> Feedback:
-    return Feedback(
+def outcome(rating: Rating, url: str, reward: float) -> Outcome:
+    return Outcome(
         url=url,
         host="a.example" if "a.example" in url else "b.example",
         arm=rating.arm,
-        memo=rating.memo,
+        policy_state=rating.policy_state,
         score=rating.score,
         reward=reward,
         relevant=True,
@@ -80,13 +80,13 @@ def test_a_policy_prefers_the_host_whose_finds_are_worth_more(name: str) -> None
             url = f"{home}item/{turn}"
             parent = Parent(url=home, host=host, depth=0, relevant=True, kind="html")
             (rating,) = policy.rate(links(url), parent)
-            policy.learn(feedback(rating, url, 0.9 if host == "a.example" else 0.1))
+            policy.learn(outcome(rating, url, 0.9 if host == "a.example" else 0.1))
     picked = []
     for _ in range(20):
         for host, home in homes.items():
             parent = Parent(url=home, host=host, depth=0, relevant=True, kind="html")
             (rating,) = policy.rate(links(f"{home}item/last"), parent)
-            policy.wake(rating.arm, rating.score, 10)
+            policy.arm_ready(rating.arm, rating.score, 10)
         arm = policy.pick()
         assert arm is not None
         picked.append(arm.startswith("a.example"))
@@ -100,7 +100,7 @@ def test_no_policy_breaks_on_graded_rewards(name: str) -> None:
     for turn in range(120):
         url = f"http://a.example/{turn}"
         (rating,) = policy.rate(links(url), None)
-        sent = feedback(rating, url, reward=turn % 7 / 7)
+        sent = outcome(rating, url, reward=turn % 7 / 7)
         if turn % 5 == 0:
             sent = msgspec.structs.replace(sent, reward=0.0, relevant=False, failure=FailureKind.NOT_FOUND)
         policy.learn(sent)

@@ -114,7 +114,7 @@ def test_what_a_document_breaks_off_in_is_not_taken_for_whole(rest: str) -> None
     start = f'<x xmlns:rdf="{RDF}" xmlns:dc="{DC}"><rdf:RDF><rdf:Description rdf:about="#a"><dc:title>Ore</dc:title>'
     found = extraction(start + rest, Syntax.RDF_XML, ContentKind.XML)
     assert [statement[2] for statement in found.statements] == ['"Ore"']
-    assert found.problems[0].mended
+    assert found.problems[0].repaired
     assert found.problems[0].message.startswith("not well-formed")
 
 

@@ -129,7 +129,7 @@ def _read(name: str, reference: str) -> tuple[list[str], list[bool]]:
     facts = transform(document, content_type=content_type)
     objects = [s[2] for extraction in facts.extractions for s in extraction.statements if s[1] in PREDICATES]
     problems = [*facts.problems, *(problem for extraction in facts.extractions for problem in extraction.problems)]
-    return objects, [problem.mended for problem in problems]
+    return objects, [problem.repaired for problem in problems]
 
 
 @pytest.mark.parametrize(("reference", "expected"), [*UNTOUCHED.items(), *RELATIVE.items()])
@@ -154,18 +154,18 @@ def test_lines_follow_the_same_rule(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*WRITERS, *ABSOLUTE_ONLY])
 def test_host_that_cannot_be_one_costs_the_statement_in_every_syntax(name: str) -> None:
-    objects, mended = _read(name, "http://[bad/")
+    objects, repaired = _read(name, "http://[bad/")
     assert not objects
-    assert mended == [False]
+    assert repaired == [False]
 
 
 @pytest.mark.parametrize(
     "name", ["jsonld", "jsonld script", "rdfxml", "rdfa href", "microdata", "microformats", "page"]
 )
 def test_white_space_around_a_reference_is_no_part_of_it(name: str) -> None:
-    objects, mended = _read(name, " http://e.org/a ")
+    objects, repaired = _read(name, " http://e.org/a ")
     assert objects == ["<http://e.org/a>"]
-    assert all(mended)
+    assert all(repaired)
 
 
 @pytest.mark.parametrize("name", ["jsonld script", "turtle script", "rdfa href", "microdata", "microformats", "page"])

@@ -55,7 +55,7 @@ def test_what_had_to_be_left_out_is_on_record() -> None:
     page = document("<div>" * 9_000)
     assert page.html.root is not None
     (problem,) = page.problems
-    assert problem.mended and "512" in problem.message
+    assert problem.repaired and "512" in problem.message
 
 
 def test_xhtml_may_use_the_entities_of_html() -> None:

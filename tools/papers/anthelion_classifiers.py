@@ -46,9 +46,9 @@ def online_accuracy(*, web: str, classifier: str, attributes: str, examples: int
         right = 0
         for example in drawn:
             began = time.process_time()
-            (memo,) = features.rows([example.link], example.parent)
-            (score,) = model.scores([memo])
-            model.learn(row(memo), relevant=example.relevant)
+            (policy_state,) = features.rows([example.link], example.parent)
+            (score,) = model.scores([policy_state])
+            model.learn(row(policy_state), relevant=example.relevant)
             spent += time.process_time() - began
             features.note(example.link.url, relevant=example.relevant)
             right += (score > 0.5) is example.relevant

@@ -8,7 +8,7 @@ from tools.papers.lab import Lab
 from tools.papers.writing import claims, note, section, table
 
 from motherlode.crawler.report.plot import Axes, Curve
-from motherlode.model import Feedback, Link, LinkSource
+from motherlode.model import Link, LinkSource, Outcome
 from motherlode.policies import policy_from
 
 FUNCTIONS = {
@@ -37,25 +37,25 @@ def pick_time(*, policy: str, hosts: int) -> float:
     ratings = {rating.arm: rating for rating in chosen.rate(links, None)}
     for number, (arm, rating) in enumerate(ratings.items()):
         if number % 10 == 0:
-            chosen.learn(_feedback(arm, rating.memo, relevant=number % 30 == 0))
-        chosen.wake(arm, rating.score, 1)
+            chosen.learn(_feedback(arm, rating.policy_state, relevant=number % 30 == 0))
+        chosen.arm_ready(arm, rating.score, 1)
     began, picks = time.process_time(), 0
     while picks < _PICKS and time.process_time() - began < _SECONDS:
         picked = chosen.pick()
         assert picked is not None
-        chosen.rest(picked)
-        chosen.learn(_feedback(picked, ratings[picked].memo, relevant=picks % 3 == 0))
-        chosen.wake(picked, ratings[picked].score, 1)
+        chosen.arm_snoozed(picked)
+        chosen.learn(_feedback(picked, ratings[picked].policy_state, relevant=picks % 3 == 0))
+        chosen.arm_ready(picked, ratings[picked].score, 1)
         picks += 1
     return 1e6 * (time.process_time() - began) / picks
 
 
-def _feedback(host: str, memo: bytes, *, relevant: bool) -> Feedback:
-    return Feedback(
+def _feedback(host: str, policy_state: bytes, *, relevant: bool) -> Outcome:
+    return Outcome(
         url=f"http://{host}/",
         host=host,
         arm=host,
-        memo=memo,
+        policy_state=policy_state,
         score=0.5,
         reward=float(relevant),
         relevant=relevant,

@@ -13,7 +13,7 @@ from tools.papers.watching import Watching
 from tools.papers.webs import opened, starts
 
 from motherlode.crawler.report.plot import Axes, Curve
-from motherlode.model import Feedback, Link, Parent
+from motherlode.model import Link, Outcome, Parent
 from motherlode.sim.experiment import relevant_at
 from motherlode.sim.simulator import SimResult, Simulation
 
@@ -33,9 +33,9 @@ def crawl(*, web: str, target: str, policy: str, seed: int, pages: int, start: s
     judged = [0, 0]
     right: list[tuple[int, int]] = []
 
-    def seen(link: Link, parent: Parent | None, feedback: Feedback) -> None:
+    def seen(link: Link, parent: Parent | None, outcome: Outcome) -> None:
         judged[0] += 1
-        judged[1] += (feedback.score > 0.5) is feedback.relevant
+        judged[1] += (outcome.score > 0.5) is outcome.relevant
         if judged[0] % step == 0:
             right.append((judged[0], judged[1]))
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tools.papers.watching import Watching
 from tools.papers.webs import opened, starts
 
-from motherlode.model import Feedback, Link, Parent
+from motherlode.model import Link, Outcome, Parent
 from motherlode.policies import policy_from
 from motherlode.sim.simulator import Simulation
 
@@ -26,9 +26,9 @@ def crawled(web: str, order: str, pages: int, target: str = "any") -> list[Examp
     """The pages of a crawl from every home page, in the order in which they were fetched; seeds have no link."""
     found: list[Example] = []
 
-    def seen(link: Link, parent: Parent | None, feedback: Feedback) -> None:
+    def seen(link: Link, parent: Parent | None, outcome: Outcome) -> None:
         if parent is not None:
-            found.append(Example(link, parent, feedback.relevant))
+            found.append(Example(link, parent, outcome.relevant))
 
     known = opened(web, target)
     policy = Watching(policy_from(order, 0), seen)

@@ -16,7 +16,7 @@ import numpy as np
 from tools.papers.watching import Watching
 from tools.papers.webs import opened, starts
 
-from motherlode.model import Feedback, Link, Parent, Policy
+from motherlode.model import Link, Outcome, Parent, Policy
 from motherlode.policies import policy_from
 from motherlode.policies.anthelion import FUNCTIONS, Features, HostBandit, NaiveBayes
 from motherlode.policies.anthelion.url_classifier import HASHES, row
@@ -50,10 +50,10 @@ def _training(web: str, target: str, order: str, pages: int) -> tuple[list[bytes
     rows: list[bytes] = []
     labels: list[bool] = []
 
-    def seen(link: Link, parent: Parent | None, feedback: Feedback) -> None:
+    def seen(link: Link, parent: Parent | None, outcome: Outcome) -> None:
         if len(rows) < pages:
             rows.extend(features.rows([link], parent))
-            labels.append(feedback.relevant)
+            labels.append(outcome.relevant)
 
     known = opened(web, target)
     policy = Watching(policy_from(order, _TRAINING_SEED), seen)
@@ -66,8 +66,8 @@ def _training(web: str, target: str, order: str, pages: int) -> tuple[list[bytes
 def _fit_bayes(rows: Sequence[bytes], labels: Sequence[bool]) -> Frozen:
     """The learner of `nb-online`, which stops learning: then all that differs is when it learned."""
     model = NaiveBayes()
-    for memo, label in zip(rows, labels, strict=True):
-        model.learn(row(memo), relevant=label)
+    for policy_state, label in zip(rows, labels, strict=True):
+        model.learn(row(policy_state), relevant=label)
     return model
 
 

@@ -14,7 +14,7 @@ from tools.papers.scale import RECORDED
 from tools.papers.watching import Watching
 from tools.papers.webs import opened, starts, web_spec
 
-from motherlode.model import FailureKind, Feedback, Link, Parent
+from motherlode.model import FailureKind, Link, Outcome, Parent
 from motherlode.policies import policy_from
 from motherlode.policies.linkanalysis import HEURISTICS, SIMILARITY, LinkClass, default_concepts, link_properties
 from motherlode.policies.linkanalysis.heuristics import relevancy_r
@@ -110,15 +110,15 @@ class _Counts:
         self.fired: Counter[str] = Counter()
         self.fired_right: Counter[str] = Counter()
 
-    def seen(self, link: Link, parent: Parent | None, feedback: Feedback) -> None:
-        if parent is None or feedback.failure is not None:
+    def seen(self, link: Link, parent: Parent | None, outcome: Outcome) -> None:
+        if parent is None or outcome.failure is not None:
             return
         properties = link_properties(link, parent, literal=self._literal)
         concepts = default_concepts()
         predicted = relevancy_r(properties, concepts)[0]
-        if predicted is LinkClass.H and ceil(feedback.score / _APART) == LinkClass.HR.value:
+        if predicted is LinkClass.H and ceil(outcome.score / _APART) == LinkClass.HR.value:
             predicted = LinkClass.HR
-        true = self._true_class(feedback.url)
+        true = self._true_class(outcome.url)
         names = [name for name, heuristic in HEURISTICS.items() if heuristic(properties, concepts)]
         if predicted is LinkClass.HR:
             names = [SIMILARITY]

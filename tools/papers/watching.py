@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from motherlode.model import FailureKind, Feedback, Link, LinkSource, Parent, Policy, Rating
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, Parent, Policy, Rating
 
-Seen = Callable[[Link, Parent | None, Feedback], None]
+Seen = Callable[[Link, Parent | None, Outcome], None]
 """Told of every URL that was fetched and was no redirect: the link that led to it, its page, and the outcome."""
 
 
@@ -26,20 +26,20 @@ class Watching:
             self._found[link.url] = found
         return self._policy.rate(links, parent)
 
-    def learn(self, feedback: Feedback) -> None:
-        found = self._found.pop(feedback.url, None)
-        if feedback.failure is FailureKind.REDIRECT:
+    def learn(self, outcome: Outcome) -> None:
+        found = self._found.pop(outcome.url, None)
+        if outcome.failure is FailureKind.REDIRECT:
             if found is not None:
-                self._found[feedback.url] = found  # its target may be rated after this
+                self._found[outcome.url] = found  # its target may be rated after this
         elif found is not None:
-            self._seen(*found, feedback)
-        self._policy.learn(feedback)
+            self._seen(*found, outcome)
+        self._policy.learn(outcome)
 
-    def wake(self, arm: str, best: float, waiting: int) -> None:
-        self._policy.wake(arm, best, waiting)
+    def arm_ready(self, arm: str, best: float, waiting: int) -> None:
+        self._policy.arm_ready(arm, best, waiting)
 
-    def rest(self, arm: str) -> None:
-        self._policy.rest(arm)
+    def arm_snoozed(self, arm: str) -> None:
+        self._policy.arm_snoozed(arm)
 
     def pick(self) -> str | None:
         return self._policy.pick()

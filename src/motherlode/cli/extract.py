@@ -152,7 +152,7 @@ class _Tally:
         self.kind = part.kind
         for problem in part.facts.all_problems():
             say(_sentence(problem))
-            self.problems += not problem.mended
+            self.problems += not problem.repaired
         self.misses_contexts |= any(extraction.wanted for extraction in part.facts.extractions)
         self.statements += sum(len(extraction.statements) for extraction in part.facts.extractions)
 
@@ -285,8 +285,8 @@ def _tell_wait(host: str, seconds: float) -> None:
 def _sentence(problem: Problem) -> Text:
     where = "" if problem.line is None else f"{problem.line}:{problem.column or 1}: "
     what = problem.syntax.value if problem.syntax else "page"
-    colour = "yellow" if problem.mended else "red"
-    word = "mended" if problem.mended else "problem"
+    colour = "yellow" if problem.repaired else "red"
+    word = "repaired" if problem.repaired else "problem"
     return Text.assemble((word, colour), f" {where}", (what, "bold"), f" {harmless(problem.message)}")
 
 

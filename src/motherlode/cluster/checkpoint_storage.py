@@ -58,11 +58,11 @@ class CheckpointStorage:
 
     # ── making one ───────────────────────────────────────────────────────────────────────────────────
 
-    def make(self, folder: CrawlFolder, ledger: LmdbStorage, store: CrawlStore) -> None:
+    def make(self, folder: CrawlFolder, storage: LmdbStorage, store: CrawlStore) -> None:
         """Upload the state of a shard while it goes on. Runs in a thread of its own."""
         copy = folder.path / "copy"
         shutil.rmtree(copy, ignore_errors=True)
-        ledger.copy(copy / "frontier")
+        storage.copy(copy / "frontier")
         store.backup(copy / "store")
         shutil.copy(folder.job_file, copy / folder.job_file.name)
         try:

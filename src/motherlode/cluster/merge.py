@@ -54,21 +54,21 @@ def _stamp(parts: Sequence[CrawlFolder]) -> bytes:
     """What the shards have committed, as a digest of their accounts."""
     digest = xxhash.xxh3_128()
     for part in parts:
-        ledger = LmdbStorage(part.frontier, read_only=True)
+        storage = LmdbStorage(part.frontier, read_only=True)
         for name in ("totals", "frontier"):
-            digest.update(ledger.note(name) or b"")
-        ledger.close()
+            digest.update(storage.note(name) or b"")
+        storage.close()
     return bytes(digest.digest())
 
 
 def _stamp_of(folder: CrawlFolder) -> bytes | None:
     if not folder.frontier.exists() or not folder.store.exists():
         return None
-    ledger = LmdbStorage(folder.frontier, read_only=True)
+    storage = LmdbStorage(folder.frontier, read_only=True)
     try:
-        return ledger.note(_STAMP)
+        return storage.note(_STAMP)
     finally:
-        ledger.close()
+        storage.close()
 
 
 def _index_words(new: CrawlFolder) -> None:
@@ -105,8 +105,8 @@ def _merge_frontiers(parts: Sequence[CrawlFolder], new: CrawlFolder, stamp: byte
     target.put_note("frontier", msgspec.msgpack.encode(state))
     target.put_note(_STAMP, stamp)
     target.commit()
-    for ledger in (*sources, target):
-        ledger.close()
+    for storage in (*sources, target):
+        storage.close()
 
 
 def _copy_urls(source: LmdbStorage, target: LmdbStorage) -> None:

@@ -93,8 +93,8 @@ _decode = msgspec.msgpack.Decoder(LinkBatch).decode
 class Outbox:
     """The `Peers` of a shard. `run` sends until it is cancelled."""
 
-    def __init__(self, ledger: FrontierStorage, *, own: int, shards: int, reason: Callable[[str], str]) -> None:
-        self._ledger = ledger
+    def __init__(self, storage: FrontierStorage, *, own: int, shards: int, reason: Callable[[str], str]) -> None:
+        self._ledger = storage
         self._own = own
         self._shards = shards
         self._reason = reason
@@ -118,7 +118,7 @@ class Outbox:
         self._open_letters = 0
         self.closed = False
         self._broken: BaseException | None = None
-        for number, data in ledger.letters():
+        for number, data in storage.letters():
             letter = _decode(data)
             self._waiting[letter.to].append(number)
             self._number = number + 1

@@ -109,7 +109,7 @@ class Shard:
             return False
         for parcel in unpack(batch):
             entry = None if parcel.found_on is None else parcel.found_on.entry()
-            self._assembled.frontier.offer(parcel.links, parent=parcel.unpacked_parent(), entry=entry)
+            self._assembled.frontier.add_links(parcel.links, parent=parcel.unpacked_parent(), entry=entry)
         self._deliveries += 1
         self._assembled.crawl.nudge()
         return await self._is_lasting(self._exchange)
@@ -179,8 +179,8 @@ class Shard:
             self._checkpoints.clear(self._folder)
         return ShardResult(totals=encode(crawl.totals), visits=self._visits)
 
-    def _join(self, ledger: FrontierStorage, reason: Callable[[str], str]) -> Peers:
-        self._exchange = Outbox(ledger, own=self._spec.number, shards=self._spec.shards, reason=reason)
+    def _join(self, storage: FrontierStorage, reason: Callable[[str], str]) -> Peers:
+        self._exchange = Outbox(storage, own=self._spec.number, shards=self._spec.shards, reason=reason)
         return self._exchange
 
     async def _open_folder(self, job: Job) -> None:
@@ -286,7 +286,7 @@ class Shard:
                 continue  # an idle shard does not let others wait for its acknowledgement
             async with self._saving:
                 waiting, self._unsaved = self._unsaved, []
-                await asyncio.to_thread(checkpoints.make, self._folder, assembled.ledger, assembled.store)
+                await asyncio.to_thread(checkpoints.make, self._folder, assembled.storage, assembled.store)
             saved_at = time.monotonic()
             for future in waiting:
                 if not future.done():

@@ -46,15 +46,15 @@ def committed_manifest(folder: CrawlFolder) -> list[ManifestEntry]:
     if not (folder.frontier / "data.mdb").exists() or (not folder.is_in_use and damage(folder.frontier)):
         return []
     try:
-        ledger = LmdbStorage(folder.frontier, read_only=True)
+        storage = LmdbStorage(folder.frontier, read_only=True)
     except (OSError, *STORAGE_ERRORS) as error:
         if is_out_of_memory(error):  # the manifest is there, and must not be passed over
             raise
         return []  # `resume` reports it; quads can be had without a frontier
     try:
-        return decode_manifest(ledger.note(MANIFEST))
+        return decode_manifest(storage.note(MANIFEST))
     finally:
-        ledger.close()
+        storage.close()
 
 
 def has_log(folder: CrawlFolder) -> bool:
@@ -95,15 +95,15 @@ def index_damaged(folder: CrawlFolder, *, each: Told = lambda done, of: None) ->
         waiting = unread(folder)
         pages = _index(folder, waiting, each=each, damaged=True)
         waiting.read_all()
-    ledger = open_ledger(folder)
+    storage = open_ledger(folder)
     store = QuadStore(folder.store, read_only=True)
     try:
-        lost = requeue_all_lost(ledger, store)
-        ledger.put_note(MANIFEST, encode_manifest(present_manifest(folder.quads)))
-        ledger.commit()
+        lost = requeue_all_lost(storage, store)
+        storage.put_note(MANIFEST, encode_manifest(present_manifest(folder.quads)))
+        storage.commit()
     finally:
         store.close()
-        ledger.close()
+        storage.close()
     return pages, lost
 
 

@@ -84,11 +84,11 @@ def _of_crawl(folder: CrawlFolder) -> Model:
 
 def _of_ledger(folder: CrawlFolder) -> Model | None:
     job = folder.job()
-    ledger = LmdbStorage(folder.frontier, read_only=True)
+    storage = LmdbStorage(folder.frontier, read_only=True)
     try:
-        state, saved = ledger.note("policy"), ledger.note("totals")
+        state, saved = storage.note("policy"), storage.note("totals")
     finally:
-        ledger.close()
+        storage.close()
     if state is None:
         return None
     totals = msgspec.msgpack.decode(saved, type=Counters) if saved else Counters()

@@ -261,7 +261,7 @@ class PageFetcher:
         )
         self._max_bytes = max_bytes
         frontier = Frontier(
-            ledger=MemoryStorage(),
+            storage=MemoryStorage(),
             policy=policy_from("bfs"),
             scope=lambda url: "",
             read_rules=RobotsRules,

@@ -35,9 +35,9 @@ class Admission:
     """Every known URL comes in once; `take` and `refuse` are how it leaves the queue."""
 
     def __init__(
-        self, *, ledger: FrontierStorage, policy: Policy, clocks: HostQueue, scope: Scope, keep_own: KeepOwn | None
+        self, *, storage: FrontierStorage, policy: Policy, clocks: HostQueue, scope: Scope, keep_own: KeepOwn | None
     ) -> None:
-        self._ledger = ledger
+        self._ledger = storage
         self._policy = policy
         self._clocks = clocks
         self._scope = scope
@@ -85,7 +85,7 @@ class Admission:
         }
         self._ledger.put_note(_ACCOUNT, msgspec.msgpack.encode(state))
 
-    def offer(self, links: Sequence[Link], *, parent: Parent | None, found_on: Entry | None) -> int:
+    def add_links(self, links: Sequence[Link], *, parent: Parent | None, found_on: Entry | None) -> int:
         """Take up the links that are not known yet, rated by the policy; how many there were."""
         if self._keep_own is not None:
             links = self._keep_own(links, parent, found_on)

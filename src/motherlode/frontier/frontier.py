@@ -44,7 +44,7 @@ class Frontier:
     def __init__(
         self,
         *,
-        ledger: FrontierStorage,
+        storage: FrontierStorage,
         policy: Policy,
         scope: Scope,
         read_rules: RulesReader | None,
@@ -56,7 +56,7 @@ class Frontier:
         max_untried_hosts: int = MAX_UNTRIED_HOSTS,
         keep_own: KeepOwn | None = None,
     ) -> None:
-        self._ledger = ledger
+        self._ledger = storage
         self._policy = policy
         self._waits = cast(Waits, policy) if hasattr(policy, "awaited") else None
         self._politeness = politeness
@@ -66,15 +66,15 @@ class Frontier:
         self._pace = HostDelay(politeness, random or Random(0))
         self._clocks = HostQueue(
             policy=policy,
-            best=ledger.best,
-            count=ledger.count,
+            best=storage.best,
+            count=storage.count,
             politeness=politeness,
             pace=self._pace,
             max_untried_hosts=max_untried_hosts,
         )
         self._rests = Backoff(clocks=self._clocks, pace=self._pace, politeness=politeness)
         self._hosts = self._clocks.hosts
-        self._intake = Admission(ledger=ledger, policy=policy, clocks=self._clocks, scope=scope, keep_own=keep_own)
+        self._intake = Admission(storage=storage, policy=policy, clocks=self._clocks, scope=scope, keep_own=keep_own)
         self._permits = Prerequisites(clocks=self._clocks, read_rules=read_rules, is_own=is_own)
         self._dirty: set[str] = set()
         self._unsettled = 0
@@ -87,12 +87,12 @@ class Frontier:
 
     # ── links come in ────────────────────────────────────────────────────────────────────────────────
 
-    def offer(self, links: Sequence[Link], *, parent: Parent | None, entry: Entry | None) -> int:
+    def add_links(self, links: Sequence[Link], *, parent: Parent | None, entry: Entry | None) -> int:
         """Take up the links that are not known yet, rated by the policy; how many there were.
 
         `entry` is the page on which the links were found, None for seeds.
         """
-        return self._intake.offer(links, parent=parent, found_on=entry)
+        return self._intake.add_links(links, parent=parent, found_on=entry)
 
     def revisit(self, entry: Entry) -> None:
         """A URL that has ended waits again, in an arm of its own for each host; one that was given up has a new try."""
@@ -200,118 +200,118 @@ class Frontier:
         """
         return self._permits.for_errand(url, now, by_rules=by_rules)
 
-    def drop(self, ticket: Lease) -> None:
+    def drop(self, lease: Lease) -> None:
         """The rules or the address that an errand needs could not be had."""
-        self._permits.give_up(ticket)
-        self._clocks.settle(self._hosts[ticket.host])
+        self._permits.give_up(lease)
+        self._clocks.settle(self._hosts[lease.host])
 
     # ── answers come back ────────────────────────────────────────────────────────────────────────────
 
-    def answered(self, ticket: Lease, now: float, *, elapsed: float = 0.0, address: str = "") -> None:
+    def response_received(self, lease: Lease, now: float, *, elapsed: float = 0.0, address: str = "") -> None:
         """The request has ended: the clocks of its host and its address run from here, whatever is still to be done.
 
         `elapsed` is how long the answer took, `address` who gave it.
         """
         self._permits.in_flight -= 1
-        asked = self._hosts[host_of(ticket.url)]
+        asked = self._hosts[host_of(lease.url)]
         self._pace.note_answer(asked.record, elapsed)
-        for name in {ticket.host, asked.record.name}:
+        for name in {lease.host, asked.record.name}:
             self._clocks.release(self._hosts[name], now)
             self._dirty.add(name)
-        if ticket.address:
-            self._clocks.release_address(ticket.address, now)
-            if address and address != ticket.address:
+        if lease.address:
+            self._clocks.release_address(lease.address, now)
+            if address and address != lease.address:
                 self._clocks.touch_address(address, now)
                 self._clocks.move(asked, address)
 
-    def slow_down(self, ticket: Lease, now: float, *, retry_after: float | None) -> None:
+    def slow_down(self, lease: Lease, now: float, *, retry_after: float | None) -> None:
         """The host of an errand, or of another's rules, said that we ask too much: it rests, as it would after saying
         so for a page."""
-        host = self._hosts[host_of(ticket.url)]
+        host = self._hosts[host_of(lease.url)]
         self._rests.slow_down(host, now, retry_after=retry_after)
         self._dirty.add(host.record.name)
 
-    def response_time(self, ticket: Lease) -> float:
+    def response_time(self, lease: Lease) -> float:
         """Seconds that answers of the ticket's host take, smoothed; 0 while none has come."""
-        return self._hosts[ticket.host].record.response
+        return self._hosts[lease.host].record.response
 
-    def resolved(self, ticket: Lease, address: str) -> None:
+    def resolved(self, lease: Lease, address: str) -> None:
         """The address is known; what waited for it goes next, by the address's clock too."""
-        self._dirty.add(self._permits.resolved(ticket, address))
+        self._dirty.add(self._permits.resolved(lease, address))
 
-    def introduce(self, ticket: Lease, robots: bytes, now: float, *, lasts: float = RULES_LAST) -> None:
+    def introduce(self, lease: Lease, robots: bytes, now: float, *, lasts: float = RULES_LAST) -> None:
         """A host's robots.txt has been read, and holds for so many seconds; its held page goes next."""
-        host, url = self._hosts[ticket.host], ticket.entry.url
-        self._permits.introduce(host, url, robots, now, read_from=ticket.url, lasts=lasts)
-        self._dirty.add(ticket.host)
+        host, url = self._hosts[lease.host], lease.entry.url
+        self._permits.introduce(host, url, robots, now, read_from=lease.url, lasts=lasts)
+        self._dirty.add(lease.host)
 
-    def reroute(self, ticket: Lease, location: str) -> bool:
+    def reroute(self, lease: Lease, location: str) -> bool:
         """A host's robots.txt is said to lie elsewhere: ask there once the clocks allow. False after too many hops."""
-        return self._permits.reroute(self._hosts[ticket.host], location)
+        return self._permits.reroute(self._hosts[lease.host], location)
 
-    def without_rules(self, ticket: Lease, kind: FailureKind, now: float, *, retry_after: float | None) -> None:
+    def without_rules(self, lease: Lease, kind: FailureKind, now: float, *, retry_after: float | None) -> None:
         """The robots.txt that a ticket was for could not be read: its host is left alone for a while."""
-        self._rests.without_rules(self._hosts[ticket.host], kind, now, retry_after=retry_after)
-        self._dirty.add(ticket.host)
+        self._rests.without_rules(self._hosts[lease.host], kind, now, retry_after=retry_after)
+        self._dirty.add(lease.host)
 
-    def defer(self, ticket: Lease, kind: FailureKind, now: float, *, retry_after: float | None) -> None:
+    def defer(self, lease: Lease, kind: FailureKind, now: float, *, retry_after: float | None) -> None:
         """A host's robots.txt could not be read: the host rests, and its page waits again.
 
         Where answers never change, the host is given up at once.
         """
-        host = self._let_go(ticket)
-        self.without_rules(ticket, kind, now, retry_after=retry_after)
-        self._intake.enqueue(ticket.entry)
+        host = self._let_go(lease)
+        self.without_rules(lease, kind, now, retry_after=retry_after)
+        self._intake.enqueue(lease.entry)
         self._clocks.settle(host)
 
-    def done(self, ticket: Lease, *, relevant: bool = False) -> None:
+    def done(self, lease: Lease, *, relevant: bool = False) -> None:
         """The ticket's page was fetched, and its facts are on their way to the store."""
-        host = self._hosts[ticket.host]
+        host = self._hosts[lease.host]
         if relevant:
             self._clocks.credit(host)
         record = host.record
         record.failures = 0
         self._pace.recover(record)
-        self._dirty.add(ticket.host)
+        self._dirty.add(lease.host)
         self._unsettled -= 1
-        self._ledger.finish(ticket.entry, UrlState.DONE, "")
+        self._ledger.finish(lease.entry, UrlState.DONE, "")
 
-    def probed(self, ticket: Lease, now: float, *, retry_after: float | None = None) -> None:
+    def probed(self, lease: Lease, now: float, *, retry_after: float | None = None) -> None:
         """The ticket was used for a HEAD, and its page is worth a request of its own: the next one to its host."""
-        host = self._hosts[ticket.host]
+        host = self._hosts[lease.host]
         if retry_after and self._politeness.retries:
             self._rests.put_off(host, now + retry_wait(retry_after, 0.0))
         if host.held is None and not host.asking:
-            self._permits.hold(host, ticket.entry)
+            self._permits.hold(host, lease.entry)
         else:  # another page is first in line: this one waits in its arm again
             self._unsettled -= 1
-            self._intake.enqueue_later(ticket.entry, now)
+            self._intake.enqueue_later(lease.entry, now)
 
-    def elsewhere(self, ticket: Lease, now: float) -> None:
+    def elsewhere(self, lease: Lease, now: float) -> None:
         """Nobody was met at the address that the ticket was for, and its host has others: nothing was sent, so the same
         goes again as soon as the next address is known and its clock allows."""
-        self._clocks.move(self._hosts[host_of(ticket.url)], "")
-        host = self._hosts[ticket.host]
-        if ticket.kind is RequestKind.PAGE:
+        self._clocks.move(self._hosts[host_of(lease.url)], "")
+        host = self._hosts[lease.host]
+        if lease.kind is RequestKind.PAGE:
             host.unaccounted = max(0, host.unaccounted - 1)
-            self.probed(ticket, now)
+            self.probed(lease, now)
         else:
             self._permits.ask_again(host)
 
-    def revisited(self, ticket: Lease, entry: Entry) -> Lease:
+    def revisited(self, lease: Lease, entry: Entry) -> Lease:
         """A revisit has come to its end: the ticket to close, for the entry as it was before."""
         self._intake.revisits_left -= 1
-        return msgspec.structs.replace(ticket, entry=entry)
+        return msgspec.structs.replace(lease, entry=entry)
 
-    def failed(self, ticket: Lease, kind: FailureKind, now: float, *, retry_after: float | None) -> bool:
+    def failed(self, lease: Lease, kind: FailureKind, now: float, *, retry_after: float | None) -> bool:
         """The ticket's page gave a failure; True where it will be tried again."""
-        entry = msgspec.structs.replace(ticket.entry, attempts=ticket.entry.attempts + 1)
-        host = self._let_go(ticket)
-        self._dirty.add(ticket.host)
+        entry = msgspec.structs.replace(lease.entry, attempts=lease.entry.attempts + 1)
+        host = self._let_go(lease)
+        self._dirty.add(lease.host)
         again = self._politeness.retries and entry.attempts <= TREATMENTS[kind].retries
         wait = self._rests.after_failure(host, kind, now, attempts=entry.attempts, retry_after=retry_after)
         if kind in _ADDRESS_IN_DOUBT:
-            self._clocks.move(self._hosts[host_of(ticket.url)], "")  # another host where its rules lie elsewhere
+            self._clocks.move(self._hosts[host_of(lease.url)], "")  # another host where its rules lie elsewhere
         self._clocks.settle(host)
         if again:
             self._intake.enqueue_later(entry, now + wait)
@@ -322,29 +322,29 @@ class Frontier:
             self._ledger.finish(entry, state, kind.value)
         return again
 
-    def put_back(self, ticket: Lease, kind: FailureKind, now: float) -> None:
+    def put_back(self, lease: Lease, kind: FailureKind, now: float) -> None:
         """The failure was our own network's: neither page nor host is charged with it, and the page waits again."""
-        host = self._let_go(ticket)
+        host = self._let_go(lease)
         host.unaccounted = max(0, host.unaccounted - 1)
-        self._clocks.move(self._hosts[host_of(ticket.url)], "")  # who comes back may have another way to it
+        self._clocks.move(self._hosts[host_of(lease.url)], "")  # who comes back may have another way to it
         self._rests.after_silence(host, kind, now)
-        self._dirty.add(ticket.host)
-        self._intake.enqueue(ticket.entry)
+        self._dirty.add(lease.host)
+        self._intake.enqueue(lease.entry)
         self._clocks.settle(host)
 
-    def refuse(self, ticket: Lease, reason: str) -> None:
+    def refuse(self, lease: Lease, reason: str) -> None:
         """The ticket cannot be used: nothing was sent, so its page costs nobody's budget."""
-        host = self._let_go(ticket)
+        host = self._let_go(lease)
         host.unaccounted = max(0, host.unaccounted - 1)
-        self._intake.refuse(ticket.entry, reason)
+        self._intake.refuse(lease.entry, reason)
         self._clocks.settle(host)
 
-    def _let_go(self, ticket: Lease) -> Host:
+    def _let_go(self, lease: Lease) -> Host:
         """The host of a ticket of which nothing has come; its page is nobody's until it waits again, or has ended."""
-        host = self._hosts[ticket.host]
+        host = self._hosts[lease.host]
         self._unsettled -= 1
-        if ticket.kind is not RequestKind.PAGE:  # the host could not even be found, or asked for its rules
-            self._permits.give_up(ticket)
+        if lease.kind is not RequestKind.PAGE:  # the host could not even be found, or asked for its rules
+            self._permits.give_up(lease)
             host.held = None
         return host
 

@@ -172,7 +172,7 @@ class HostQueue:
             self._wake_arm(arm)
             return host
         del host.arms[arm]
-        self._policy.rest(arm)
+        self._policy.arm_snoozed(arm)
         if not host.arms and self.by_address:
             self.rest(host)  # others at its address may want its place
         return host
@@ -285,14 +285,14 @@ class HostQueue:
     def _wake_arm(self, arm: str) -> None:
         best = self._best(arm)
         if best is not None:
-            self._policy.wake(arm, best, self._count(arm))
+            self._policy.arm_ready(arm, best, self._count(arm))
 
     def rest(self, host: Host) -> None:
         if not host.awake:
             return
         host.awake = False
         for arm in host.arms:
-            self._policy.rest(arm)
+            self._policy.arm_snoozed(arm)
         address = self.address_of(host)
         if address is not None:
             address.awake.pop(host.record.name, None)

@@ -48,7 +48,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False
     rel: str = ""
     tag_path: str = ""
     predicate: str = ""
-    memo: bytes = b""
+    policy_state: bytes = b""
     """What the policy wants back with the outcome."""
     hops: int = 0
     """Redirects that led here in a row."""
@@ -76,7 +76,7 @@ def entry_from(link: Link, rating: Rating, *, found_on: Entry | None, sequence: 
         rel=link.rel,
         tag_path=link.tag_path,
         predicate=link.predicate,
-        memo=rating.memo,
+        policy_state=rating.policy_state,
         hops=hops,
     )
 

@@ -98,14 +98,14 @@ class Prerequisites:
         entry = held or Entry(url=url, arm="", score=0.0, sequence=0)
         return Lease(url=url, host=host.record.name, kind=RequestKind.RESOLVE, entry=entry)
 
-    def resolved(self, ticket: Lease, address: str) -> str:
+    def resolved(self, lease: Lease, address: str) -> str:
         """The address is known; what waited for it goes next. The name of the host that was found."""
         self.in_flight -= 1
-        host, found = self._clocks.hosts[ticket.host], self._clocks.host(host_of(ticket.url))
+        host, found = self._clocks.hosts[lease.host], self._clocks.host(host_of(lease.url))
         host.asking = False
         self._clocks.move(found, address)
         if host.held is not None:
-            self._clocks.cleared.push(host.record.ready_at, ticket.host)
+            self._clocks.cleared.push(host.record.ready_at, lease.host)
         self._clocks.settle(host)
         return found.record.name
 
@@ -191,10 +191,10 @@ class Prerequisites:
         host.asking = False
         self._clocks.cleared.push(host.record.ready_at, host.record.name)
 
-    def give_up(self, ticket: Lease) -> None:
+    def give_up(self, lease: Lease) -> None:
         """The rules or the address that a ticket was for could not be had."""
-        self.in_flight -= ticket.kind is RequestKind.RESOLVE
-        self._clocks.hosts[ticket.host].stop_asking()
+        self.in_flight -= lease.kind is RequestKind.RESOLVE
+        self._clocks.hosts[lease.host].stop_asking()
 
     # ── requests ─────────────────────────────────────────────────────────────────────────────────────
 

@@ -96,7 +96,7 @@ def sitemap_links(document: Document, options: LinkOptions) -> list[Link]:
         message = f"the sitemap is not well-formed: {tree.error}"
         is_mended = tree.root is not None
         document.problems.append(
-            Problem(syntax=None, message=message, line=tree.line, column=tree.column, mended=is_mended)
+            Problem(syntax=None, message=message, line=tree.line, column=tree.column, repaired=is_mended)
         )
     places = [] if tree.root is None else list(_places(tree.root))
     if tree.error and _CUT_ADDRESS.search(document.text[-_LAST_CHARACTERS:]):
@@ -136,7 +136,7 @@ def text_links(document: Document, options: LinkOptions) -> list[Link]:
         return []
     if others:
         message = f"some lines of the sitemap are no addresses: {len(others):,} of {len(addresses) + len(others):,}"
-        document.problems.append(Problem(syntax=None, message=message, line=others[0], mended=True))
+        document.problems.append(Problem(syntax=None, message=message, line=others[0], repaired=True))
     return _links(addresses, document, options)
 
 

@@ -102,7 +102,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=Fal
     line: int | None = None
     """One-based, in the body as it was sent; None where no place can be told."""
     column: int | None = None
-    mended: bool = False
+    repaired: bool = False
     """True where the input was repaired and its statements were kept."""
 
 

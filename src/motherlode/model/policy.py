@@ -27,7 +27,7 @@ class Rating(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Never spans two hosts."""
     score: float
     """Order inside the arm: the highest goes first, equals in order of discovery."""
-    memo: bytes = b""
+    policy_state: bytes = b""
     """What the policy wants back with the outcome (hashed features, say). The frontier keeps it with the URL."""
     refused: str = ""
     """A reason, where the policy wants the link left out; counted, never silent."""
@@ -43,7 +43,7 @@ class Parent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     counts: Mapping[Syntax, int] = msgspec.field(default_factory=dict)
     kind: str = ""
     """The value of its ContentKind."""
-    memo: bytes = b""
+    policy_state: bytes = b""
     parent_url: str = ""
     """The page on which it was found itself."""
     links: Sequence[Link] = ()
@@ -52,13 +52,13 @@ class Parent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The arm from which it was picked."""
 
 
-class Feedback(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Outcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What became of a URL that was picked."""
 
     url: str
     host: str
     arm: str
-    memo: bytes
+    policy_state: bytes
     score: float
     """As rated when it was found."""
     reward: float
@@ -158,7 +158,7 @@ class SummaryLine(msgspec.Struct, frozen=True, kw_only=True):
 class Summarizes(Protocol):
     """A policy may also be this: then `motherlode model show` tells what it has learned."""
 
-    def lessons(self, most: int) -> Sequence[SummaryLine]:
+    def summary(self, most: int) -> Sequence[SummaryLine]:
         """At most so many rows a table, the strongest first."""
         ...
 
@@ -170,13 +170,13 @@ class Policy(Protocol):
         """One rating for each link, in order. Parent is None for seeds."""
         ...
 
-    def learn(self, feedback: Feedback) -> None: ...
+    def learn(self, outcome: Outcome) -> None: ...
 
-    def wake(self, arm: str, best: float, waiting: int) -> None:
+    def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         """The arm has `waiting` URLs and may be fetched from now; `best` is the score of its first."""
         ...
 
-    def rest(self, arm: str) -> None:
+    def arm_snoozed(self, arm: str) -> None:
         """The arm is empty, or its host must wait."""
         ...
 

@@ -8,7 +8,7 @@ from random import Random
 
 import msgspec
 
-from motherlode.model import Explanation, Feedback, Link, Parent, Rating
+from motherlode.model import Explanation, Link, Outcome, Parent, Rating
 from motherlode.policies.priority_queue import ReadyArms
 from motherlode.www.urls import host_of
 
@@ -50,13 +50,13 @@ class OrderPolicy:
             ratings.append(Rating(arm=host_of(link.url), score=self._score(self._count)))
         return ratings
 
-    def learn(self, feedback: Feedback) -> None:
+    def learn(self, outcome: Outcome) -> None:
         """Nothing is learned."""
 
-    def wake(self, arm: str, best: float, waiting: int) -> None:
+    def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         self._awake.put(arm, best)
 
-    def rest(self, arm: str) -> None:
+    def arm_snoozed(self, arm: str) -> None:
         self._awake.remove(arm)
 
     def pick(self) -> str | None:

@@ -15,7 +15,7 @@ import heapq
 from collections import deque
 from collections.abc import Sequence
 
-from motherlode.model import Feedback, Link, Parent, Rating
+from motherlode.model import Link, Outcome, Parent, Rating
 from motherlode.policies.priority_queue import WaitRule
 from motherlode.sim.simulated_web import SimPage, SimulatedWeb
 from motherlode.www.urls import host_of
@@ -127,10 +127,10 @@ class OraclePolicy(WaitRule):
             ratings.append(Rating(arm=link.url, score=0.0))
         return ratings
 
-    def learn(self, feedback: Feedback) -> None:
+    def learn(self, outcome: Outcome) -> None:
         """Everything was known before."""
 
-    def wake(self, arm: str, best: float, waiting: int) -> None:
+    def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         self._wakes(host_of(arm), arm)
         if arm not in self._awake:
             heapq.heappush(self._heap, self._placed(arm, self._value(arm)))
@@ -146,7 +146,7 @@ class OraclePolicy(WaitRule):
         place = self._awake[arm] = (way, self._order[arm])
         return (*place, arm)
 
-    def rest(self, arm: str) -> None:
+    def arm_snoozed(self, arm: str) -> None:
         known = self._awake.pop(arm, None)
         self._rests(host_of(arm), arm, _worth(known[0]) if known is not None else None)
 

@@ -103,8 +103,8 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _given(ticket: Lease, page: SimPage) -> Given:
-    requests = 1 + ticket.entry.hops + ticket.entry.attempts
+def _given(lease: Lease, page: SimPage) -> Given:
+    requests = 1 + lease.entry.hops + lease.entry.attempts
     return Given(relevant=page.relevant, counts=page.counts, size=page.size, requests=requests)
 
 
@@ -140,7 +140,7 @@ class Simulation:
         self._timing = timing
         self._seed = seed
         self._frontier = Frontier(
-            ledger=MemoryStorage(),
+            storage=MemoryStorage(),
             policy=policy,
             scope=scope,
             read_rules=_NoRules,
@@ -213,11 +213,11 @@ class Simulation:
                     result.starts.append((now, ends))
             heapq.heappush(self._under_way, (ends, self._started, ticket, page))
 
-    def _answer(self, ticket: Lease) -> SimPage:
-        url, timing = ticket.url, self._timing
+    def _answer(self, lease: Lease) -> SimPage:
+        url, timing = lease.url, self._timing
         page = self._web.page(url)
         if timing.failure_rate:
-            bits = xxhash.xxh3_64_intdigest(f"{ticket.entry.attempts} {url}".encode(), self._seed)
+            bits = xxhash.xxh3_64_intdigest(f"{lease.entry.attempts} {url}".encode(), self._seed)
             if (bits >> 1) / 2**63 < timing.failure_rate:
                 kind = FailureKind.TIMEOUT if bits & 1 else FailureKind.SERVER_ERROR
                 return SimPage(url=url, failure=kind, latency=_TIMEOUT if bits & 1 else page.latency)
@@ -236,19 +236,19 @@ class Simulation:
             return ripe if ends is None else ends
         return min(ends, ripe)
 
-    def _settle(self, ticket: Lease, page: SimPage | None, now: float, result: SimResult) -> None:
-        self._frontier.answered(ticket, now)
+    def _settle(self, lease: Lease, page: SimPage | None, now: float, result: SimResult) -> None:
+        self._frontier.response_received(lease, now)
         if page is None:
-            self._frontier.introduce(ticket, b"", now)
+            self._frontier.introduce(lease, b"", now)
             return
         result.fetched += 1
-        account = result.hosts.get(ticket.host)
+        account = result.hosts.get(lease.host)
         if account is None:
-            account = result.hosts[ticket.host] = [0, 0]
+            account = result.hosts[lease.host] = [0, 0]
         account[0] += 1
         if page.failure is not None:
             failure = Failure(url=page.url, kind=page.failure, location=page.location)
-            kind = self._settler.failure(ticket, failure, now).kind.value
+            kind = self._settler.failure(lease, failure, now).kind.value
             result.failures[kind] = result.failures.get(kind, 0) + 1
             return
         result.relevant += page.relevant
@@ -258,6 +258,6 @@ class Simulation:
             kind=page.kind,
             counts=page.counts,
             links=page.links,
-            reward=None if self._reward is None else self._reward(_given(ticket, page)),
+            reward=None if self._reward is None else self._reward(_given(lease, page)),
         )
-        self._settler.page(ticket, outcome)
+        self._settler.page(lease, outcome)

@@ -51,7 +51,7 @@ def extract_rdfxml(document: Document, names: BlankNames, options: TransformOpti
     if not source.error or not (found.statements or found.problems):
         return found
     message = f"not well-formed: {source.error}"
-    problem = Problem(syntax=Syntax.RDF_XML, message=message, line=source.line, column=source.column, mended=True)
+    problem = Problem(syntax=Syntax.RDF_XML, message=message, line=source.line, column=source.column, repaired=True)
     return Extraction(syntax=found.syntax, statements=found.statements, problems=(problem, *found.problems))
 
 

@@ -60,7 +60,7 @@ def extract(document: Document, _names: BlankNames) -> Extraction:
         statements=tuple(dict.fromkeys(facts.statements)),
         problems=(
             *located(document, Syntax.PAGE, facts.refused.items()),
-            *located(document, Syntax.PAGE, facts.repaired.items(), mended=True),
+            *located(document, Syntax.PAGE, facts.repaired.items(), repaired=True),
         ),
     )
 

@@ -15,13 +15,13 @@ _BEFORE_A_VALUE = ('"', "'", "=")
 
 
 def located(
-    document: Document, syntax: Syntax, found: Iterable[tuple[str, str]], *, mended: bool = False
+    document: Document, syntax: Syntax, found: Iterable[tuple[str, str]], *, repaired: bool = False
 ) -> list[Problem]:
     """Problems, of messages and the references that they are about."""
     problems = []
     for number, (message, reference) in enumerate(found):
         line, column = _place(document.text, reference) if number < _MOST_LOCATED else (None, None)
-        problems.append(Problem(syntax=syntax, message=message, line=line, column=column, mended=mended))
+        problems.append(Problem(syntax=syntax, message=message, line=line, column=column, repaired=repaired))
     return problems
 
 

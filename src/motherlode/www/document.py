@@ -79,7 +79,7 @@ class Document:
         if self.kind is ContentKind.XHTML:
             markup = with_end_tags(markup)
         markup, left_out = guarded(markup)
-        self.problems.extend(Problem(syntax=None, message=message, mended=True) for message in left_out)
+        self.problems.extend(Problem(syntax=None, message=message, repaired=True) for message in left_out)
         return LexborHTMLParser(markup, options=_PARSER_OPTIONS)
 
     @cached_property
@@ -109,7 +109,7 @@ class Document:
         if not iri.is_valid or not iri.value.startswith(_WEB_SCHEMES):
             return self.base
         if iri.is_repaired:
-            self.problems.append(Problem(syntax=None, message=f"base: {repair_message(iri)}", mended=True))
+            self.problems.append(Problem(syntax=None, message=f"base: {repair_message(iri)}", repaired=True))
         return iri.value.partition("#")[0]
 
     @cached_property

@@ -150,8 +150,8 @@ def guarded(markup: bytes) -> tuple[bytes, tuple[str, ...]]:
     if not _is_suspect(markup):
         return markup, said
     limiter = _Limiter()
-    mended = b"".join(limiter.pieces(markup))
-    return (mended, (*said, *limiter.said)) if limiter.said else (markup, said)
+    repaired = b"".join(limiter.pieces(markup))
+    return (repaired, (*said, *limiter.said)) if limiter.said else (markup, said)
 
 
 def _is_suspect(markup: bytes) -> bool:

@@ -219,10 +219,10 @@ def parse_xml(body: bytes, *, charset: str, html_entities: bool = False) -> XmlT
     tree = _parsed(body, charset)
     if not tree.error:
         return tree
-    mended = escaped_ampersands(body)
-    if mended == body:
+    repaired = escaped_ampersands(body)
+    if repaired == body:
         return tree
-    root = _parsed(mended, charset).root
+    root = _parsed(repaired, charset).root
     return tree if root is None else replace(tree, root=root)
 
 

@@ -69,8 +69,8 @@ async def test_checkpoints_that_take_long_are_seldom(tmp_path: Path) -> None:
 
 def test_the_last_checkpoint_holds_everything(tmp_path: Path) -> None:
     folder, totals = crawled(tmp_path / "crawl", small_web(tmp_path / "web.warc.gz"), policy="bandit:success-rate")
-    ledger = LmdbStorage(folder.frontier, read_only=True)
+    storage = LmdbStorage(folder.frontier, read_only=True)
     assert totals.fetched > 20
-    assert sum(1 for _ in ledger.visits()) == totals.fetched
-    assert all(ledger.note(name) for name in ("totals", "policy", "traps", "tallies", "estimate"))
-    ledger.close()
+    assert sum(1 for _ in storage.visits()) == totals.fetched
+    assert all(storage.note(name) for name in ("totals", "policy", "traps", "tallies", "estimate"))
+    storage.close()

@@ -16,8 +16,8 @@ from tests.crawler.small_web import HOME, small_web
 class Diary:
     """Owns all hosts but b.example, and writes down what is asked of it."""
 
-    def __init__(self, ledger: FrontierStorage) -> None:
-        self._ledger = ledger
+    def __init__(self, storage: FrontierStorage) -> None:
+        self._ledger = storage
         self.lines: list[str] = []
         self.sent: list[tuple[str, str]] = []
         self.known_elsewhere = False
@@ -45,8 +45,8 @@ async def test_links_of_others_are_left_to_them_and_every_commit_is_sealed_first
     folder, diaries = CrawlFolder(tmp_path / "crawl"), list[Diary]()
     folder.create(job)
 
-    def join(ledger: FrontierStorage, _reason: Callable[[str], str]) -> Diary:
-        diaries.append(Diary(ledger))
+    def join(storage: FrontierStorage, _reason: Callable[[str], str]) -> Diary:
+        diaries.append(Diary(storage))
         return diaries[0]
 
     assembled = assemble(job, folder, join=join)

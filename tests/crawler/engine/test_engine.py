@@ -50,8 +50,8 @@ async def _run(folder: CrawlFolder, job: Job, stop_after: int | None) -> list[Vi
 class Recorder:
     """Neighbours that own nothing, and look at the ledger when they are told to leave it alone."""
 
-    def __init__(self, ledger: FrontierStorage) -> None:
-        self._ledger = ledger
+    def __init__(self, storage: FrontierStorage) -> None:
+        self._ledger = storage
         self.closed_with: bytes | None = None
 
     def keep_own(self, links: Sequence[Link], parent: Parent | None, entry: Entry | None) -> Sequence[Link]:
@@ -70,8 +70,8 @@ async def test_neighbours_are_told_before_the_ledger_closes(tmp_path: Path) -> N
     folder, joined = CrawlFolder(tmp_path / "crawl"), list[Recorder]()
     folder.create(job)
 
-    def join(ledger: FrontierStorage, _reason: Callable[[str], str]) -> Recorder:
-        joined.append(Recorder(ledger))
+    def join(storage: FrontierStorage, _reason: Callable[[str], str]) -> Recorder:
+        joined.append(Recorder(storage))
         return joined[0]
 
     assembled = assemble(job, folder, join=join)

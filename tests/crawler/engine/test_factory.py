@@ -180,9 +180,9 @@ def test_pages_that_the_store_has_lost_are_fetched_again_and_that_is_told(tmp_pa
 def test_good_hosts_are_waited_for_where_requests_are_scarce_and_time_is_not(
     tmp_path: Path, budget: dict[str, float], choosy: float
 ) -> None:
-    ledger = LmdbStorage(tmp_path / "frontier")
-    policy = _learner(Job(seeds=(HOME,), **budget), ledger)  # type: ignore[arg-type]
-    ledger.close()
+    storage = LmdbStorage(tmp_path / "frontier")
+    policy = _learner(Job(seeds=(HOME,), **budget), storage)  # type: ignore[arg-type]
+    storage.close()
     assert isinstance(policy, Motherlode)
     assert policy.choosy == choosy
 
@@ -200,9 +200,9 @@ def test_links_of_a_recorded_web_are_judged_when_they_are_spelled_as_it_does() -
 
 
 def test_the_policy_of_a_crawl_knows_what_is_looked_for(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path)
-    aimed, other = (_learner(Job(seeds=(HOME,), target=target), ledger) for target in ("rdf", "any"))
+    storage = LmdbStorage(tmp_path)
+    aimed, other = (_learner(Job(seeds=(HOME,), target=target), storage) for target in ("rdf", "any"))
     assert isinstance(aimed, Motherlode) and isinstance(other, Motherlode)
     assert "ext .ttl" in aimed.beliefs.chances.hunches
     assert not other.beliefs.chances.hunches
-    ledger.close()
+    storage.close()

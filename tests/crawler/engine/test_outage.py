@@ -27,7 +27,7 @@ class Told:
     since: float | None = None
     noted: int = 0
 
-    def note(self, ticket: Lease, fetched: Fetched) -> None:
+    def note(self, lease: Lease, fetched: Fetched) -> None:
         self.noted += 1
 
     def verdict(self, failure: Failure, *, began: float, ended: float) -> Verdict:
@@ -38,10 +38,10 @@ class Told:
 
 
 class Crawl:
-    def __init__(self, *, lookout: bool = True, totals: Counters | None = None) -> None:
+    def __init__(self, *, outage_monitor: bool = True, totals: Counters | None = None) -> None:
         self.told, self.totals, self.ending = Told(), totals or Counters(), False
         self.holding = OutageBuffer(
-            cast(OutageMonitor, self.told) if lookout else None,
+            cast(OutageMonitor, self.told) if outage_monitor else None,
             self.totals,
             nudge=lambda: None,
             ending=lambda: self.ending,
@@ -52,7 +52,7 @@ class Crawl:
 
 
 def test_where_there_is_no_network_to_lose_everything_counts_at_once() -> None:
-    crawl = Crawl(lookout=False)
+    crawl = Crawl(outage_monitor=False)
     assert crawl.holding.verdict(crawl.turn()) is Verdict.COUNTS
     crawl.holding.tend()
     assert not crawl.holding.stands_still and not crawl.holding.is_spent

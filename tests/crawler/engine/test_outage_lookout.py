@@ -56,47 +56,47 @@ class Crawl:
         self.outlook = NetworkState(unit=UNIT)
         self.listener = ListeningFetcher(self.network, self.outlook)
         self.frontier = Frontier(
-            ledger=MemoryStorage(),
+            storage=MemoryStorage(),
             policy=policy_from("bfs"),
             scope=lambda url: "",
             read_rules=RobotsRules,
             politeness=Politeness(delay=delay, by_address=True, retry_wait=UNIT),
         )
-        self.lookout = OutageMonitor(self.outlook, self.listener, self.frontier, resolve=self.resolve, unit=UNIT)
+        self.outage_monitor = OutageMonitor(self.outlook, self.listener, self.frontier, resolve=self.resolve, unit=UNIT)
 
     async def resolve(self, url: str) -> str:
         return address_of(url.split("/")[2])
 
-    def offer(self, *hosts: str) -> None:
+    def add_links(self, *hosts: str) -> None:
         links = [Link(url=f"http://{host}/1", source=LinkSource.SEED) for host in hosts]
-        self.frontier.offer(links, parent=None, entry=None)
+        self.frontier.add_links(links, parent=None, entry=None)
 
     async def turn(self) -> tuple[Lease, Fetched]:
         """A request for what the frontier hands out next, all but settled."""
-        while (ticket := self.frontier.next(time.time())) is None or ticket.kind is RequestKind.RESOLVE:
-            if ticket is None:
+        while (lease := self.frontier.next(time.time())) is None or lease.kind is RequestKind.RESOLVE:
+            if lease is None:
                 await asyncio.sleep(0.005)
             else:
-                self.frontier.resolved(ticket, await self.resolve(ticket.url))
-        fetched = await self.listener.fetch(Request(url=ticket.url, kind=ticket.kind))
-        self.frontier.answered(ticket, time.time(), address=fetched.address)
-        self.lookout.note(ticket, fetched)
-        return ticket, fetched
+                self.frontier.resolved(lease, await self.resolve(lease.url))
+        fetched = await self.listener.fetch(Request(url=lease.url, kind=lease.kind))
+        self.frontier.response_received(lease, time.time(), address=fetched.address)
+        self.outage_monitor.note(lease, fetched)
+        return lease, fetched
 
     async def fail(self, *hosts: str) -> list[tuple[Lease, Failure]]:
-        self.offer(*hosts)
+        self.add_links(*hosts)
         found = []
         for _ in hosts:
-            ticket, fetched = await self.turn()
+            lease, fetched = await self.turn()
             assert isinstance(fetched, Failure)
-            found.append((ticket, fetched))
+            found.append((lease, fetched))
         return found
 
     async def tended_until(self, true: Callable[[], bool], *, seconds: float = 3.0) -> None:
         ends = time.monotonic() + seconds
         while not true():
             assert time.monotonic() < ends
-            self.lookout.tend(lambda: None)
+            self.outage_monitor.tend(lambda: None)
             await asyncio.sleep(0.002)
 
     def asked(self) -> list[str]:
@@ -105,14 +105,14 @@ class Crawl:
 
 async def met(crawl: Crawl, *hosts: str) -> None:
     """Hosts answer, as witnesses must have."""
-    crawl.offer(*hosts)
+    crawl.add_links(*hosts)
     for _ in range(2 * len(hosts)):
-        ticket, fetched = await crawl.turn()
+        lease, fetched = await crawl.turn()
         assert isinstance(fetched, Page)
-        if ticket.kind is RequestKind.ROBOTS:
-            crawl.frontier.introduce(ticket, b"User-agent: *\nDisallow: /2", time.time())
+        if lease.kind is RequestKind.ROBOTS:
+            crawl.frontier.introduce(lease, b"User-agent: *\nDisallow: /2", time.time())
         else:
-            crawl.frontier.done(ticket)
+            crawl.frontier.done(lease)
     crawl.network.log.clear()
 
 
@@ -152,13 +152,13 @@ async def test_a_living_witness_makes_silence_count() -> None:
     began = time.monotonic()
     failed = await crawl.fail(*sorted(crawl.network.dead))
     ended = time.monotonic()
-    assert crawl.lookout.verdict(failed[0][1], began=began, ended=ended) is Verdict.WAITS
+    assert crawl.outage_monitor.verdict(failed[0][1], began=began, ended=ended) is Verdict.WAITS
     crawl.network.log.clear()
     await crawl.tended_until(lambda: len(crawl.network.log) > 0)
-    await crawl.tended_until(lambda: not crawl.lookout.stands_still)
+    await crawl.tended_until(lambda: not crawl.outage_monitor.stands_still)
     assert crawl.asked() == ["http://h1.example/robots.txt"]
-    assert crawl.lookout.verdict(failed[0][1], began=began, ended=ended) is Verdict.COUNTS
-    assert crawl.lookout.outages == 0
+    assert crawl.outage_monitor.verdict(failed[0][1], began=began, ended=ended) is Verdict.COUNTS
+    assert crawl.outage_monitor.outages == 0
 
 
 async def test_without_a_network_witnesses_are_asked_in_turn_until_one_answers() -> None:
@@ -167,22 +167,22 @@ async def test_without_a_network_witnesses_are_asked_in_turn_until_one_answers()
     crawl.network.is_up = False
     failed = await crawl.fail("new20.example", "new21.example", "new22.example")
     crawl.network.log.clear()
-    await crawl.tended_until(lambda: crawl.lookout.since is not None)
-    assert crawl.lookout.stands_still
+    await crawl.tended_until(lambda: crawl.outage_monitor.since is not None)
+    assert crawl.outage_monitor.stands_still
     assert len(crawl.network.log) == 3
-    assert crawl.lookout.verdict(failed[0][1], began=0.0, ended=time.monotonic()) is Verdict.UNCOUNTED
+    assert crawl.outage_monitor.verdict(failed[0][1], began=0.0, ended=time.monotonic()) is Verdict.UNCOUNTED
     no_name = Failure(url="http://x.example/", kind=FailureKind.DNS)
-    assert crawl.lookout.verdict(no_name, began=0.0, ended=time.monotonic()) is Verdict.UNCOUNTED
+    assert crawl.outage_monitor.verdict(no_name, began=0.0, ended=time.monotonic()) is Verdict.UNCOUNTED
     await crawl.tended_until(lambda: len(crawl.network.log) >= 7)
     assert len(set(crawl.asked())) >= 7, "nobody twice"
     assert all(url.endswith("/robots.txt") for url in crawl.asked())
-    since = crawl.lookout.since
+    since = crawl.outage_monitor.since
     assert since is not None and abs(since - time.time()) < 60
     crawl.network.is_up = True
-    await crawl.tended_until(lambda: crawl.lookout.since is None)
-    assert not crawl.lookout.stands_still
-    assert (crawl.lookout.outages, crawl.lookout.seconds > 0) == (1, True)
-    await crawl.lookout.close()
+    await crawl.tended_until(lambda: crawl.outage_monitor.since is None)
+    assert not crawl.outage_monitor.stands_still
+    assert (crawl.outage_monitor.outages, crawl.outage_monitor.seconds > 0) == (1, True)
+    await crawl.outage_monitor.close()
 
 
 async def test_a_witness_is_asked_by_its_own_clock() -> None:
@@ -194,15 +194,15 @@ async def test_a_witness_is_asked_by_its_own_clock() -> None:
     crawl.network.log.clear()
     await crawl.tended_until(lambda: len(crawl.network.log) > 0)
     assert crawl.network.log[0][0] - met_at >= 0.07, "0.08 from when it answered"
-    await crawl.lookout.close()
+    await crawl.outage_monitor.close()
 
 
 async def test_a_witness_that_holds_a_page_can_be_asked_although_the_page_may_not_go() -> None:
     crawl = Crawl()
-    crawl.offer("h1.example")
-    ticket, _ = await crawl.turn()
-    crawl.frontier.introduce(ticket, b"", time.time())
-    answer = await crawl.lookout._polite.fetch(
+    crawl.add_links("h1.example")
+    lease, _ = await crawl.turn()
+    crawl.frontier.introduce(lease, b"", time.time())
+    answer = await crawl.outage_monitor._polite.fetch(
         Request(url="http://h1.example/robots.txt", kind=RequestKind.ERRAND), wait_until=time.time() + 0.5
     )
     assert isinstance(answer, Page)
@@ -214,14 +214,14 @@ async def test_where_nobody_ever_answered_the_silent_are_asked_again_and_then_ta
     crawl = Crawl()
     crawl.network.is_up = False
     failed = await crawl.fail("h1.example", "h2.example", "h3.example")
-    await crawl.tended_until(lambda: crawl.lookout.since is not None)
-    for ticket, failure in failed:
-        crawl.frontier.put_back(ticket, failure.kind, time.time())
+    await crawl.tended_until(lambda: crawl.outage_monitor.since is not None)
+    for lease, failure in failed:
+        crawl.frontier.put_back(lease, failure.kind, time.time())
     crawl.network.log.clear()
-    await crawl.tended_until(lambda: crawl.lookout.since is None, seconds=10.0)
+    await crawl.tended_until(lambda: crawl.outage_monitor.since is None, seconds=10.0)
     assert 0 < len(crawl.network.log) < 20
-    assert crawl.lookout.verdict(failed[0][1], began=0.0, ended=time.monotonic()) is Verdict.COUNTS
-    assert not crawl.lookout.is_spent
+    assert crawl.outage_monitor.verdict(failed[0][1], began=0.0, ended=time.monotonic()) is Verdict.COUNTS
+    assert not crawl.outage_monitor.is_spent
 
 
 async def test_after_a_resume_those_who_answered_before_are_called_up() -> None:
@@ -231,20 +231,20 @@ async def test_after_a_resume_those_who_answered_before_are_called_up() -> None:
     crawl.network.is_up = False
     await crawl.fail("new20.example", "new21.example", "new22.example")
     crawl.network.log.clear()
-    await crawl.tended_until(lambda: crawl.lookout.since is not None)
+    await crawl.tended_until(lambda: crawl.outage_monitor.since is not None)
     assert set(crawl.asked()) == {f"http://h{number}.example/robots.txt" for number in (1, 2, 3)}
-    await crawl.lookout.close()
+    await crawl.outage_monitor.close()
 
 
 async def test_silence_that_a_killed_run_left_in_its_journal_says_nothing_now() -> None:
     crawl = Crawl()
-    crawl.offer("h1.example")
-    ticket, _ = await crawl.turn()
-    recalled = Failure(url=ticket.url, kind=FailureKind.CONNECT, silent=True, recalled=True)
+    crawl.add_links("h1.example")
+    lease, _ = await crawl.turn()
+    recalled = Failure(url=lease.url, kind=FailureKind.CONNECT, silent=True, recalled=True)
     for _ in range(5):
-        crawl.lookout.note(ticket, recalled)
+        crawl.outage_monitor.note(lease, recalled)
     assert crawl.outlook.silent_networks == frozenset()
-    assert crawl.lookout.verdict(recalled, began=0.0, ended=0.0) is Verdict.UNCOUNTED
+    assert crawl.outage_monitor.verdict(recalled, began=0.0, ended=0.0) is Verdict.UNCOUNTED
 
 
 async def test_closing_ends_a_round_that_waits() -> None:
@@ -257,6 +257,6 @@ async def test_closing_ends_a_round_that_waits() -> None:
     )
     crawl.network.dead = {"dead5.example", "dead6.example", "dead7.example"}
     await crawl.fail(*sorted(crawl.network.dead))
-    crawl.lookout._wait = 60.0
-    await crawl.tended_until(lambda: crawl.lookout.stands_still)
-    await asyncio.wait_for(crawl.lookout.close(), 1.0)
+    crawl.outage_monitor._wait = 60.0
+    await crawl.tended_until(lambda: crawl.outage_monitor.stands_still)
+    await asyncio.wait_for(crawl.outage_monitor.close(), 1.0)

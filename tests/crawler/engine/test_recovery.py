@@ -73,10 +73,10 @@ def test_damage_that_only_a_writer_meets_is_told_alike(tmp_path: Path, monkeypat
 
 def test_what_is_not_there_yet_is_made(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path)
-    store, ledger = open_store(folder), open_ledger(folder)
+    store, storage = open_store(folder), open_ledger(folder)
     assert not store.has("http://a.example/")
-    assert list(ledger.visits()) == []
-    ledger.close()
+    assert list(storage.visits()) == []
+    storage.close()
     store.close()
 
 
@@ -94,15 +94,15 @@ class Crawl:
     """A ledger and a store that need not agree."""
 
     def __init__(self, path: Path) -> None:
-        self.ledger = LmdbStorage(path / "frontier")
+        self.storage = LmdbStorage(path / "frontier")
         self.store = QuadStore(path / "store")
         self._number = 0
 
     def visited(self, url: str, *, stored: bool, failure: FailureKind | None = None) -> str:
         self._number += 1
         visit = Visit(number=self._number, url=url, host="a.example", failure=failure)
-        self.ledger.append_visit(self._number, msgspec.msgpack.encode(visit))
-        self.ledger.finish(entry(url, sequence=self._number), UrlState.DONE, "")
+        self.storage.append_visit(self._number, msgspec.msgpack.encode(visit))
+        self.storage.finish(entry(url, sequence=self._number), UrlState.DONE, "")
         if stored and failure is FailureKind.REDIRECT:
             self.store.write([PageRecord(url=url, fetched_at=0.0, status=301, redirects_to="http://a.example/")])
         elif stored:
@@ -110,7 +110,7 @@ class Crawl:
         return url
 
     def waits(self, url: str) -> bool:
-        found = self.ledger.find(url)
+        found = self.storage.find(url)
         return found is not None and found[1] is UrlState.WAITING
 
 
@@ -121,10 +121,10 @@ def test_pages_that_the_store_has_lost_wait_again(tmp_path: Path) -> None:
     lost = crawl.visited("http://a.example/lost?a=|", stored=False)
     lost_too = crawl.visited("http://a.example/lost-redirect", stored=False, failure=FailureKind.REDIRECT)
     failed = crawl.visited("http://a.example/none", stored=False, failure=FailureKind.NOT_FOUND)
-    assert requeue_lost(crawl.ledger, crawl.store) == 2
+    assert requeue_lost(crawl.storage, crawl.store) == 2
     assert [crawl.waits(url) for url in (kept, moved, lost, lost_too, failed)] == [False, False, True, True, False]
-    assert requeue_lost(crawl.ledger, crawl.store) == 0, "what waits already is not counted again"
-    crawl.ledger.close()
+    assert requeue_lost(crawl.storage, crawl.store) == 0, "what waits already is not counted again"
+    crawl.storage.close()
     crawl.store.close()
 
 
@@ -136,11 +136,11 @@ def test_the_search_ends_where_enough_newer_pages_are_all_there(tmp_path: Path) 
     crawl.store.write([record(url, says("x", "1")) for url in pages])
     for url in pages[1:]:
         crawl.visited(url, stored=False)
-    assert requeue_lost(crawl.ledger, crawl.store) == 1, "199 are not enough"
+    assert requeue_lost(crawl.storage, crawl.store) == 1, "199 are not enough"
     crawl.visited("http://a.example/old", stored=False)
     crawl.visited(pages[0], stored=False)
     for url in pages[1:]:
         crawl.visited(url, stored=False)
-    assert requeue_lost(crawl.ledger, crawl.store) == 0
-    crawl.ledger.close()
+    assert requeue_lost(crawl.storage, crawl.store) == 0
+    crawl.storage.close()
     crawl.store.close()

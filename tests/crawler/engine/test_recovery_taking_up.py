@@ -36,11 +36,11 @@ def test_nothing_was_there() -> None:
 
 
 def test_an_account_that_cannot_be_read_is_added_up_again() -> None:
-    ledger = MemoryStorage()
+    storage = MemoryStorage()
     for number in range(1, 6):
-        ledger.append_visit(number, msgspec.msgpack.encode(visit(number)))
-    ledger.put_note("totals", b"\xc1")
-    totals = restore_counters(ledger, policy=policy_from("bfs"), traps=watch())
+        storage.append_visit(number, msgspec.msgpack.encode(visit(number)))
+    storage.put_note("totals", b"\xc1")
+    totals = restore_counters(storage, policy=policy_from("bfs"), traps=watch())
     assert (totals.fetched, totals.relevant, totals.quads) == (5, 5, 15)
     assert [problem for problem in totals.problems if "added up again" in problem]
 
@@ -52,10 +52,10 @@ def test_what_was_seen_of_traps_is_taken_up() -> None:
         own = b"page %d of two hosts" % number * 10
         before.saw(f"http://a.example/p{number}", own, useful=False)
         before.saw(f"http://mirror.example/p{number}", own, useful=False)
-    ledger = MemoryStorage()
-    ledger.put_note("traps", before.dump())
+    storage = MemoryStorage()
+    storage.put_note("traps", before.dump())
     after = watch()
-    totals = restore_counters(ledger, policy=policy_from("bfs"), traps=after)
+    totals = restore_counters(storage, policy=policy_from("bfs"), traps=after)
     assert not totals.problems
     assert after.saw("http://b.example/2", body, useful=False) == "http://a.example/1"
     assert after.reason("http://mirror.example/other") == before.reason("http://mirror.example/other") != ""

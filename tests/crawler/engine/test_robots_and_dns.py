@@ -21,7 +21,7 @@ def asked() -> tuple[Frontier, RobotsHandler, Lease]:
     """A frontier whose first ticket is out: for the rules of the seed's host."""
     policy = policy_from("bfs")
     frontier = Frontier(
-        ledger=MemoryStorage(),
+        storage=MemoryStorage(),
         policy=policy,
         scope=lambda url: "",
         read_rules=RobotsRules,
@@ -29,10 +29,10 @@ def asked() -> tuple[Frontier, RobotsHandler, Lease]:
     )
     settler = Scheduler(frontier, policy)
     settler.seeds([HOME])
-    ticket = frontier.next(0.0)
-    assert ticket is not None and ticket.kind is RequestKind.ROBOTS
-    frontier.answered(ticket, 0.0)
-    return frontier, RobotsHandler(frontier, settler, usual_sitemaps=True), ticket
+    lease = frontier.next(0.0)
+    assert lease is not None and lease.kind is RequestKind.ROBOTS
+    frontier.response_received(lease, 0.0)
+    return frontier, RobotsHandler(frontier, settler, usual_sitemaps=True), lease
 
 
 def page(body: bytes) -> Page:
@@ -46,31 +46,31 @@ def failure(kind: FailureKind, location: str = "") -> Failure:
 def waiting(frontier: Frontier) -> set[str]:
     """What the frontier hands out from now on."""
     found, now = set(), 2.0
-    while (ticket := frontier.next(now)) is not None:
-        found.add(ticket.url)
-        frontier.answered(ticket, now)
-        frontier.done(ticket)
+    while (lease := frontier.next(now)) is not None:
+        found.add(lease.url)
+        frontier.response_received(lease, now)
+        frontier.done(lease)
         now += 100.0
     return found
 
 
 def test_rules_let_the_page_go_and_bring_their_sitemaps() -> None:
-    frontier, introductions, ticket = asked()
+    frontier, introductions, lease = asked()
     rules = b"User-agent: *\nDisallow: /private\nSitemap: /map.xml\n"
-    assert introductions.settle(ticket, page(rules)) is None
+    assert introductions.settle(lease, page(rules)) is None
     assert waiting(frontier) == {HOME, "http://a.example/map.xml"}
 
 
 def test_without_a_robots_txt_all_is_allowed_and_the_usual_sitemap_is_tried() -> None:
-    frontier, introductions, ticket = asked()
-    assert introductions.settle(ticket, failure(FailureKind.NOT_FOUND)) is None
+    frontier, introductions, lease = asked()
+    assert introductions.settle(lease, failure(FailureKind.NOT_FOUND)) is None
     assert waiting(frontier) == {HOME, "http://a.example/sitemap.xml"}
 
 
 def test_rules_that_lie_elsewhere_are_asked_for_there() -> None:
-    frontier, introductions, ticket = asked()
+    frontier, introductions, lease = asked()
     elsewhere = "http://a.example/rules/robots.txt"
-    assert introductions.settle(ticket, failure(FailureKind.REDIRECT, location=elsewhere)) is None
+    assert introductions.settle(lease, failure(FailureKind.REDIRECT, location=elsewhere)) is None
     again = frontier.next(50.0)
     assert again is not None
     assert (again.kind, again.url) == (RequestKind.ROBOTS, elsewhere)
@@ -78,14 +78,14 @@ def test_rules_that_lie_elsewhere_are_asked_for_there() -> None:
 
 @pytest.mark.parametrize("kind", [FailureKind.DNS, FailureKind.CONNECT, FailureKind.TIMEOUT])
 def test_a_host_that_cannot_be_reached_costs_the_page_that_waited(kind: FailureKind) -> None:
-    _, introductions, ticket = asked()
-    found = introductions.settle(ticket, failure(kind))
+    _, introductions, lease = asked()
+    found = introductions.settle(lease, failure(kind))
     assert found is not None and found.kind is kind
 
 
 def test_a_server_in_trouble_is_asked_again_later() -> None:
-    frontier, introductions, ticket = asked()
-    assert introductions.settle(ticket, failure(FailureKind.SERVER_ERROR)) is None
+    frontier, introductions, lease = asked()
+    assert introductions.settle(lease, failure(FailureKind.SERVER_ERROR)) is None
     assert frontier.next(1.0) is None, "nothing is allowed before the rules are known"
     assert not frontier.exhausted
 
@@ -95,41 +95,41 @@ ELSEWHERE = "http://www.a.example/robots.txt"
 
 def rerouted() -> tuple[Frontier, RobotsHandler, Lease]:
     """The rules of the seed's host lie on another host, which was asked for them."""
-    frontier, introductions, ticket = asked()
-    introductions.settle(ticket, failure(FailureKind.REDIRECT, location=ELSEWHERE))
+    frontier, introductions, lease = asked()
+    introductions.settle(lease, failure(FailureKind.REDIRECT, location=ELSEWHERE))
     again = frontier.next(1.0)
     assert again is not None and (again.url, again.host) == (ELSEWHERE, "a.example")
-    frontier.answered(again, 1.0)
+    frontier.response_received(again, 1.0)
     return frontier, introductions, again
 
 
 def test_who_holds_the_rules_of_others_and_is_asked_too_much_rests() -> None:
-    frontier, introductions, ticket = rerouted()
+    frontier, introductions, lease = rerouted()
     answer = Failure(url=ELSEWHERE, kind=FailureKind.TOO_MANY, fetched_at=1.0, retry_after=600.0)
-    assert introductions.settle(ticket, answer) is None
+    assert introductions.settle(lease, answer) is None
     Scheduler(frontier, policy_from("bfs")).seeds(["http://www.a.example/"])
     assert frontier.next(600.0) is None
 
 
 def test_rules_at_an_address_that_nobody_may_ask_forbid_everything_once() -> None:
-    frontier, introductions, ticket = rerouted()
+    frontier, introductions, lease = rerouted()
     Scheduler(frontier, policy_from("bfs")).seeds([HOME + "1", HOME + "2"])
-    assert introductions.settle(ticket, Failure(url=ELSEWHERE, kind=FailureKind.GUARD, fetched_at=1.0)) is None
+    assert introductions.settle(lease, Failure(url=ELSEWHERE, kind=FailureKind.GUARD, fetched_at=1.0)) is None
     assert waiting(frontier) == set()
     assert frontier.refused == {"robots": 3}
 
 
 def test_a_host_at_an_address_that_nobody_may_ask_is_a_failure() -> None:
-    _, introductions, ticket = asked()
-    found = introductions.settle(ticket, failure(FailureKind.GUARD))
+    _, introductions, lease = asked()
+    found = introductions.settle(lease, failure(FailureKind.GUARD))
     assert found is not None and found.kind is FailureKind.GUARD
 
 
 @pytest.mark.parametrize("kind", [FailureKind.TOO_MANY, FailureKind.UNAVAILABLE])
 def test_a_host_that_says_with_its_rules_that_it_is_asked_too_much_is_asked_less(kind: FailureKind) -> None:
-    frontier, introductions, ticket = asked()
+    frontier, introductions, lease = asked()
     now = time.time()
-    assert introductions.settle(ticket, replace(failure(kind), retry_after=1.0)) is None
+    assert introductions.settle(lease, replace(failure(kind), retry_after=1.0)) is None
     (record,) = frontier.host_records()
     assert record.slowdown > 0
     assert record.ready_at >= now + 30, "a second is what it asks for, and less than it gets"

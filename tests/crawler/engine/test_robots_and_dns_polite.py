@@ -51,7 +51,7 @@ async def politely(site: Site, *, delay: float, retry_wait: float, waits: list[s
         table = {name: (address, site.port) for name, address in NAMES.items()}
         http = HttpFetcher(HttpOptions(user_agent="Motherlode/test", allow=("127.0.0.0/8",), hosts=table))
         frontier = Frontier(
-            ledger=MemoryStorage(),
+            storage=MemoryStorage(),
             policy=policy_from("bfs"),
             scope=lambda url: "",
             read_rules=RobotsRules,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from motherlode.crawler.engine.scheduler import MOST_SITEMAPS, TOO_MANY_SITEMAPS, PageOutcome, Scheduler
 from motherlode.frontier import MAX_REDIRECTS, Frontier, Lease, MemoryStorage, UrlState
-from motherlode.model import Failure, FailureKind, Feedback, Link, LinkSource, Parent, Rating, Syntax
+from motherlode.model import Failure, FailureKind, Link, LinkSource, Outcome, Parent, Rating, Syntax
 from motherlode.www.urls import simplified
 from tests.frontier.fakes import BestOf, frontier_on, take
 
@@ -18,14 +18,14 @@ class Learner(BestOf):
 
     def __init__(self) -> None:
         super().__init__()
-        self.told: list[Feedback] = []
+        self.told: list[Outcome] = []
         self.parents: list[Parent | None] = []
 
     def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
         self.parents.append(parent)
         return super().rate(links, parent)
 
-    def learn(self, feedback: Feedback) -> None:
+    def learn(self, feedback: Outcome) -> None:
         self.told.append(feedback)
 
 
@@ -34,21 +34,21 @@ class Turn:
 
     def __init__(self, *, spelled: bool = False) -> None:
         self.policy = Learner()
-        self.ledger = MemoryStorage()
-        self.frontier: Frontier = frontier_on(self.ledger, policy=self.policy, delay=0.0)
+        self.storage = MemoryStorage()
+        self.frontier: Frontier = frontier_on(self.storage, policy=self.policy, delay=0.0)
         self.settler = Scheduler(self.frontier, self.policy, str.lower if spelled else None)
 
-    def ticket(self, now: float = 0.0) -> Lease:
-        ticket = take(self.frontier, now)
-        self.frontier.answered(ticket, now)
-        return ticket
+    def lease(self, now: float = 0.0) -> Lease:
+        lease = take(self.frontier, now)
+        self.frontier.response_received(lease, now)
+        return lease
 
     def fails(self, kind: FailureKind, now: float = 0.0, **more: str) -> Failure:
-        ticket = self.ticket(now)
-        return self.settler.failure(ticket, Failure(url=ticket.url, kind=kind, **more), now)  # type: ignore[arg-type]
+        lease = self.lease(now)
+        return self.settler.failure(lease, Failure(url=lease.url, kind=kind, **more), now)  # type: ignore[arg-type]
 
     def state(self, url: str) -> UrlState | None:
-        found = self.ledger.find(url)
+        found = self.storage.find(url)
         return None if found is None else found[1]
 
 
@@ -60,15 +60,15 @@ def outcome(*urls: str, relevant: bool = True, reward: float | None = None) -> P
 def test_a_page_is_learned_from_its_links_are_offered_and_it_is_done() -> None:
     turn = Turn()
     assert turn.settler.seeds([HOME, HOME]) == 1
-    ticket = turn.ticket()
-    assert turn.settler.page(ticket, outcome("http://a.example/1", "http://a.example/2", HOME)) == 2
+    lease = turn.lease()
+    assert turn.settler.page(lease, outcome("http://a.example/1", "http://a.example/2", HOME)) == 2
     (told,) = turn.policy.told
-    assert (told.url, told.arm, told.score) == (HOME, "a.example", ticket.entry.score)
+    assert (told.url, told.arm, told.score) == (HOME, "a.example", lease.entry.score)
     assert (told.reward, told.relevant, told.links, told.kind) == (1.0, True, 3, "html")
     assert told.counts == {Syntax.RDFA: 3}
     assert told.failure is None
     assert turn.state(HOME) is UrlState.DONE
-    found = turn.ledger.find("http://a.example/1")
+    found = turn.storage.find("http://a.example/1")
     assert found is not None
     assert (found[0].parent_url, found[0].depth) == (HOME, 1)
 
@@ -76,9 +76,9 @@ def test_a_page_is_learned_from_its_links_are_offered_and_it_is_done() -> None:
 def test_a_reward_of_its_own_takes_the_place_of_yes_and_no() -> None:
     turn = Turn()
     turn.settler.seeds([HOME, "http://a.example/1", "http://a.example/2"])
-    turn.settler.page(turn.ticket(), outcome(reward=0.25))
-    turn.settler.page(turn.ticket(), outcome(reward=0.0))
-    turn.settler.page(turn.ticket(), outcome(relevant=False))
+    turn.settler.page(turn.lease(), outcome(reward=0.25))
+    turn.settler.page(turn.lease(), outcome(reward=0.0))
+    turn.settler.page(turn.lease(), outcome(relevant=False))
     assert [(told.reward, told.relevant) for told in turn.policy.told] == [(0.25, True), (0.0, True), (0.0, False)]
 
 
@@ -87,7 +87,7 @@ def test_the_target_of_a_redirect_is_no_deeper_and_passes_the_frontier_like_any_
     turn.settler.seeds([HOME, "http://a.example/known"])
     failure = turn.fails(FailureKind.REDIRECT, location="http://a.example/moved")
     assert failure.kind is FailureKind.REDIRECT
-    found = turn.ledger.find("http://a.example/moved")
+    found = turn.storage.find("http://a.example/moved")
     assert found is not None
     assert (found[0].depth, found[0].hops, found[0].source) == (0, 1, "redirect")
     turn.fails(FailureKind.REDIRECT, location="http://outside.example/")
@@ -132,7 +132,7 @@ def test_sitemaps_are_resolved_and_so_many_and_no_more() -> None:
 def test_a_recorded_web_spells_every_address_in_its_way() -> None:
     turn = Turn(spelled=True)
     turn.settler.seeds(["http://a.example/SEED"])
-    turn.settler.page(turn.ticket(), outcome("http://a.example/PAGE"))
+    turn.settler.page(turn.lease(), outcome("http://a.example/PAGE"))
     turn.fails(FailureKind.REDIRECT, location="http://a.example/MOVED")
     turn.settler.sitemaps(["/MAP.xml"], base=HOME)
     for name in ("seed", "page", "moved", "map.xml"):
@@ -144,7 +144,7 @@ def test_a_policy_sees_the_page_and_all_its_links() -> None:
     turn = Turn()
     turn.settler.seeds([HOME])
     assert turn.policy.parents == [None], "seeds stand on no page"
-    turn.settler.page(turn.ticket(), outcome(HOME, "http://a.example/new"))
+    turn.settler.page(turn.lease(), outcome(HOME, "http://a.example/new"))
     parent = turn.policy.parents[-1]
     assert parent is not None
     assert (parent.url, parent.host, parent.depth, parent.arm) == (HOME, "a.example", 0, "a.example")
@@ -157,7 +157,7 @@ def test_links_that_are_alike_are_one_page_but_seeds_and_redirects_stay_as_they_
     turn.settler = Scheduler(turn.frontier, turn.policy, simplify=simplified)
     seed = f"{HOME}?z=1&a=2"
     turn.settler.seeds([seed])
-    assert turn.settler.page(turn.ticket(), outcome(f"{HOME}x?c=1&b=2", f"{HOME}x?b=2&c=1", f"{HOME}/x?b=2&c=1&")) == 1
+    assert turn.settler.page(turn.lease(), outcome(f"{HOME}x?c=1&b=2", f"{HOME}x?b=2&c=1", f"{HOME}/x?b=2&c=1&")) == 1
     assert turn.state(seed) is UrlState.DONE
     moved = turn.fails(FailureKind.REDIRECT, location=f"{HOME}x?c=1&b=2")
     assert moved.url == f"{HOME}x?b=2&c=1"

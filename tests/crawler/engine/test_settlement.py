@@ -18,7 +18,7 @@ URL = "http://a.example/x"
 HTML = b'<title>T</title><p vocab="http://schema.org/" typeof="Place"><b property="name">P</b></p><a href="/next">n</a>'
 
 
-def ticket(**more: object) -> Lease:
+def lease(**more: object) -> Lease:
     found = Entry(url=URL, arm="arm", score=0.5, sequence=1, depth=3, parent_url="http://a.example/", **more)  # type: ignore[arg-type]
     return Lease(url=URL, host="a.example", kind=RequestKind.PAGE, entry=found)
 
@@ -54,7 +54,7 @@ def test_links_of_headers_reach_the_crawl() -> None:
 
 
 def test_the_record_tells_where_a_page_comes_from_and_what_it_is() -> None:
-    record = page_record(ticket(), page(), READING)
+    record = page_record(lease(), page(), READING)
     assert (record.url, record.status, record.fetched_at) == (URL, 200, 100.0)
     assert (record.size, record.referrer) == (len(HTML), "http://a.example/")
     assert (record.lines, record.quads, record.kind) == (READING.lines, READING.quads, "html")
@@ -64,7 +64,7 @@ def test_the_record_tells_where_a_page_comes_from_and_what_it_is() -> None:
 
 def test_a_redirect_is_on_record_under_the_address_that_was_asked_for() -> None:
     failure = Failure(url=URL, kind=FailureKind.REDIRECT, status=301, location="http://b.example/", fetched_at=7.0)
-    record = redirect_record(ticket(), failure)
+    record = redirect_record(lease(), failure)
     assert (record.url, record.status, record.redirects_to) == (URL, 301, "http://b.example/")
     assert (record.fetched_at, record.lines, record.quads) == (7.0, b"", 0)
 
@@ -73,7 +73,7 @@ def test_a_visit_has_what_was_asked_and_what_came_of_it() -> None:
     made = page(
         wire_bytes=55, elapsed=1.5, headers={"content-type": "text/html", "etag": '"1"', "last-modified": "now"}
     )
-    visit = page_visit(ticket(), made, READING, number=9, new_links=1, copy_of="", reward=0.5)
+    visit = page_visit(lease(), made, READING, number=9, new_links=1, copy_of="", reward=0.5)
     assert (visit.number, visit.url, visit.host, visit.arm, visit.depth) == (9, URL, "a.example", "arm", 3)
     assert (visit.parent_url, visit.score, visit.at, visit.status) == ("http://a.example/", 0.5, 100.0, 200)
     assert (visit.size, visit.elapsed) == (55, 1.5)
@@ -83,19 +83,19 @@ def test_a_visit_has_what_was_asked_and_what_came_of_it() -> None:
 
 
 def test_a_copy_names_the_address_where_it_was_met_before() -> None:
-    visit = page_visit(ticket(), page(), READING, number=1, new_links=0, copy_of="http://b.example/", reward=1.0)
+    visit = page_visit(lease(), page(), READING, number=1, new_links=0, copy_of="http://b.example/", reward=1.0)
     assert visit.detail == "the same content as http://b.example/"
 
 
 def test_validators_are_kept_up_to_a_length() -> None:
     headers = {"etag": "e" * 5_000, "last-modified": "m" * 5_000}
-    visit = page_visit(ticket(), page(headers=headers), READING, number=1, new_links=0, copy_of="", reward=1.0)
+    visit = page_visit(lease(), page(headers=headers), READING, number=1, new_links=0, copy_of="", reward=1.0)
     assert (visit.etag, visit.last_modified) == ("", ""), "a part of one would be no validator"
 
 
 def test_a_failure_is_a_visit_with_its_kind_and_its_sentence() -> None:
     failure = Failure(url=URL, kind=FailureKind.NOT_FOUND, detail="not there", status=404, wire_bytes=3, fetched_at=8.0)
-    visit = failed_visit(ticket(), failure, number=2)
+    visit = failed_visit(lease(), failure, number=2)
     assert (visit.failure, visit.detail, visit.status, visit.size) == (FailureKind.NOT_FOUND, "not there", 404, 3)
     assert (visit.at, visit.relevant, visit.counts) == (8.0, False, {})
 

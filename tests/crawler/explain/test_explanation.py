@@ -32,9 +32,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> CrawlFolder:
 
 
 def in_state(folder: CrawlFolder, state: UrlState, part: str = "") -> list[str]:
-    ledger = LmdbStorage(folder.frontier, read_only=True)
-    found = [entry.url for entry, one, _ in ledger.entries() if one is state and part in entry.url]
-    ledger.close()
+    storage = LmdbStorage(folder.frontier, read_only=True)
+    found = [entry.url for entry, one, _ in storage.entries() if one is state and part in entry.url]
+    storage.close()
     return found
 
 
@@ -240,8 +240,8 @@ def test_an_address_of_e_mail_is_no_host(whole: CrawlFolder) -> None:
 @pytest.mark.parametrize(("target", "hunch"), [("rdf", 1.0), ("any", 0.0)])
 def test_what_links_announce_is_told_by_the_target_of_the_crawl(tmp_path: Path, target: str, hunch: float) -> None:
     folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), pages=3, target=target)
-    ledger = LmdbStorage(folder.frontier, read_only=True)
-    policy = _policy(folder.job(), ledger)
-    ledger.close()
+    storage = LmdbStorage(folder.frontier, read_only=True)
+    policy = _policy(folder.job(), storage)
+    storage.close()
     assert isinstance(policy, Motherlode)
     assert policy.beliefs.chances.hunches.get("ext .ttl", 0.0) == hunch

@@ -24,25 +24,25 @@ def test_a_recorded_web_is_not_asked_twice() -> None:
 
 
 def test_visits_are_told_apart_from_those_that_only_mention_a_url(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "frontier")
+    storage = LmdbStorage(tmp_path / "frontier")
     for number, (url, parent) in enumerate([("http://a.example/", ""), ("http://a.example/x", "http://a.example/")]):
         visit = Visit(number=number, url=url, host="a.example", parent_url=parent)
-        ledger.append_visit(number, msgspec.msgpack.encode(visit))
-    assert [visit.number for visit in visits_of(ledger, "http://a.example/")] == [0]
-    ledger.close()
+        storage.append_visit(number, msgspec.msgpack.encode(visit))
+    assert [visit.number for visit in visits_of(storage, "http://a.example/")] == [0]
+    storage.close()
 
 
 def test_redirects_in_a_circle_end(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "frontier")
+    storage = LmdbStorage(tmp_path / "frontier")
     urls = ("http://a.example/1", "http://a.example/2")
     for number, (url, other) in enumerate(zip(urls, reversed(urls), strict=True)):
         entry = Entry(url=url, arm="a", score=0.0, sequence=number, source="redirect", parent_url=other)
-        ledger.finish(entry, UrlState.DONE, "redirect")
+        storage.finish(entry, UrlState.DONE, "redirect")
         visit = Visit(
             number=number, url=url, host="a.example", failure=FailureKind.REDIRECT, location=other, parent_url=other
         )
-        ledger.append_visit(number, msgspec.msgpack.encode(visit))
-    found = ledger.find(urls[0])
+        storage.append_visit(number, msgspec.msgpack.encode(visit))
+    found = storage.find(urls[0])
     assert found is not None
-    assert chain(ledger, found[0], visits_of(ledger, urls[0])[-1])
-    ledger.close()
+    assert chain(storage, found[0], visits_of(storage, urls[0])[-1])
+    storage.close()

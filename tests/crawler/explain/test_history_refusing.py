@@ -17,14 +17,14 @@ SEED = "http://a.example/"
 def stopping(
     url: str, tmp_path: Path, *, host: HostRecord | None = None, is_seed: bool = False, **job: object
 ) -> set[str]:
-    ledger = MemoryStorage()
+    storage = MemoryStorage()
     if host is not None:
-        ledger.put_host(host)
+        storage.put_host(host)
     found = checks(
         url,
         job=Job(seeds=(SEED,), **job),  # type: ignore[arg-type]
         folder=CrawlFolder(tmp_path),
-        ledger=ledger,
+        storage=storage,
         policy=policy_from("ldcoc"),
         is_seed=is_seed,
     )
@@ -36,11 +36,11 @@ def test_what_nothing_speaks_against_passes(tmp_path: Path) -> None:
 
 
 def guarded(url: str, tmp_path: Path, *, host: HostRecord | None = None, reason: str = "", **job: object) -> Check:
-    ledger = MemoryStorage()
+    storage = MemoryStorage()
     if host is not None:
-        ledger.put_host(host)
+        storage.put_host(host)
     wanted = Job(seeds=(SEED,), **job)  # type: ignore[arg-type]
-    found = checks(url, job=wanted, folder=CrawlFolder(tmp_path), ledger=ledger, reason=reason)
+    found = checks(url, job=wanted, folder=CrawlFolder(tmp_path), storage=storage, reason=reason)
     return next(one for one in found if one.name == "address guard")
 
 
@@ -88,9 +88,9 @@ def test_a_seed_passes_what_links_must_pass(tmp_path: Path) -> None:
 
 
 def robots(tmp_path: Path, host: HostRecord, url: str = "http://a.example/x") -> Check:
-    ledger = MemoryStorage()
-    ledger.put_host(host)
-    found = checks(url, job=Job(seeds=(SEED,)), folder=CrawlFolder(tmp_path), ledger=ledger)
+    storage = MemoryStorage()
+    storage.put_host(host)
+    found = checks(url, job=Job(seeds=(SEED,)), folder=CrawlFolder(tmp_path), storage=storage)
     return next(one for one in found if one.name == "robots")
 
 

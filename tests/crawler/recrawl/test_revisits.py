@@ -10,7 +10,7 @@ import pytest
 from motherlode.crawler.recrawl.revisits import RefreshFirst, RevisitResult, Revisits, is_revisit
 from motherlode.crawler.recrawl.schedule import DAY, LATEST, PageMemory, content_hash
 from motherlode.frontier import Frontier, FrontierStorage, Lease, LmdbStorage, MemoryStorage
-from motherlode.model import Failure, FailureKind, Feedback, Fetched, Link, LinkSource, Page, Visit
+from motherlode.model import Failure, FailureKind, Fetched, Link, LinkSource, Outcome, Page, Visit
 from motherlode.policies import policy_from
 from tests.frontier.fakes import frontier_on, take
 
@@ -20,29 +20,29 @@ A, B = "http://a.example/1", "http://b.example/1"
 class Crawl:
     """A crawl that has visited some pages at time 0, and may look at them again."""
 
-    def __init__(self, ledger: FrontierStorage | None = None) -> None:
-        self.ledger = MemoryStorage() if ledger is None else ledger
+    def __init__(self, storage: FrontierStorage | None = None) -> None:
+        self.storage = MemoryStorage() if storage is None else storage
         self.policy = RefreshFirst(policy_from("bfs", 0))
-        self.frontier: Frontier = frontier_on(self.ledger, policy=self.policy, delay=0.0)
-        self.revisits = Revisits(self.ledger, self.frontier, self.policy)
+        self.frontier: Frontier = frontier_on(self.storage, policy=self.policy, delay=0.0)
+        self.revisits = Revisits(self.storage, self.frontier, self.policy)
 
-    def offer(self, *urls: str) -> None:
-        self.frontier.offer([Link(url=url, source=LinkSource.ANCHOR) for url in urls], parent=None, entry=None)
+    def add_links(self, *urls: str) -> None:
+        self.frontier.add_links([Link(url=url, source=LinkSource.ANCHOR) for url in urls], parent=None, entry=None)
 
     def visited(self, *urls: str, **more: object) -> None:
         """The first visits, as the loop writes them."""
-        self.offer(*urls)
+        self.add_links(*urls)
         for number in range(len(urls)):
-            ticket = self.next(0.0)
-            self.frontier.done(ticket)
-            entry = ticket.entry
-            visit = Visit(number=number + 1, url=ticket.url, host=ticket.host, arm=entry.arm, score=entry.score, **more)  # type: ignore[arg-type]
-            self.ledger.append_visit(number + 1, msgspec.msgpack.encode(visit))
+            lease = self.next(0.0)
+            self.frontier.done(lease)
+            entry = lease.entry
+            visit = Visit(number=number + 1, url=lease.url, host=lease.host, arm=entry.arm, score=entry.score, **more)  # type: ignore[arg-type]
+            self.storage.append_visit(number + 1, msgspec.msgpack.encode(visit))
 
     def next(self, now: float) -> Lease:
-        ticket = take(self.frontier, now)
-        self.frontier.answered(ticket, now)
-        return ticket
+        lease = take(self.frontier, now)
+        self.frontier.response_received(lease, now)
+        return lease
 
     def looked(
         self, outcome: RevisitResult, now: float, *, url: str = A, headers: dict[str, str] | None = None
@@ -65,7 +65,7 @@ def test_pages_that_were_visited_wait_again_and_failures_do_not() -> None:
     crawl = Crawl()
     crawl.visited(A, B, etag='"1"', quads=3, relevant=True)
     gone = Visit(number=3, url="http://a.example/none", host="a.example", failure=FailureKind.NOT_FOUND)
-    crawl.ledger.append_visit(3, msgspec.msgpack.encode(gone))
+    crawl.storage.append_visit(3, msgspec.msgpack.encode(gone))
     assert crawl.revisits.begin(DAY, due_only=False) == 2
     assert crawl.frontier.revisits_left == 2
     assert crawl.revisits.memory("http://a.example/none") is None
@@ -104,18 +104,18 @@ def test_each_visit_is_taken_up_once_also_after_the_ledger_was_closed(tmp_path: 
     again = Crawl(LmdbStorage(tmp_path))
     again.revisits.begin(2 * DAY, due_only=True)
     assert (again.memory().visits, again.memory().changes) == (2, 1), "the first visit did not take its place again"
-    again.ledger.close()
+    again.storage.close()
 
 
 def test_a_crawl_that_was_cut_short_ends_when_the_known_pages_have_been_looked_at() -> None:
     crawl = Crawl()
     crawl.visited(A)
-    crawl.offer("http://c.example/new")
+    crawl.add_links("http://c.example/new")
     crawl.revisits.begin(DAY, due_only=False)
     assert not crawl.revisits.over()
-    ticket = crawl.next(DAY)
-    assert is_revisit(ticket)
-    crawl.frontier.done(crawl.revisits.close(ticket))
+    lease = crawl.next(DAY)
+    assert is_revisit(lease)
+    crawl.frontier.done(crawl.revisits.close(lease))
     assert crawl.revisits.over()
     assert crawl.frontier.next(DAY) is None, "the new page waits for a crawl"
 
@@ -125,7 +125,7 @@ def test_a_crawl_that_was_over_goes_on_with_what_it_finds() -> None:
     crawl.visited(A)
     crawl.revisits.begin(DAY, due_only=False)
     crawl.frontier.done(crawl.revisits.close(crawl.next(DAY)))
-    crawl.offer("http://c.example/new")
+    crawl.add_links("http://c.example/new")
     assert not crawl.revisits.over()
     assert crawl.next(DAY).url == "http://c.example/new"
 
@@ -141,31 +141,31 @@ def revisit(**more: object) -> tuple[Crawl, Lease]:
     ("etag", "sent"), [('W/"1"', 'W/"1"'), ("", ""), ('"é"', ""), ('"a\r\nX-Evil: 1"', ""), ('"\x00"', "")]
 )
 def test_requests_are_conditional_with_validators_that_a_header_can_hold(etag: str, sent: str) -> None:
-    crawl, ticket = revisit(etag=etag, last_modified=etag)
-    request = crawl.revisits.request(ticket, DAY)
+    crawl, lease = revisit(etag=etag, last_modified=etag)
+    request = crawl.revisits.request(lease, DAY)
     assert (request.url, request.etag, request.last_modified) == (A, sent, sent)
 
 
 def test_requests_for_new_pages_and_for_what_was_gone_are_plain() -> None:
-    crawl, ticket = revisit(etag='"1"')
+    crawl, lease = revisit(etag='"1"')
     crawl.looked(RevisitResult.GONE, DAY, headers={"etag": '"of the error page"'})
-    assert crawl.revisits.request(ticket, DAY).etag == ""
+    assert crawl.revisits.request(lease, DAY).etag == ""
     crawl = Crawl()
-    crawl.offer(A)
+    crawl.add_links(A)
     assert crawl.revisits.request(crawl.next(0.0), 0.0).etag == ""
 
 
 def test_the_same_content_is_no_page_but_the_news_that_nothing_has_changed() -> None:
-    crawl, ticket = revisit(content_hash=content_hash(b"same"))
+    crawl, lease = revisit(content_hash=content_hash(b"same"))
     same = Page(url=A, status=200, body=b"same", headers={"etag": '"2"'}, wire_bytes=4, fetched_at=5.0)
-    judged = crawl.revisits.judged(ticket, same)
+    judged = crawl.revisits.judged(lease, same)
     assert isinstance(judged, Failure)
     assert (judged.kind, judged.status, judged.wire_bytes) == (FailureKind.NOT_MODIFIED, 200, 4)
     assert (judged.headers, judged.fetched_at) == ({"etag": '"2"'}, 5.0)
     other = Page(url=A, status=200, body=b"other")
-    assert crawl.revisits.judged(ticket, other) is other
+    assert crawl.revisits.judged(lease, other) is other
     failure = Failure(url=A, kind=FailureKind.TIMEOUT)
-    assert crawl.revisits.judged(ticket, failure) is failure
+    assert crawl.revisits.judged(lease, failure) is failure
 
 
 @pytest.mark.parametrize(
@@ -181,10 +181,10 @@ def test_the_same_content_is_no_page_but_the_news_that_nothing_has_changed() -> 
     ],
 )
 def test_what_a_look_has_found(fetched: Fetched, outcome: RevisitResult | None) -> None:
-    crawl, ticket = revisit()
-    assert crawl.revisits.outcome(ticket, fetched) is outcome
-    crawl.offer("http://new.example/")
-    crawl.frontier.done(crawl.revisits.close(ticket))
+    crawl, lease = revisit()
+    assert crawl.revisits.outcome(lease, fetched) is outcome
+    crawl.add_links("http://new.example/")
+    crawl.frontier.done(crawl.revisits.close(lease))
     assert crawl.revisits.outcome(crawl.next(DAY), fetched) is None, "a first visit"
 
 
@@ -212,9 +212,9 @@ def test_what_is_remembered_and_what_the_account_is_told(
 
 
 def test_a_revisit_leaves_the_page_in_the_arm_it_was_found_in() -> None:
-    crawl, ticket = revisit()
-    crawl.frontier.done(crawl.revisits.close(ticket))
-    found = crawl.ledger.find(A)
+    crawl, lease = revisit()
+    crawl.frontier.done(crawl.revisits.close(lease))
+    found = crawl.storage.find(A)
     assert found is not None
     assert found[0].arm == crawl.memory().arm
     assert (found[0].score, found[0].arm.startswith("revisit")) == (crawl.memory().score, False)
@@ -230,12 +230,12 @@ def test_the_job_s_policy_learns_nothing_from_revisits() -> None:
     told: list[str] = []
 
     class Inner(RefreshFirst):
-        def learn(self, feedback: Feedback) -> None:
+        def learn(self, feedback: Outcome) -> None:
             told.append(feedback.arm)
 
     policy = RefreshFirst(Inner(policy_from("bfs", 0)))
     for arm in ("revisit a.example", "a.example"):
-        policy.learn(Feedback(url=A, host="a.example", arm=arm, memo=b"", score=0.0, reward=1.0, relevant=True))
+        policy.learn(Outcome(url=A, host="a.example", arm=arm, policy_state=b"", score=0.0, reward=1.0, relevant=True))
     assert told == ["a.example"]
 
 
@@ -243,7 +243,7 @@ def test_a_refresh_that_is_killed_in_its_first_second_has_begun(tmp_path: Path) 
     crawl = Crawl(LmdbStorage(tmp_path))
     crawl.visited(A, B)
     crawl.revisits.begin(DAY, due_only=False)
-    crawl.ledger.close()
+    crawl.storage.close()
     assert Crawl(LmdbStorage(tmp_path)).frontier.revisits_left == 2
 
 
@@ -291,9 +291,9 @@ def not_modified(**headers: str) -> Failure:
 def test_what_the_headers_of_a_304_say_anew_holds(
     known: dict[str, object], answer: Failure, outcome: RevisitResult, directives: str
 ) -> None:
-    crawl, ticket = revisit(content_hash="old", quads=3, relevant=True, etag='"1"', counts={"rdfa": 3}, **known)
-    judged = crawl.revisits.judged(ticket, answer)
-    assert crawl.revisits.outcome(ticket, judged) is outcome
+    crawl, lease = revisit(content_hash="old", quads=3, relevant=True, etag='"1"', counts={"rdfa": 3}, **known)
+    judged = crawl.revisits.judged(lease, answer)
+    assert crawl.revisits.outcome(lease, judged) is outcome
     empty = Visit(number=9, url=A, host="a.example", at=DAY, failure=FailureKind.NOT_MODIFIED)
     visit = crawl.revisits.settle(outcome, empty, judged)
     memory = crawl.memory()
@@ -301,21 +301,21 @@ def test_what_the_headers_of_a_304_say_anew_holds(
     is_kept = outcome is RevisitResult.UNCHANGED
     assert (memory.quads, memory.relevant, visit.quads) == ((3, True, 3) if is_kept else (0, False, 0))
     assert (visit.quads_before, visit.counts_before) == (3, {} if is_kept else {"rdfa": 3})
-    assert crawl.revisits.outcome(ticket, judged) is RevisitResult.UNCHANGED, (
+    assert crawl.revisits.outcome(lease, judged) is RevisitResult.UNCHANGED, (
         "a second time there is nothing to take out"
     )
 
 
 def test_the_same_content_on_its_last_day_is_read_again() -> None:
-    crawl, ticket = revisit(content_hash=content_hash(b"same"), ends_at=DAY)
+    crawl, lease = revisit(content_hash=content_hash(b"same"), ends_at=DAY)
     early, late = (Page(url=A, status=200, body=b"same", fetched_at=at) for at in (DAY - 1, DAY))
-    assert isinstance(crawl.revisits.judged(ticket, early), Failure)
-    assert crawl.revisits.judged(ticket, late) is late
+    assert isinstance(crawl.revisits.judged(lease, early), Failure)
+    assert crawl.revisits.judged(lease, late) is late
 
 
 def test_a_page_is_asked_for_whole_once_the_day_that_its_header_named_has_come() -> None:
-    crawl, ticket = revisit(etag='"1"', directives=f"ends={2 * DAY:.0f}")
-    assert [crawl.revisits.request(ticket, at).etag for at in (DAY, 2 * DAY)] == ['"1"', ""]
+    crawl, lease = revisit(etag='"1"', directives=f"ends={2 * DAY:.0f}")
+    assert [crawl.revisits.request(lease, at).etag for at in (DAY, 2 * DAY)] == ['"1"', ""]
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_a_page_is_asked_for_whole_once_the_day_that_its_header_named_has_come()
     [(FailureKind.CLIENT_ERROR, ""), (FailureKind.FORBIDDEN, '"1"'), (FailureKind.SERVER_ERROR, '"1"')],
 )
 def test_a_condition_that_was_not_understood_is_not_made_again(kind: FailureKind, sent: str) -> None:
-    crawl, ticket = revisit(etag='"1"', last_modified='"1"')
-    crawl.revisits.failed(ticket, Failure(url=A, kind=kind))
-    request = crawl.revisits.request(ticket, DAY)
+    crawl, lease = revisit(etag='"1"', last_modified='"1"')
+    crawl.revisits.failed(lease, Failure(url=A, kind=kind))
+    request = crawl.revisits.request(lease, DAY)
     assert (request.etag, request.last_modified) == (sent, sent)

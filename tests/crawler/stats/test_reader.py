@@ -33,15 +33,15 @@ def folder_with(
     """A folder as a crawl leaves it, with this account."""
     folder = CrawlFolder(path)
     folder.create(Job(seeds=(HOME,), sinks=sinks))
-    ledger = LmdbStorage(folder.frontier)
-    ledger.put_note("totals", msgspec.msgpack.encode(totals))
-    ledger.put_note("frontier", msgspec.msgpack.encode({"known_urls": 10, "refused": refused or {}}))
+    storage = LmdbStorage(folder.frontier)
+    storage.put_note("totals", msgspec.msgpack.encode(totals))
+    storage.put_note("frontier", msgspec.msgpack.encode({"known_urls": 10, "refused": refused or {}}))
     if left is not None:
-        ledger.put_note("estimate", msgspec.msgpack.encode((left, True)))
+        storage.put_note("estimate", msgspec.msgpack.encode((left, True)))
     for number in range(hosts):
-        ledger.put_host(HostRecord(name=f"{path.name}-{number}.example"))
-    ledger.commit()
-    ledger.close()
+        storage.put_host(HostRecord(name=f"{path.name}-{number}.example"))
+    storage.commit()
+    storage.close()
     folder.unlock()
     return folder
 

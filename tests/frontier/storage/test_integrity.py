@@ -15,11 +15,11 @@ from ..fakes import entry
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    ledger = LmdbStorage(tmp_path / "frontier")
+    storage = LmdbStorage(tmp_path / "frontier")
     for number in range(2000):
-        ledger.add(entry(f"http://a.example/{number}", sequence=number))
-    ledger.commit()
-    ledger.close()
+        storage.add(entry(f"http://a.example/{number}", sequence=number))
+    storage.commit()
+    storage.close()
     return tmp_path / "frontier"
 
 

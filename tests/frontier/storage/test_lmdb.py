@@ -18,8 +18,8 @@ from ..fakes import entry
 from .test_base import fill, pop_all
 
 
-def reopened(ledger: LmdbStorage, path: Path) -> LmdbStorage:
-    ledger.close()
+def reopened(storage: LmdbStorage, path: Path) -> LmdbStorage:
+    storage.close()
     return LmdbStorage(path)
 
 
@@ -167,23 +167,23 @@ def url(number: int) -> str:
     return f"http://h{number % 7}.example/{number}"
 
 
-def step(ledger: FrontierStorage, random: Random, number: int) -> list[object]:
+def step(storage: FrontierStorage, random: Random, number: int) -> list[object]:
     """One random thing, done the same way to any ledger; what it says about itself."""
     choice = random.random()
-    said: list[object] = [ledger.known(url(random.randrange(number + 3)))]
+    said: list[object] = [storage.known(url(random.randrange(number + 3)))]
     if choice < 0.6:
-        if not ledger.known(url(number)):
-            ledger.add(entry(url(number), score=random.choice([0.0, 1.5, -2.0]), sequence=number))
-    elif choice < 0.7 and not ledger.known(url(number)):
-        ledger.refuse(entry(url(number), sequence=number), "no")
+        if not storage.known(url(number)):
+            storage.add(entry(url(number), score=random.choice([0.0, 1.5, -2.0]), sequence=number))
+    elif choice < 0.7 and not storage.known(url(number)):
+        storage.refuse(entry(url(number), sequence=number), "no")
     else:
-        popped = ledger.pop(f"h{random.randrange(7)}.example")
+        popped = storage.pop(f"h{random.randrange(7)}.example")
         said.append(popped)
         if popped is not None and random.random() < 0.7:
-            ledger.finish(popped, UrlState.DONE, "")
+            storage.finish(popped, UrlState.DONE, "")
         elif popped is not None:
-            ledger.add(popped)
-    said.append(ledger.best(f"h{random.randrange(7)}.example"))
+            storage.add(popped)
+    said.append(storage.best(f"h{random.randrange(7)}.example"))
     return said
 
 

@@ -65,17 +65,17 @@ def test_what_is_not_mapped_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_ledger_lets_go_while_links_are_offered_and_when_it_commits(tmp_path: Path) -> None:
-    ledger = LmdbStorage(tmp_path / "f")
-    ledger._mapping = Mapping(tmp_path / "f" / "data.mdb", most_held=0)
+    storage = LmdbStorage(tmp_path / "f")
+    storage._mapping = Mapping(tmp_path / "f" / "data.mdb", most_held=0)
     for number in range(3000):
-        ledger.add(entry(f"http://a.example/{number}/{'x' * 4000}", sequence=number))
-    ledger.commit()
+        storage.add(entry(f"http://a.example/{number}/{'x' * 4000}", sequence=number))
+    storage.commit()
     after_commit = held()
-    assert len(list(ledger.entries())) == 3000
+    assert len(list(storage.entries())) == 3000
     assert held() - after_commit > 8 << 20
-    assert ledger.known_of(["http://a.example/none"] * mapped_module._LOOKS)[0] is False
+    assert storage.known_of(["http://a.example/none"] * mapped_module._LOOKS)[0] is False
     assert held() - after_commit < 4 << 20, "looks count"
-    assert len(list(ledger.entries())) == 3000
-    ledger.commit()
+    assert len(list(storage.entries())) == 3000
+    storage.commit()
     assert held() - after_commit < 4 << 20, "so does a commit"
-    ledger.close()
+    storage.close()

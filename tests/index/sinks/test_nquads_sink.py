@@ -72,9 +72,9 @@ def test_a_change_survives_the_spool() -> None:
 def test_what_is_not_strictly_rdf_is_left_out_and_all_else_stays() -> None:
     good, bad = f'{X} {P} "good"@en .\n', f"{X} {P} <http://y.example/50%> .\n"
     page, inner = page_iri(A), f"<{A}#graph=g>"
-    mended = strict(PageChange(page=page, graphs={page: bad + good, inner: bad}, provenance=good + bad))
-    assert mended == PageChange(page=page, graphs={page: good, inner: ""}, provenance=good)
-    assert strict(mended) == mended
+    repaired = strict(PageChange(page=page, graphs={page: bad + good, inner: bad}, provenance=good + bad))
+    assert repaired == PageChange(page=page, graphs={page: good, inner: ""}, provenance=good)
+    assert strict(repaired) == repaired
 
 
 def test_what_an_endpoint_of_rdf_1_1_does_not_know_is_left_out() -> None:

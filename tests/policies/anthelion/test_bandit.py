@@ -9,12 +9,12 @@ from random import Random
 import numpy as np
 import pytest
 
-from motherlode.model import FailureKind, Feedback, Link, LinkSource, Parent, Rating
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, Parent, Rating
 from motherlode.policies.anthelion.bandit import HostBandit
 from motherlode.policies.anthelion.host_selection import FUNCTIONS
 from motherlode.www.urls import host_of
 
-from ..fakes import feedback
+from ..fakes import outcome
 
 
 class NoRater:
@@ -23,7 +23,7 @@ class NoRater:
     def rate(self, links: Sequence[Link], parent: Parent | None) -> list[Rating]:
         return [Rating(arm=host_of(link.url), score=0.5) for link in links]
 
-    def learn(self, feedback: Feedback) -> None: ...
+    def learn(self, outcome: Outcome) -> None: ...
 
     def dump(self) -> bytes:
         return b""
@@ -76,14 +76,14 @@ def test_the_pick_is_what_a_look_at_all_hosts_finds(function: str, seed: int) ->
         event = random.random()
         if event < 0.4:
             best = random.choice((random.random(), 0.25, 0.0, 1.0))
-            policy.wake(host, best, random.randrange(1, 9))
+            policy.arm_ready(host, best, random.randrange(1, 9))
             plain.best[host] = best
         elif event < 0.6:
-            policy.rest(host)
+            policy.arm_snoozed(host)
             plain.best.pop(host, None)
         else:
             relevant = random.random() < 0.4
-            policy.learn(feedback(host, relevant=relevant))
+            policy.learn(outcome(host, relevant=relevant))
             (plain.good if relevant else plain.bad)[host] += 1
         picked = policy.pick()
         if plain.best:
@@ -100,9 +100,9 @@ def test_sampling_picks_hosts_as_often_as_draws_for_all_of_them_would(function: 
     policy = bandit(function)
     for host, (good, bad, best) in records.items():
         policy.merge_records({host: (good, bad)})
-        policy.wake(host, 0.01, 1)
-        policy.wake(host, best, 1)
-    policy.rest("gone")
+        policy.arm_ready(host, 0.01, 1)
+        policy.arm_ready(host, best, 1)
+    policy.arm_snoozed("gone")
     picks = Counter(policy.pick() for _ in range(8_000))
     names = [name for name in records if name != "gone"]
     draws = np.random.default_rng(1)
@@ -123,69 +123,69 @@ def test_sampled_hosts_come_and_go(function: str) -> None:
     for _ in range(3_000):
         host = f"h{random.randrange(100)}"
         if random.random() < 0.55:
-            policy.wake(host, random.random(), 1)
+            policy.arm_ready(host, random.random(), 1)
             awake.add(host)
         else:
-            policy.rest(host)
+            policy.arm_snoozed(host)
             awake.discard(host)
-        policy.learn(feedback(host, relevant=random.random() < 0.5))
+        policy.learn(outcome(host, relevant=random.random() < 0.5))
         picked = policy.pick()
         assert picked in awake if awake else picked is None
 
 
 def test_what_is_learned_while_a_host_rests_counts_when_it_wakes() -> None:
     policy = bandit()
-    policy.wake("a", 0.0, 1)
-    policy.learn(feedback("b", relevant=True))
+    policy.arm_ready("a", 0.0, 1)
+    policy.learn(outcome("b", relevant=True))
     assert policy.pick() == "a"
-    policy.wake("b", 0.0, 1)
+    policy.arm_ready("b", 0.0, 1)
     assert policy.pick() == "b"
-    policy.rest("b")
+    policy.arm_snoozed("b")
     assert policy.pick() == "a"
 
 
 @pytest.mark.parametrize("failure", [FailureKind.REDIRECT, FailureKind.NOT_FOUND])
 def test_a_request_that_gave_nothing_is_a_bad_one(failure: FailureKind) -> None:
     policy = bandit()
-    policy.wake("a", 0.0, 1)
-    policy.wake("b", 0.0, 1)
+    policy.arm_ready("a", 0.0, 1)
+    policy.arm_ready("b", 0.0, 1)
     assert policy.pick() == "a", "it woke first"
-    policy.learn(feedback("a", relevant=False, failure=failure))
+    policy.learn(outcome("a", relevant=False, failure=failure))
     assert policy.pick() == "b"
 
 
 def test_a_redirect_to_a_find_on_another_host_makes_up_for_itself() -> None:
     policy = bandit()
     for host in ("short.example", "other.example"):
-        policy.wake(host, 0.5, 1)
+        policy.arm_ready(host, 0.5, 1)
     on = Parent(url="http://short.example/", host="short.example", depth=0, relevant=False)
     for step in ("http://middle.example/", "http://data.example/"):
         policy.rate([Link(url=step, source=LinkSource.REDIRECT)], on)
-        policy.learn(feedback(on.host, relevant=False, failure=FailureKind.REDIRECT))
+        policy.learn(outcome(on.host, relevant=False, failure=FailureKind.REDIRECT))
         on = Parent(url=step, host=host_of(step), depth=0, relevant=False)
     assert policy.pick() == "other.example"
     again = bandit()
     again.load(policy.dump())
-    again.learn(feedback("data.example", relevant=True))
-    again.wake("other.example", 0.5, 1)
-    again.wake("short.example", 0.5, 1)
-    again.learn(feedback("other.example", relevant=False))
+    again.learn(outcome("data.example", relevant=True))
+    again.arm_ready("other.example", 0.5, 1)
+    again.arm_ready("short.example", 0.5, 1)
+    again.learn(outcome("other.example", relevant=False))
     assert again.pick() == "short.example", "one spent, one found"
 
 
 @pytest.mark.parametrize(("exploration", "low", "high"), [(0.0, 0, 0), (1.0, 4_750, 5_250), (0.4, 1_850, 2_150)])
 def test_lambda_is_the_share_of_random_picks(exploration: float, low: int, high: int) -> None:
     policy = bandit(exploration=exploration)
-    policy.wake("good", 0.0, 1)
-    policy.wake("poor", 0.0, 1)
-    policy.learn(feedback("good", relevant=True))
+    policy.arm_ready("good", 0.0, 1)
+    policy.arm_ready("poor", 0.0, 1)
+    policy.learn(outcome("good", relevant=True))
     picks = Counter(policy.pick() for _ in range(10_000))
     assert low <= picks["poor"] <= high  # half of the random picks; three standard deviations either way
 
 
 def test_lambda_decays_with_the_picks() -> None:
     policy = bandit(exploration=0.5, decay=10.0)
-    policy.wake("a", 0.0, 1)
+    policy.arm_ready("a", 0.0, 1)
     for picks in range(50):
         assert policy.exploration_now() == pytest.approx(0.5 * 10 / (picks + 10))
         policy.pick()
@@ -212,13 +212,13 @@ def test_the_decay_must_be_a_number_above_zero(decay: float) -> None:
 @pytest.mark.parametrize("function", sorted(FUNCTIONS))
 def test_what_a_host_was_worth_at_the_pick_is_known_when_its_page_has_been_taken(function: str) -> None:
     policy, line = bandit(function), FUNCTIONS[function]
-    policy.learn(feedback("http://a.example/0", relevant=True))
-    policy.wake("a.example", 0.5, 2)
+    policy.learn(outcome("http://a.example/0", relevant=True))
+    policy.arm_ready("a.example", 0.5, 2)
     worth = line.value(*policy.records.get("a.example", (0, 0)), 0.5)
     assert policy.pick() == "a.example"
-    policy.wake("a.example", 0.25, 1)  # its next page is worse
+    policy.arm_ready("a.example", 0.25, 1)  # its next page is worse
     assert policy.value("a.example") == worth
-    policy.rest("a.example")
+    policy.arm_snoozed("a.example")
     assert policy.value("a.example") == worth
     now = policy.value_now("a.example")
     assert (now is None) if line.by_best else (now == worth)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motherlode.model import Feedback, Parent
+from motherlode.model import Outcome, Parent
 from motherlode.policies import policy_from
 from tests.policies.fakes import links
 
@@ -15,11 +15,11 @@ def test_tokens_carry_their_names_and_the_record_its_counts() -> None:
         (link,) = links(f"http://a.example/{'recipe' if good else 'imprint'}/{number}")
         (rating,) = policy.rate([link], parent)
         policy.learn(
-            Feedback(
+            Outcome(
                 url=link.url,
                 host="a.example",
                 arm=rating.arm,
-                memo=rating.memo,
+                policy_state=rating.policy_state,
                 score=rating.score,
                 reward=float(good),
                 relevant=good,
@@ -33,6 +33,6 @@ def test_tokens_carry_their_names_and_the_record_its_counts() -> None:
     assert abs(weights["the page that links here is a find"]) < 0.5
     assert said.record == {"good": 10, "bad": 10}
     assert said.posterior > 0.5
-    titles = [lesson.title for lesson in policy.lessons(5)]  # type: ignore[attr-defined]
+    titles = [lesson.title for lesson in policy.summary(5)]  # type: ignore[attr-defined]
     assert titles[:1] == ["pages"]
     assert "best hosts" in titles

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.model import FailureKind, Feedback
+from motherlode.model import FailureKind, Outcome
 from motherlode.policies.anthelion import Classifier, Features, HoeffdingTree, NaiveBayes, OnlineRater
 
 from ..fakes import links
 
 
-def outcome(rater: OnlineRater, url: str, *, relevant: bool, failure: FailureKind | None = None) -> Feedback:
+def outcome(rater: OnlineRater, url: str, *, relevant: bool, failure: FailureKind | None = None) -> Outcome:
     (rating,) = rater.rate(links(url), None)
-    return Feedback(
+    return Outcome(
         url=url,
         host=rating.arm,
         arm=rating.arm,
-        memo=rating.memo,
+        policy_state=rating.policy_state,
         score=rating.score,
         reward=float(relevant),
         relevant=relevant,

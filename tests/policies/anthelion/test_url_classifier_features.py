@@ -29,12 +29,19 @@ from ..fakes import links
 ALL = FeatureSet.URL | FeatureSet.PARENT | FeatureSet.SIBLING
 
 
-def parent(*, relevant: bool, urls: tuple[str, ...] = (), memo: bytes = b"") -> Parent:
-    return Parent(url="http://p.example/", host="p.example", depth=0, relevant=relevant, links=links(*urls), memo=memo)
+def parent(*, relevant: bool, urls: tuple[str, ...] = (), policy_state: bytes = b"") -> Parent:
+    return Parent(
+        url="http://p.example/",
+        host="p.example",
+        depth=0,
+        relevant=relevant,
+        links=links(*urls),
+        policy_state=policy_state,
+    )
 
 
-def labels(memo: bytes) -> set[int]:
-    return {feature for feature in row(memo) if feature >= HASHES}
+def labels(policy_state: bytes) -> set[int]:
+    return {feature for feature in row(policy_state) if feature >= HASHES}
 
 
 def test_tokens_of_the_url_are_features() -> None:
@@ -84,7 +91,7 @@ def test_the_target_of_a_redirect_has_the_parent_of_what_redirected() -> None:
     features = Features()
     (first,) = features.rows(links("http://a.example/old"), parent(relevant=True))
     link = Link(url="http://a.example/new", source=LinkSource.REDIRECT)
-    (memo,) = features.rows([link], parent(relevant=False, memo=first))
+    (memo,) = features.rows([link], parent(relevant=False, policy_state=first))
     assert labels(memo) == {PARENT_GOOD}
     assert place("new") in row(memo) and place("old") not in row(memo)
 

@@ -11,17 +11,17 @@ from ..fakes import links
 
 
 def step(
-    policy: BoundedPolicy, memo: bytes, *, relevant: bool, url: str = "http://a.example/next"
+    policy: BoundedPolicy, policy_state: bytes, *, relevant: bool, url: str = "http://a.example/next"
 ) -> tuple[bytes, str]:
-    on = Parent(url="http://a.example/", host="a.example", depth=0, relevant=relevant, memo=memo)
+    on = Parent(url="http://a.example/", host="a.example", depth=0, relevant=relevant, policy_state=policy_state)
     (rating,) = policy.rate(links(url), on)
-    return rating.memo, rating.refused
+    return rating.policy_state, rating.refused
 
 
 def test_the_depth_shrinks_with_every_page_that_is_no_find() -> None:
     policy = BoundedPolicy(2)
     (seed,) = policy.rate(links("http://a.example/"), None)
-    memo, refused = seed.memo, seed.refused
+    memo, refused = seed.policy_state, seed.refused
     steps = 0
     while not refused:
         memo, refused = step(policy, memo, relevant=False)
@@ -32,7 +32,7 @@ def test_the_depth_shrinks_with_every_page_that_is_no_find() -> None:
 def test_the_depth_grows_with_a_find() -> None:
     policy = BoundedPolicy(1, 2)
     (seed,) = policy.rate(links("http://a.example/"), None)
-    memo, _ = step(policy, seed.memo, relevant=True)
+    memo, _ = step(policy, seed.policy_state, relevant=True)
     assert memo == bytes((3,))
     memo, _ = step(policy, memo, relevant=False)
     assert memo == bytes((2,))
@@ -42,16 +42,16 @@ def test_only_finds_lead_to_other_domains() -> None:
     policy = BoundedPolicy()
     (seed,) = policy.rate(links("http://a.example/"), None)
     other, own = "http://b.example.org/", "http://www.a.example/"
-    assert step(policy, seed.memo, relevant=False, url=other)[1] == ELSEWHERE
-    assert step(policy, seed.memo, relevant=False, url=own)[1] == ""
-    assert step(policy, seed.memo, relevant=True, url=other)[1] == ""
+    assert step(policy, seed.policy_state, relevant=False, url=other)[1] == ELSEWHERE
+    assert step(policy, seed.policy_state, relevant=False, url=own)[1] == ""
+    assert step(policy, seed.policy_state, relevant=True, url=other)[1] == ""
 
 
 def test_a_redirect_is_the_same_step() -> None:
     policy = BoundedPolicy()
-    on = Parent(url="http://a.example/", host="a.example", depth=0, relevant=False, memo=bytes((0,)))
+    on = Parent(url="http://a.example/", host="a.example", depth=0, relevant=False, policy_state=bytes((0,)))
     (rating,) = policy.rate([Link(url="http://other.org/", source=LinkSource.REDIRECT)], on)
-    assert (rating.memo, rating.refused) == (bytes((0,)), "")
+    assert (rating.policy_state, rating.refused) == (bytes((0,)), "")
 
 
 def test_the_order_is_that_of_discovery_also_after_a_load() -> None:
@@ -61,9 +61,9 @@ def test_the_order_is_that_of_discovery_also_after_a_load() -> None:
     (third,) = after.rate(links("http://c.example/"), None)
     assert first.score > second.score > third.score
     for rating in (second, first):
-        after.wake(rating.arm, rating.score, 1)
+        after.arm_ready(rating.arm, rating.score, 1)
     assert after.pick() == "a.example"
-    after.rest("a.example")
+    after.arm_snoozed("a.example")
     assert after.pick() == "b.example"
 
 

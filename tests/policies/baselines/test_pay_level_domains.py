@@ -5,59 +5,59 @@ from __future__ import annotations
 from motherlode.model import FailureKind
 from motherlode.policies.baselines.pay_level_domains import SharePolicy, TurnPolicy
 
-from ..fakes import feedback, links
+from ..fakes import links, outcome
 
 
 def test_the_domain_with_the_highest_share_of_finds_goes_first() -> None:
     policy = SharePolicy()
     for number, host in enumerate(("a.one.com", "b.one.com", "a.two.com", "a.new.com")):
-        policy.wake(host, -number, 3)
+        policy.arm_ready(host, -number, 3)
     assert policy.pick() == "a.one.com", "all are alike, and it woke first"
-    policy.learn(feedback("b.one.com", relevant=True))
-    policy.learn(feedback("a.two.com", relevant=False))
+    policy.learn(outcome("b.one.com", relevant=True))
+    policy.learn(outcome("a.two.com", relevant=False))
     assert policy.pick() == "a.one.com", "what its neighbour found counts for it; inside, the first found goes first"
-    policy.wake("a.one.com", -9, 2)
+    policy.arm_ready("a.one.com", -9, 2)
     assert policy.pick() == "b.one.com"
-    policy.rest("b.one.com")
+    policy.arm_snoozed("b.one.com")
     assert policy.pick() == "a.one.com"
-    policy.rest("a.one.com")
+    policy.arm_snoozed("a.one.com")
     assert policy.pick() == "a.new.com", "better unknown than bad"
-    policy.rest("a.new.com")
+    policy.arm_snoozed("a.new.com")
     assert policy.pick() == "a.two.com"
-    policy.rest("a.two.com")
-    policy.rest("a.two.com")
+    policy.arm_snoozed("a.two.com")
+    policy.arm_snoozed("a.two.com")
     assert policy.pick() is None
 
 
 def test_a_redirect_is_no_document() -> None:
     policy = SharePolicy()
-    policy.wake("a.one.com", 0.0, 1)
-    policy.wake("a.two.com", 0.0, 1)
-    policy.learn(feedback("a.one.com", relevant=False, failure=FailureKind.REDIRECT))
+    policy.arm_ready("a.one.com", 0.0, 1)
+    policy.arm_ready("a.two.com", 0.0, 1)
+    policy.learn(outcome("a.one.com", relevant=False, failure=FailureKind.REDIRECT))
     assert policy.pick() == "a.one.com"
-    policy.learn(feedback("a.one.com", relevant=False, failure=FailureKind.NOT_FOUND))
+    policy.learn(outcome("a.one.com", relevant=False, failure=FailureKind.NOT_FOUND))
     assert policy.pick() == "a.two.com"
 
 
 def test_domains_take_turns() -> None:
     policy = TurnPolicy()
     for number, host in enumerate(("a.one.com", "b.one.com", "a.two.com")):
-        policy.wake(host, -number, 9)
+        policy.arm_ready(host, -number, 9)
     picks = []
     for turn in range(6):
         picked = policy.pick()
         picks.append(picked)
         assert picked is not None
-        policy.wake(picked, -10 - turn, 8)
+        policy.arm_ready(picked, -10 - turn, 8)
     assert picks == ["a.one.com", "a.two.com", "b.one.com", "a.two.com", "a.one.com", "a.two.com"]
 
 
 def test_a_new_domain_goes_to_the_end_of_the_round() -> None:
     policy = TurnPolicy()
-    policy.wake("one.com", 0.0, 9)
-    policy.wake("two.com", 0.0, 9)
+    policy.arm_ready("one.com", 0.0, 9)
+    policy.arm_ready("two.com", 0.0, 9)
     assert policy.pick() == "one.com"
-    policy.wake("new.com", 0.0, 9)
+    policy.arm_ready("new.com", 0.0, 9)
     assert [policy.pick() for _ in range(3)] == ["two.com", "one.com", "new.com"]
 
 
@@ -67,15 +67,15 @@ def test_both_go_on_after_a_load() -> None:
         hosts = [f"h{number}.example.com" for number in range(3)] + [f"d{number}.org" for number in range(4)]
         before.rate(links(*(f"http://{host}/" for host in hosts)), None)
         for number, host in enumerate(hosts):
-            before.wake(host, -number, 5)
-            before.learn(feedback(host, relevant=number % 3 == 0))
+            before.arm_ready(host, -number, 5)
+            before.learn(outcome(host, relevant=number % 3 == 0))
             before.pick()
         for host in hosts:
-            before.rest(host)
+            before.arm_snoozed(host)
         after.load(before.dump())
         for policy in (before, after):
             for number, host in enumerate(hosts):
-                policy.wake(host, -number, 5)
+                policy.arm_ready(host, -number, 5)
         assert [after.pick() for _ in range(9)] == [before.pick() for _ in range(9)]
         new = links("http://x.org/")
         assert after.rate(new, None) == before.rate(new, None)

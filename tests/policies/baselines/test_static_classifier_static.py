@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.model import FailureKind, Feedback
+from motherlode.model import FailureKind, Outcome
 from motherlode.policies.anthelion.url_classifier import Features
 from motherlode.policies.baselines.static_classifier import Fit, StaticRater, fit_tree, offline
 
@@ -23,11 +23,11 @@ def fit(kind: str) -> Fit:
 def learn(rater: StaticRater, url: str, *, relevant: bool, failure: FailureKind | None = None) -> None:
     (rating,) = rater.rate(links(url), None)
     rater.learn(
-        Feedback(
+        Outcome(
             url=url,
             host=rating.arm,
             arm=rating.arm,
-            memo=rating.memo,
+            policy_state=rating.policy_state,
             score=rating.score,
             reward=float(relevant),
             relevant=relevant,

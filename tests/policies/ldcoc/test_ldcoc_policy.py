@@ -12,14 +12,14 @@ def test_features_whose_names_are_lost_are_told_by_their_place() -> None:
     known, lost = int(hasher.row(["t:known"])[0]), int(hasher.row(["t:lost"])[0])
     for _ in range(10):
         learner.learn([known, lost], 1.0)
-    memo = b"+" + hasher.row(["t:known", "t:lost"]).astype("<u4").tobytes()
-    names = {reason.name for reason in weighed(learner, hasher, ["t:known", "t:never met"], memo)}
+    policy_state = b"+" + hasher.row(["t:known", "t:lost"]).astype("<u4").tobytes()
+    names = {reason.name for reason in weighed(learner, hasher, ["t:known", "t:never met"], policy_state)}
     assert names == {"t:known", f"hashed feature {lost}"}
 
 
 def test_redirects_make_a_host_worth_less() -> None:
-    plain = explanation((), chance=0.8, memo=b"+", redirects=0, others=9)
-    redirecting = explanation((), chance=0.8, memo=b"-", redirects=10, others=9)
+    plain = explanation((), chance=0.8, policy_state=b"+", redirects=0, others=9)
+    redirecting = explanation((), chance=0.8, policy_state=b"-", redirects=10, others=9)
     assert plain.value == 0.8
     assert redirecting.value is not None
     assert redirecting.value < 0.5

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from motherlode.model import FailureKind, Feedback, Link, LinkSource, Parent, Rating
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, Parent, Rating
 from motherlode.policies import policy_from
 from motherlode.policies.ftrl import Ftrl
 from motherlode.policies.ldcoc import Ldcoc
@@ -22,12 +22,12 @@ def link(url: str, source: LinkSource = LinkSource.ANCHOR) -> Link:
     return Link(url=url, source=source, tag_path="html body a")
 
 
-def outcome(url: str, rating: Rating, *, relevant: bool, failure: FailureKind | None = None) -> Feedback:
-    return Feedback(
+def outcome(url: str, rating: Rating, *, relevant: bool, failure: FailureKind | None = None) -> Outcome:
+    return Outcome(
         url=url,
         host=url.split("/")[2],
         arm=rating.arm,
-        memo=rating.memo,
+        policy_state=rating.policy_state,
         score=rating.score,
         reward=float(relevant),
         relevant=relevant,
@@ -40,10 +40,10 @@ class Spy(Ftrl):
 
     def __init__(self) -> None:
         super().__init__(1 << 16, alpha=0.5, l1=0.1)
-        self.lessons: list[tuple[float, float]] = []
+        self.summary: list[tuple[float, float]] = []
 
     def learn(self, indices: object, label: float, weight: float = 1.0) -> float:
-        self.lessons.append((label, weight))
+        self.summary.append((label, weight))
         return super().learn(indices, label, weight)  # type: ignore[arg-type]
 
 
@@ -56,7 +56,7 @@ def taught(sampled: float = SAMPLED) -> tuple[Ldcoc, Spy]:
             url = f"http://a.example/{word}/{number}"
             (rating,) = policy.rate([link(url, LinkSource.SEED)], None)
             policy.learn(outcome(url, rating, relevant=word == "good"))
-    spy.lessons.clear()
+    spy.summary.clear()
     return policy, spy
 
 
@@ -80,11 +80,11 @@ def test_a_sampled_negative_weighs_as_much_as_those_that_were_not_drawn() -> Non
     links = [link(f"http://a.example/bad/x{number}") for number in range(50)]
     for one, rating in zip(links, policy.rate(links, PARENT), strict=True):
         policy.learn(outcome(one.url, rating, relevant=False))
-    assert spy.lessons
-    assert set(spy.lessons) == {(0.0, 1 / 0.17)}
-    drawn = len(spy.lessons)
+    assert spy.summary
+    assert set(spy.summary) == {(0.0, 1 / 0.17)}
+    drawn = len(spy.summary)
     policy.learn(outcome("http://a.example/good/y", good, relevant=True))
-    assert spy.lessons[drawn:] == [(1.0, 1.0)]
+    assert spy.summary[drawn:] == [(1.0, 1.0)]
 
 
 def test_only_hard_uris_train_and_what_is_no_rdf_is_refused() -> None:
@@ -93,7 +93,7 @@ def test_only_hard_uris_train_and_what_is_no_rdf_is_refused() -> None:
     assert (easy.arm, easy.score) == ("a.example", 1.0)
     assert image.refused == NO_RDF
     policy.learn(outcome("http://a.example/bad/x.rdf", easy, relevant=True))
-    assert spy.lessons == []
+    assert spy.summary == []
 
 
 def test_an_extension_counts_only_as_long_as_it_proves_right() -> None:
@@ -114,38 +114,40 @@ def test_the_target_of_a_redirect_trains_for_the_uri_that_led_there() -> None:
     policy, spy = taught()
     (rating,) = policy.rate([link("http://a.example/good/y")], PARENT)
     policy.learn(outcome("http://a.example/good/y", rating, relevant=False, failure=FailureKind.REDIRECT))
-    assert spy.lessons == []
-    redirect = Parent(url="http://a.example/good/y", host="a.example", depth=1, relevant=False, memo=rating.memo)
+    assert spy.summary == []
+    redirect = Parent(
+        url="http://a.example/good/y", host="a.example", depth=1, relevant=False, policy_state=rating.policy_state
+    )
     (target,) = policy.rate([link("http://b.example/y", LinkSource.REDIRECT)], redirect)
-    assert (target.arm, target.memo) == ("b.example", rating.memo)
+    assert (target.arm, target.policy_state) == ("b.example", rating.policy_state)
     policy.learn(outcome("http://b.example/y", target, relevant=True))
-    assert spy.lessons == [(1.0, 1.0)]
+    assert spy.summary == [(1.0, 1.0)]
 
 
 @pytest.mark.parametrize(
     ("failure", "lessons"),
     [(FailureKind.NOT_FOUND, 1), (FailureKind.USELESS, 1), (FailureKind.TIMEOUT, 0), (FailureKind.SERVER_ERROR, 0)],
 )
-def test_a_failure_that_may_pass_teaches_nothing(failure: FailureKind, lessons: int) -> None:
+def test_a_failure_that_may_pass_teaches_nothing(failure: FailureKind, summary: int) -> None:
     policy, spy = taught()
     (rating,) = policy.rate([link("http://a.example/good/y")], PARENT)
     policy.learn(outcome("http://a.example/good/y", rating, relevant=False, failure=failure))
-    assert len(spy.lessons) == lessons
+    assert len(spy.summary) == summary
 
 
 def test_sampled_negatives_go_by_their_share_and_the_rest_at_the_end() -> None:
     policy, _ = taught()
     policy._let_through = {b"+": 300, b"-": 100}
     for arm in ("a.example", "a.example sampled", "a.example reserve"):
-        policy.wake(arm, 0.5, 1)
+        policy.arm_ready(arm, 0.5, 1)
     picks = [policy.pick() for _ in range(4000)]
     assert 850 <= picks.count("a.example sampled") <= 1150
     assert picks.count("a.example reserve") == 0
-    policy.rest("a.example")
+    policy.arm_snoozed("a.example")
     assert {policy.pick() for _ in range(50)} == {"a.example sampled"}
-    policy.rest("a.example sampled")
+    policy.arm_snoozed("a.example sampled")
     assert policy.pick() == "a.example reserve"
-    policy.rest("a.example reserve")
+    policy.arm_snoozed("a.example reserve")
     assert policy.pick() is None
 
 
@@ -155,10 +157,10 @@ def test_where_finds_take_two_requests_they_are_worth_half() -> None:
         (rating,) = policy.rate([link(f"http://slow.example/{number}", LinkSource.SEED)], None)
         policy.learn(outcome(f"http://slow.example/{number}", rating, relevant=False, failure=FailureKind.REDIRECT))
         policy.learn(outcome(f"http://slow.example/{number}/", rating, relevant=True))
-    policy.wake("slow.example", 0.9, 1)
-    policy.wake("swift.example", 0.6, 1)
+    policy.arm_ready("slow.example", 0.9, 1)
+    policy.arm_ready("swift.example", 0.6, 1)
     assert policy.pick() == "swift.example"
-    policy.wake("swift.example", 0.3, 1)
+    policy.arm_ready("swift.example", 0.3, 1)
     assert policy.pick() == "slow.example"
 
 
@@ -199,7 +201,7 @@ def test_siblings_are_taken_from_the_whole_page() -> None:
     policy.learn(outcome(fetched.url, rating, relevant=True))
     page = msgspec.structs.replace(PARENT, links=[fetched, fresh])
     (with_siblings,), (alone,) = policy.rate([fresh], page), policy.rate([fresh], PARENT)
-    assert len(with_siblings.memo) > len(alone.memo)
+    assert len(with_siblings.policy_state) > len(alone.policy_state)
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,17 +210,17 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(40):
         url = f"http://a.example/{number}"
         (rating,) = policy.rate([link(url)], PARENT)
-        assert len(rating.memo) <= 1 + 4 * 100
+        assert len(rating.policy_state) <= 1 + 4 * 100
         policy.learn(outcome(url, rating, relevant=True))
     assert list(policy._relevances) == [f"http://a.example/{number}" for number in range(30, 40)]
     held_back = taught()[0].rate([link(f"http://a.example/bad/q{number}") for number in range(50)], PARENT)
-    assert {len(rating.memo) for rating in held_back if rating.arm.endswith("reserve")} == {1}
+    assert {len(rating.policy_state) for rating in held_back if rating.arm.endswith("reserve")} == {1}
 
 
 def test_features_in_a_memo_are_those_that_were_rated() -> None:
     policy = Ldcoc(random=Random(1))
     (rating,) = policy.rate([link("http://a.example/good/y")], PARENT)
-    places = np.frombuffer(rating.memo[1:], dtype="<u4")
+    places = np.frombuffer(rating.policy_state[1:], dtype="<u4")
     assert len(places) > 20
     assert len(set(places.tolist())) == len(places)
 
@@ -232,7 +234,7 @@ def test_sets_are_letters_each_once(sets: str) -> None:
 def test_size_and_seed_of_the_hashing_are_in_the_name() -> None:
     def places(name: str) -> list[int]:
         (rating,) = policy_from(name).rate([link("http://a.example/good/y")], PARENT)
-        return np.frombuffer(rating.memo[1:], dtype="<u4").tolist()
+        return np.frombuffer(rating.policy_state[1:], dtype="<u4").tolist()
 
     assert max(places("ldcoc:trp:10")) < 1 << 10 < max(places("ldcoc"))
     assert places("ldcoc:trp:20:7") != places("ldcoc") == places("ldcoc:trp:20:0")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from motherlode.model import FailureKind, Feedback, Link, LinkSource, Parent, Rating
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, Parent, Rating
 from motherlode.policies import policy_from
 from motherlode.policies.linkanalysis import LinkAnalysis
 from motherlode.policies.linkanalysis.heuristics import UNKNOWN_EXTENSION, UNLIKELY_EXTENSION
@@ -16,12 +16,12 @@ def link(url: str, source: LinkSource = LinkSource.ANCHOR) -> Link:
     return Link(url=url, source=source)
 
 
-def outcome(url: str, rating: Rating, kind: str, parent_url: str, failure: FailureKind | None = None) -> Feedback:
-    return Feedback(
+def outcome(url: str, rating: Rating, kind: str, parent_url: str, failure: FailureKind | None = None) -> Outcome:
+    return Outcome(
         url=url,
         host="a.example",
         arm=rating.arm,
-        memo=rating.memo,
+        policy_state=rating.policy_state,
         score=rating.score,
         reward=0.0,
         relevant=False,
@@ -82,7 +82,9 @@ def test_behind_redirects_it_is_the_html_page_that_is_added() -> None:
     first, second = "http://w3id.example/staff1", "http://w3id.example/to/staff1"
     (rating,) = policy.rate([link(first)], HOME)
     for url in (first, second):
-        redirect = Parent(url=url, host="w3id.example", depth=0, relevant=False, memo=rating.memo, parent_url=HOME.url)
+        redirect = Parent(
+            url=url, host="w3id.example", depth=0, relevant=False, policy_state=rating.policy_state, parent_url=HOME.url
+        )
         (rating,) = policy.rate([link(url + "/next", LinkSource.REDIRECT)], redirect)
     policy.learn(outcome("http://a.example/x", rating, "turtle", parent_url=second))
     assert priority(policy, "http://a.example/staffs/staff2") == 2
@@ -116,9 +118,9 @@ def test_the_best_waiting_link_of_all_hosts_goes_next() -> None:
     policy = LinkAnalysis()
     ratings = policy.rate([link("http://a.example/"), link("http://b.example/x.ttl")], HOME)
     for rating in ratings:
-        policy.wake(rating.arm, rating.score, 1)
+        policy.arm_ready(rating.arm, rating.score, 1)
     assert policy.pick() == "b.example"
-    policy.rest("b.example")
+    policy.arm_snoozed("b.example")
     assert policy.pick() == "a.example"
-    policy.rest("a.example")
+    policy.arm_snoozed("a.example")
     assert policy.pick() is None

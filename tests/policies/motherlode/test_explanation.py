@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.model import FailureKind, Feedback, Link, LinkSource, Parent, SummaryLine
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, Parent, SummaryLine
 from motherlode.policies.motherlode import Motherlode
 from motherlode.policies.motherlode.explanation import explain, lessons, readable
 
@@ -15,12 +15,12 @@ def link(path: str, place: str) -> Link:
     return Link(url=HOME + path, source=LinkSource.ANCHOR, tag_path=f"html body {place}")
 
 
-def told(arm: str, *, relevant: bool, failure: FailureKind | None = None) -> Feedback:
-    return Feedback(
+def told(arm: str, *, relevant: bool, failure: FailureKind | None = None) -> Outcome:
+    return Outcome(
         url=HOME,
         host="a.example",
         arm=arm,
-        memo=b"",
+        policy_state=b"",
         score=0.0,
         reward=float(relevant),
         relevant=relevant,

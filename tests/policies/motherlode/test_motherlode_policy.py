@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motherlode.model import FailureKind, Feedback, Link, LinkSource, Parent
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, Parent
 from motherlode.policies.motherlode import Motherlode
 
 
@@ -14,10 +14,11 @@ def page(url: str, arm: str) -> Parent:
     return Parent(url=url, host="a.example", depth=0, relevant=False, arm=arm)
 
 
-def outcome(arm: str, *, relevant: bool, failure: FailureKind | None = None) -> Feedback:
+def outcome(arm: str, *, relevant: bool, failure: FailureKind | None = None) -> Outcome:
     host = arm.partition("\t")[0]
-    return Feedback(
-        url=f"http://{host}/", host=host, arm=arm, memo=b"", score=0.0, reward=float(relevant), relevant=relevant,
+    return Outcome(
+        url=f"http://{host}/", host=host, arm=arm, policy_state=b"", score=0.0, reward=float(relevant),
+        relevant=relevant,
         failure=failure,
     )  # fmt: skip
 
@@ -49,11 +50,11 @@ def test_the_arm_that_gave_finds_is_picked() -> None:
         policy.learn(outcome(good, relevant=True))
         policy.learn(outcome(bad, relevant=False))
     for arm in (bad, good):
-        policy.wake(arm, best=0.0, waiting=10)
+        policy.arm_ready(arm, best=0.0, waiting=10)
     assert policy.pick() == good
-    policy.rest(good)
+    policy.arm_snoozed(good)
     assert policy.pick() == bad
-    policy.rest(bad)
+    policy.arm_snoozed(bad)
     assert policy.pick() is None
 
 
@@ -74,7 +75,7 @@ def test_a_list_that_leads_to_finds_is_worth_more_than_a_page_that_holds_nothing
 def test_a_find_behind_a_redirect_is_a_reason_to_follow_the_next_one() -> None:
     policy = started()
     short = arm_of(policy, link("http://a.example/id/1"))
-    policy.wake(short, best=0.0, waiting=4)
+    policy.arm_ready(short, best=0.0, waiting=4)
     policy.learn(outcome(short, relevant=False, failure=FailureKind.REDIRECT))
     target = Link(url="http://a.example/doc/1.html", source=LinkSource.REDIRECT)
     long = arm_of(policy, target, page("http://a.example/id/1", short))
@@ -93,12 +94,12 @@ def test_the_one_way_on_from_a_door_is_thought_to_open_up_more_than_one_link_amo
     lone = arm_of(door, link("http://a.example/welcome/1.html", "footer a"))
     assert arm_of(full, link("http://a.example/welcome/1.html", "footer a")) == lone
     items = arm_of(full, link("http://a.example/item/1.html"))
-    full.wake(items, best=0.0, waiting=10)
+    full.arm_ready(items, best=0.0, waiting=10)
     for policy in (door, full):
-        policy.wake(lone, best=0.0, waiting=1)
+        policy.arm_ready(lone, best=0.0, waiting=1)
     assert door.chance(lone) == full.chance(lone)
     assert door.value(lone) > 1.1 * full.value(lone)
-    full.rest(items)
+    full.arm_snoozed(items)
     assert door.value(lone) == full.value(lone)
 
 
@@ -208,20 +209,20 @@ def choosy_between_good_and_bad() -> tuple[Motherlode, str, str]:
         policy.learn(outcome(good, relevant=True))
         policy.learn(outcome(bad, relevant=False))
     for arm in (bad, good):
-        policy.wake(arm, best=0.0, waiting=10)
+        policy.arm_ready(arm, best=0.0, waiting=10)
     return policy, good, bad
 
 
 def test_a_choosy_policy_waits_for_a_host_that_is_worth_it() -> None:
     policy, good, bad = choosy_between_good_and_bad()
     assert policy.pick() == good
-    policy.wake(good, best=0.0, waiting=9)  # there is more
-    policy.rest(good)  # and its host must rest
+    policy.arm_ready(good, best=0.0, waiting=9)  # there is more
+    policy.arm_snoozed(good)  # and its host must rest
     assert (policy.pick(), policy.awaited) == (None, "good.example")
-    policy.wake(good, best=0.0, waiting=9)
+    policy.arm_ready(good, best=0.0, waiting=9)
     assert (policy.pick(), policy.awaited) == (good, "")
-    policy.wake(good, best=0.0, waiting=8)
-    policy.rest(good)
+    policy.arm_ready(good, best=0.0, waiting=8)
+    policy.arm_snoozed(good)
     policy.leave("good.example")
     assert (policy.pick(), policy.awaited) == (bad, ""), "nobody knows when the other is back"
 
@@ -229,11 +230,11 @@ def test_a_choosy_policy_waits_for_a_host_that_is_worth_it() -> None:
 def test_nothing_is_waited_for_that_is_used_up_or_where_time_is_scarce() -> None:
     policy, good, bad = choosy_between_good_and_bad()
     assert policy.pick() == good
-    policy.rest(good)  # at once: that was its last link
+    policy.arm_snoozed(good)  # at once: that was its last link
     assert policy.pick() == bad
     policy, good, bad = choosy_between_good_and_bad()
     policy.choosy = 0.0
     assert policy.pick() == good
-    policy.wake(good, best=0.0, waiting=9)
-    policy.rest(good)
+    policy.arm_ready(good, best=0.0, waiting=9)
+    policy.arm_snoozed(good)
     assert policy.pick() == bad

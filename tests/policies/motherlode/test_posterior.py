@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.model import FailureKind, Feedback
+from motherlode.model import FailureKind, Outcome
 from motherlode.policies.motherlode.config import PolicyConfig
 from motherlode.policies.motherlode.posterior import PosteriorModel
 
@@ -14,13 +14,13 @@ LIST = f"{ITEMS}\t7"
 ABROAD = "b.example\t^\t0\t/\tanchor@a.example\tp a"
 
 
-def outcome(arm: str, *, find: bool = False, failure: FailureKind | None = None) -> Feedback:
+def outcome(arm: str, *, find: bool = False, failure: FailureKind | None = None) -> Outcome:
     host = arm.partition("\t")[0]
-    return Feedback(
+    return Outcome(
         url=f"http://{host}/x",
         host=host,
         arm=arm,
-        memo=b"",
+        policy_state=b"",
         score=0.0,
         reward=float(find),
         relevant=find,
@@ -28,7 +28,7 @@ def outcome(arm: str, *, find: bool = False, failure: FailureKind | None = None)
     )
 
 
-def beliefs(*outcomes: Feedback) -> PosteriorModel:
+def beliefs(*outcomes: Outcome) -> PosteriorModel:
     found = PosteriorModel(PolicyConfig())
     for one in outcomes:
         found.learn(one)

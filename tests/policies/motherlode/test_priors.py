@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.model import Feedback, Link, LinkSource
+from motherlode.model import Link, LinkSource, Outcome
 from motherlode.policies import policy_from, target_from
 from motherlode.policies.motherlode import Motherlode, PolicyConfig
 from motherlode.policies.motherlode.priors import target_priors
@@ -31,7 +31,9 @@ def arms(policy: Motherlode) -> list[str]:
     urls = ("http://a.example/", "http://a.example/thing.ttl", "http://a.example/thing.html")
     home, *others = (Link(url=url, source=LinkSource.ANCHOR) for url in urls)
     (arm,) = (rating.arm for rating in policy.rate([home], None))
-    policy.learn(Feedback(url=urls[0], host="a.example", arm=arm, memo=b"", score=0.0, reward=0.0, relevant=False))
+    policy.learn(
+        Outcome(url=urls[0], host="a.example", arm=arm, policy_state=b"", score=0.0, reward=0.0, relevant=False)
+    )
     return [rating.arm for rating in policy.rate(others, None)]
 
 
@@ -42,7 +44,9 @@ def test_a_hunch_decides_until_outcomes_do() -> None:
     assert policy.chance(turtle) > 1.5 * policy.chance(html)
     for arm, reward in ((turtle, 0.0), (html, 1.0)) * 3:
         policy.learn(
-            Feedback(url="", host="a.example", arm=arm, memo=b"", score=0.0, reward=reward, relevant=bool(reward))
+            Outcome(
+                url="", host="a.example", arm=arm, policy_state=b"", score=0.0, reward=reward, relevant=bool(reward)
+            )
         )
     assert policy.chance(turtle) < policy.chance(html)
 

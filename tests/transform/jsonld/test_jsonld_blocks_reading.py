@@ -33,14 +33,14 @@ def test_a_block_gives_its_statements() -> None:
 def test_one_broken_block_costs_no_other() -> None:
     found = extract(script("{{{") + script("not json") + script(PERSON) + script("[") + script(""))
     assert len(found.statements) == 2
-    assert [problem.mended for problem in found.problems].count(False) == 1
+    assert [problem.repaired for problem in found.problems].count(False) == 1
     assert all(problem.syntax is Syntax.JSON_LD for problem in found.problems)
 
 
 def test_problems_have_their_place_in_the_page() -> None:
     html = f"<html>\n<p>\n{script('{}')}\n{script(chr(10) + PERSON.replace('}', ',}'))}"
     found = extract(html)
-    assert [(p.message, p.line, p.column, p.mended) for p in found.problems] == [
+    assert [(p.message, p.line, p.column, p.repaired) for p in found.problems] == [
         ("trailing comma", 5, len(PERSON) + 1, True)
     ]
     assert len(found.statements) == 2
@@ -51,7 +51,7 @@ def test_repaired_iri_is_a_problem_with_its_place() -> None:
     found = extract_block(block)
     assert found.statements == (("<http://a/>", SCHEMA.format("url"), "<http://x/%7Bq%7D>", ""),)
     (problem,) = found.problems
-    assert (problem.line, problem.column, problem.mended) == (5, 10, True)
+    assert (problem.line, problem.column, problem.repaired) == (5, 10, True)
     assert problem.message == "not a valid IRI, read as <http://x/%7Bq%7D>"
 
 
@@ -80,7 +80,7 @@ def test_iri_with_bad_characters_is_repaired_wherever_it_stands(place: str, writ
     found = read(document)
     assert len(found.statements) == 1
     assert f"<{meant}>" in " ".join(found.statements[0])
-    assert all(problem.mended for problem in found.problems)
+    assert all(problem.repaired for problem in found.problems)
     assert bool(found.problems) or (place == "predicate" and written.strip() == meant)
 
 
@@ -88,7 +88,7 @@ def test_strict_iris_cost_their_statements() -> None:
     document = page('{"@id": "http://s/", "http://p/": [{"@id": "http://x/a b"}, 1]}', kind=ContentKind.JSON_LD)
     found = jsonld.read_document(document, names(), TransformOptions(strict_jsonld=True))
     assert [statement[2][:3] for statement in found.statements] == ['"1"']
-    assert [(p.message, p.mended) for p in found.problems] == [
+    assert [(p.message, p.repaired) for p in found.problems] == [
         ("bad IRI, its statements are lost: http://x/a b", False)
     ]
 
@@ -182,7 +182,7 @@ def test_the_same_page_gives_the_same_blank_nodes() -> None:
 def test_several_values_in_a_block_are_all_read() -> None:
     found = extract_block(PERSON + "\n" + PERSON.replace("ann", "bob"))
     assert len({statement[0] for statement in found.statements}) == 2
-    assert [(p.line, p.mended) for p in found.problems] == [(3, True)]
+    assert [(p.line, p.repaired) for p in found.problems] == [(3, True)]
 
 
 def test_a_missing_context_is_wanted_and_then_used() -> None:
@@ -231,7 +231,7 @@ def test_xhtml_wrappers_and_entities() -> None:
     ):
         found = extract(script(content))
         assert len(found.statements) == 2
-        assert all(problem.mended for problem in found.problems)
+        assert all(problem.repaired for problem in found.problems)
         assert found.problems
 
 

@@ -58,7 +58,7 @@ def test_type_of_a_known_vocabulary_without_its_scheme_is_repaired_with_a_proble
     ]
     (problem,) = found.problems
     assert problem.message == f"type without a scheme, read as {SCHEMA}Product"
-    assert (problem.line, problem.mended) == (2, True)
+    assert (problem.line, problem.repaired) == (2, True)
 
 
 @pytest.mark.parametrize("written", ["//example.org/Product", "Product", "/Product", "schema.org", "//schema.org/"])

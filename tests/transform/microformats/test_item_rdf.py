@@ -93,7 +93,7 @@ def test_addresses_that_are_none_are_problems() -> None:
         '<p class="h-card"><a class="u-url" href="http://[a/">x</a><a class="u-url" href="/a b">y</a></p>'
     )
     assert [o for _, p, o, _ in found.statements if p.endswith("/url>")] == ["<http://example.org/a%20b>"]
-    assert [(problem.message, problem.mended) for problem in found.problems] == [
+    assert [(problem.message, problem.repaired) for problem in found.problems] == [
         ("not an address: http://[a/", False),
         ("not a valid IRI, read as <http://example.org/a%20b>", True),
     ]

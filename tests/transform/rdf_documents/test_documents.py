@@ -110,9 +110,9 @@ def test_invalid_iri_is_repaired_or_costs_its_own_triple_only(syntax: Syntax) ->
     bad = b"<urn:a> <urn:p> <urn:{y}> .\n<urn:a> <urn:p> <http://[bad> .\n"
     statements, problems = found(b"<urn:a> <urn:p> <urn:x> .\n" + bad + b"<urn:a> <urn:p> <urn:z> .\n", syntax)
     assert [statement[2] for statement in statements] == ["<urn:x>", "<urn:%7By%7D>", "<urn:z>"]
-    assert (problems[0].message, problems[0].mended) == ("not a valid IRI, read as <urn:%7By%7D>", True)
+    assert (problems[0].message, problems[0].repaired) == ("not a valid IRI, read as <urn:%7By%7D>", True)
     assert (problems[0].line, problems[0].column) == (2, 17)
-    assert [problem.mended for problem in problems[1:]] == [False]
+    assert [problem.repaired for problem in problems[1:]] == [False]
     assert syntax is Syntax.N3 or (problems[1].line, problems[1].column) == (3, 17)
 
 
@@ -126,7 +126,7 @@ def test_bytes_that_are_not_utf8_are_replaced_and_told(syntax: Syntax) -> None:
     statements, problems = found(body, syntax)
     assert '"��"' in {statement[2] for statement in statements}
     assert '"z"' in {statement[2] for statement in statements}
-    assert [((p.line, p.column), p.mended) for p in problems] == [(place, True)]
+    assert [((p.line, p.column), p.repaired) for p in problems] == [(place, True)]
 
 
 def test_problems_are_kept_up_to_a_number_and_counted() -> None:

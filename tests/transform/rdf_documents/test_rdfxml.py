@@ -78,7 +78,7 @@ def test_unqualified_attributes_of_rdf_are_read_with_a_warning() -> None:
         ("<urn:e:q>", literal),
     }
     assert len(problems) == 4
-    assert all(problem.mended for problem in problems)
+    assert all(problem.repaired for problem in problems)
 
 
 def test_identifiers_that_are_no_xml_names_keep_their_meaning() -> None:
@@ -141,7 +141,7 @@ def test_datatype_and_namespace_with_bad_characters_are_repaired() -> None:
         XML_START + b'<e:A xmlns:f="urn:f g:"><f:p rdf:datatype="urn:{d}">1</f:p></e:A>' + END, Syntax.RDF_XML
     )
     assert statements[1][1:3] == ("<urn:f%20g:p>", '"1"^^<urn:%7Bd%7D>')
-    assert {(problem.message, problem.mended) for problem in problems} == {
+    assert {(problem.message, problem.repaired) for problem in problems} == {
         ("not a valid IRI, read as <urn:f%20g:p>", True),
         ("not a valid IRI, read as <urn:%7Bd%7D>", True),
     }
@@ -150,7 +150,7 @@ def test_datatype_and_namespace_with_bad_characters_are_repaired() -> None:
 def test_repaired_iri_that_occurs_often_is_told_once() -> None:
     statements, problems = found(XML_START + b'<e:A rdf:about="urn:{a}"/>\n' * 5000 + END, Syntax.RDF_XML)
     assert len(statements) == 5000
-    assert [problem.mended for problem in problems] == [True]
+    assert [problem.repaired for problem in problems] == [True]
 
 
 def test_entities_of_the_document_type_are_expanded() -> None:

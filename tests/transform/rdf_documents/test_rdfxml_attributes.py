@@ -13,8 +13,8 @@ def _mended(markup: bytes, *, root: bytes = ROOT) -> tuple[list[tuple[bytes, byt
     """The attributes of a tag inside of the root, and what is told of them, with whether it was mended."""
     elements, told = OpenElements({}, "http://a.example/"), []
 
-    def tell(message: str, *, mended: bool = False, once: bool = False) -> None:
-        told.append((message, mended))
+    def tell(message: str, *, repaired: bool = False, once: bool = False) -> None:
+        told.append((message, repaired))
 
     tag = None
     for one in (root, markup):
@@ -22,7 +22,7 @@ def _mended(markup: bytes, *, root: bytes = ROOT) -> tuple[list[tuple[bytes, byt
         assert tag is not None
         elements.open(tag)
     assert tag is not None
-    return AttributeMender(elements, tell).mended(tag), told
+    return AttributeMender(elements, tell).repaired(tag), told
 
 
 def test_what_is_right_stays_and_nothing_is_told() -> None:
@@ -83,5 +83,5 @@ def test_the_root_has_no_language_to_take_back() -> None:
     tag = start_tag(ROOT[:-1] + b' xml:lang="">')
     assert tag is not None
     elements.open(tag)
-    made = AttributeMender(elements, lambda message, *, mended=False, once=False: None).mended(tag)
+    made = AttributeMender(elements, lambda message, *, mended=False, once=False: None).repaired(tag)
     assert b"xml:lang" not in dict(made)

@@ -36,21 +36,21 @@ def test_what_is_well_formed_stays() -> None:
 def test_what_is_mended_is_told() -> None:
     given, problems = _mended(START + b"<r:Description about='a&b'/></r:RDF>")
     assert given == START + b'<r:Description r:about="a&amp;b"/></r:RDF>'
-    assert [(problem.line, problem.mended) for problem in problems] == [(1, True)] * 2
+    assert [(problem.line, problem.repaired) for problem in problems] == [(1, True)] * 2
 
 
 def test_names_of_no_meaning_make_no_statements() -> None:
     given, problems = _mended(START + b"<g:A/></r:RDF>")
     namespace = given.partition(b'xmlns:g="')[2].partition(b'"')[0].decode()
     assert restored(("<urn:a>", f"<{namespace}A>", "<urn:b>", "")) is None
-    assert [problem.mended for problem in problems] == [False]
+    assert [problem.repaired for problem in problems] == [False]
 
 
 def test_entities_that_nobody_declared_are_marked_and_each_is_told() -> None:
     given, problems = _mended(START + b"<r:Description r:about='&a;b'>&c.d; &amp; &lt;&nbsp;</r:Description></r:RDF>")
     mark = NO_TEXT.encode()
     assert given.endswith(b"about='%sb'>%s &amp; &lt;&nbsp;</r:Description></r:RDF>" % (mark, mark))
-    assert [problem.mended for problem in problems] == [False, True, False]
+    assert [problem.repaired for problem in problems] == [False, True, False]
 
 
 def test_mending_pauses_between_nodes() -> None:

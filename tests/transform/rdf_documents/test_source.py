@@ -87,7 +87,7 @@ def test_a_replacement_character_of_the_author_is_no_problem() -> None:
 def test_the_first_bad_byte_is_told() -> None:
     source = _source(b"x" * module.CHUNK + b"\nab\xff\xff\xc3")
     assert _all(source).endswith("ab���".encode())
-    assert [(p.line, p.column, p.mended) for p in source.problems] == [(2, 3, True)]
+    assert [(p.line, p.column, p.repaired) for p in source.problems] == [(2, 3, True)]
 
 
 def test_triple_terms_are_cut_where_they_nest_too_deep() -> None:

@@ -59,7 +59,7 @@ def test_statement_is_kept_but_for_iris_that_no_repair_helps() -> None:
         "<urn:%25zz>",
         "<urn:e:c>",
     ]
-    assert [(problem.line, problem.mended) for problem in problems] == [(2, False), (2, True), (2, False)]
+    assert [(problem.line, problem.repaired) for problem in problems] == [(2, False), (2, True), (2, False)]
     assert "http://[2" in problems[0].message
 
 
@@ -70,7 +70,7 @@ def test_prefix_and_base_with_bad_characters_are_repaired() -> None:
         (f"<http://b.example/a%20b/{name}>", "<urn:x%20y:p>", "<urn:x%20y:o>") for name in "cd"
     ]
     assert problems
-    assert all(problem.mended for problem in problems)
+    assert all(problem.repaired for problem in problems)
 
 
 def test_document_full_of_repaired_iris_is_not_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +78,7 @@ def test_document_full_of_repaired_iris_is_not_given_up(monkeypatch: pytest.Monk
     body = b"".join(b"<urn:%d> <urn:p> <urn:{o}> .\n" % number for number in range(200))
     statements, problems = found(body, Syntax.TURTLE)
     assert len(statements) == 200
-    assert [(problem.line, problem.mended) for problem in problems] == [(1, True)]
+    assert [(problem.line, problem.repaired) for problem in problems] == [(1, True)]
 
 
 def test_nodes_of_a_statement_are_the_same_before_and_after_its_bad_part() -> None:

@@ -18,7 +18,7 @@ def test_a_vocabulary_is_said_and_can_be_taken_back() -> None:
 def test_a_vocabulary_that_is_only_a_host_gets_its_slash() -> None:
     markup = "<div vocab='https://schema.org' prefix='e: http://e.org'><b property='a e:b'>x</b></div>"
     assert [predicate for _, predicate, _ in triples(markup)[1:]] == ["<https://schema.org/a>", "<http://e.org/b>"]
-    assert [problem.mended for problem in rdfa(markup).problems] == [True, True]
+    assert [problem.repaired for problem in rdfa(markup).problems] == [True, True]
 
 
 def test_prefixes_end_with_their_element() -> None:

@@ -54,7 +54,7 @@ def test_broken_xhtml_is_read_as_html_and_the_place_is_told() -> None:
     )
     assert len(found.statements) == 1
     (problem,) = found.problems
-    assert problem.line == 2 and problem.mended
+    assert problem.line == 2 and problem.repaired
 
 
 def test_broken_xml_keeps_what_came_before() -> None:

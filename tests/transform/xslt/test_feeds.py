@@ -164,7 +164,7 @@ def test_broken_feeds_keep_what_was_whole_and_say_where_they_broke() -> None:
     found = transformed(page)
     assert (POST, f"<{RSS}title>", '"a & b"', "") in found.statements
     assert {problem.line for problem in found.problems} == {2}
-    assert all(problem.mended and problem.syntax is Syntax.FEED for problem in found.problems)
+    assert all(problem.repaired and problem.syntax is Syntax.FEED for problem in found.problems)
 
 
 def test_named_entities_of_html_are_understood() -> None:
@@ -194,7 +194,7 @@ def test_large_feeds_are_read_in_the_sandbox_with_their_faults() -> None:
     items = "<item><link>/post</link><description>x & y</description></item>\n" * 40_000
     found = transformed(document(f"<rss><channel>{items}", ContentKind.RSS), TransformOptions(seconds=60))
     assert (POST, f"<{RSS}description>", '"x & y"', "") in found.statements
-    assert found.problems and all(problem.mended for problem in found.problems)
+    assert found.problems and all(problem.repaired for problem in found.problems)
 
 
 @pytest.mark.parametrize(
@@ -258,4 +258,4 @@ def test_a_bare_ampersand_stands_for_itself(*, long: bool, monkeypatch: pytest.M
     assert (f"<{RSS}title>", '"A & B & C & D"') in said
     assert (f"<{RSS}link>", "<http://example.org/post?a=1&b=2>") in said
     assert found.problems
-    assert all(problem.mended and (long or problem.line == 2) for problem in found.problems)
+    assert all(problem.repaired and (long or problem.line == 2) for problem in found.problems)

@@ -37,7 +37,7 @@ def test_an_error_keeps_what_came_before_it() -> None:
 def test_an_invalid_iri_costs_its_own_statement() -> None:
     found = read("<a> <b> <http://[b/>, <http://a/\\u0020b>, <c> .")
     assert [o for _, _, o, _ in found.statements] == ["<http://a/%20b>", f"<{URL}c>"]
-    assert [problem.mended for problem in found.problems] == [False, True]
+    assert [problem.repaired for problem in found.problems] == [False, True]
 
 
 def test_statements_are_distinct_and_limited() -> None:

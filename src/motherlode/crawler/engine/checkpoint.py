@@ -68,28 +68,28 @@ class Checkpointer:
         parts, now = self._parts, self._clock()
         self._totals.seconds += now - self._clock_at
         self._clock_at = now
-        parts.ledger.put_note("totals", msgspec.msgpack.encode(self._totals))
+        parts.storage.put_note("totals", msgspec.msgpack.encode(self._totals))
         if parts.journal is not None:
-            parts.ledger.put_note("journal", parts.journal.state())
+            parts.storage.put_note("journal", parts.journal.state())
         if parts.quad_log is not None:
-            parts.ledger.put_note(MANIFEST, encode_manifest(parts.quad_log.manifest()))
-        if parts.neighbours is not None:
-            parts.neighbours.seal()
+            parts.storage.put_note(MANIFEST, encode_manifest(parts.quad_log.manifest()))
+        if parts.peers is not None:
+            parts.peers.seal()
         parts.frontier.commit()
         if parts.journal is not None:
             parts.journal.committed()
-        if parts.neighbours is not None:
-            parts.neighbours.committed()
+        if parts.peers is not None:
+            parts.peers.committed()
 
     def _save_model(self, *, dried_out: bool) -> None:
         """Keep what was learned: at every checkpoint while that is cheap, otherwise seldom enough to stay cheap."""
         parts, began = self._parts, self._clock()
-        parts.ledger.put_note("policy", parts.policy.dump())
-        parts.ledger.put_note("traps", parts.traps.dump())
-        parts.ledger.put_note("tallies", self._estimator.dump())
-        parts.ledger.put_note("statements", parts.reward.seen.dump())
-        estimate = self._estimator.estimate(parts.ledger.waiting())
-        parts.ledger.put_note("estimate", msgspec.msgpack.encode((estimate, dried_out)))
+        parts.storage.put_note("policy", parts.policy.dump())
+        parts.storage.put_note("traps", parts.traps.dump())
+        parts.storage.put_note("tallies", self._estimator.dump())
+        parts.storage.put_note("statements", parts.reward.seen.dump())
+        estimate = self._estimator.estimate(parts.storage.waiting())
+        parts.storage.put_note("estimate", msgspec.msgpack.encode((estimate, dried_out)))
         self._model_at = self._clock()
         self._model_wait = _MODEL_SHARE * (self._model_at - began)
 
@@ -107,9 +107,9 @@ async def cancel(running: Iterable[asyncio.Task[None]]) -> None:
 
 async def close(parts: Components, checkpoints: Checkpointer, *, dried_out: bool, spoiled: bool) -> None:
     """Let go of everything; the last commit is made unless something on disk has failed us (`spoiled`)."""
-    if parts.lookout is not None:
-        await parts.lookout.close()
-    await parts.errands.close()
+    if parts.outage_monitor is not None:
+        await parts.outage_monitor.close()
+    await parts.subrequests.close()
     await parts.readers.close()
     await parts.fetcher.close()
     if parts.archive is not None:
@@ -124,8 +124,8 @@ async def close(parts: Components, checkpoints: Checkpointer, *, dried_out: bool
     finally:
         if parts.journal is not None:
             parts.journal.close()
-        if parts.neighbours is not None:
-            parts.neighbours.close()
-        parts.ledger.close()
+        if parts.peers is not None:
+            parts.peers.close()
+        parts.storage.close()
         if parts.sinks is not None:
             await asyncio.to_thread(parts.sinks.close)  # may wait a while for an endpoint

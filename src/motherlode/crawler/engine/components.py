@@ -76,12 +76,12 @@ class Budget:
 class Components:
     """What a crawl is put together from; `assemble` does it."""
 
-    ledger: FrontierStorage
+    storage: FrontierStorage
     frontier: Frontier
     policy: Policy
     fetcher: Fetcher
     readers: ParserLanes
-    errands: Subrequests
+    subrequests: Subrequests
     writer: BatchWriter
     traps: TrapWatch
     quad_log: NQuadsLog | None = None
@@ -110,9 +110,9 @@ class Components:
     """What was found broken when the crawl was put together; told in its account."""
     resolve: Resolve | None = None
     """Where addresses come from; None where the frontier does not ask for them."""
-    lookout: OutageMonitor | None = None
+    outage_monitor: OutageMonitor | None = None
     """Who notices that the network is gone; None where there is none, as in a recorded web."""
-    neighbours: Peers | None = None
+    peers: Peers | None = None
     """Who owns the other hosts, where this crawl is one shard of a larger one."""
     reward: Reward = field(default_factory=lambda: reward_from(DEFAULT_REWARD))
     """What the policy learns from."""

@@ -84,12 +84,12 @@ class Engine:
         self._values: dict[str, float] = {}
         """Of pages that were picked: what the policy thought that their arms were worth."""
         self.totals = restore_counters(
-            parts.ledger, policy=parts.policy, traps=parts.traps, estimator=self._estimator, reward=parts.reward
+            parts.storage, policy=parts.policy, traps=parts.traps, estimator=self._estimator, reward=parts.reward
         )
         for trouble in parts.troubles:
             self.totals.note_problem(trouble)
         self._stopping = False
-        self._holding = OutageBuffer(parts.lookout, self.totals, nudge=self.nudge, ending=self._ending)
+        self._holding = OutageBuffer(parts.outage_monitor, self.totals, nudge=self.nudge, ending=self._ending)
         self._checkpoints = Checkpointer(parts, self.totals, self._estimator)
         if parts.revisits is not None and self._is_spent() and parts.revisits.finish():
             self._budget = Budget()  # that of the crawl was for its own pages, not for the rest of a refresh
@@ -125,7 +125,7 @@ class Engine:
     def _finished(self) -> bool:
         if self._is_late_by(_SETTLING_SECONDS):
             self._leave_unsettled()
-        if self._parts.neighbours is not None:  # they may always send more: only a stop ends a shard
+        if self._parts.peers is not None:  # they may always send more: only a stop ends a shard
             return self._places.open == 0 and self._stopping
         return self.resting or self.idle
 
@@ -200,13 +200,13 @@ class Engine:
         while not self._turns.empty():
             turn = self._turns.get_nowait()
             if turn is not None:
-                self._leave(turn.ticket, BEING_READ)
+                self._leave(turn.lease, BEING_READ)
 
-    def _leave(self, ticket: Lease, stage: str) -> None:
+    def _leave(self, lease: Lease, stage: str) -> None:
         self._places.open -= 1
-        if ticket.kind is RequestKind.PAGE:
+        if lease.kind is RequestKind.PAGE:
             self._pages_running -= 1
-            self.totals.unfinished[ticket.url] = stage
+            self.totals.unfinished[lease.url] = stage
 
     @property
     def dried_out(self) -> bool:
@@ -229,10 +229,10 @@ class Engine:
             self._running[task] = ticket
             task.add_done_callback(self._ended)
 
-    def _note_value(self, ticket: Lease) -> None:
+    def _note_value(self, lease: Lease) -> None:
         value = getattr(self._parts.policy, "value", None)  # not every policy `Values` its arms
-        if value is not None and not is_revisit(ticket):
-            self._values[ticket.url] = value(ticket.entry.arm)
+        if value is not None and not is_revisit(lease):
+            self._values[lease.url] = value(lease.entry.arm)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         """Notice a task that broke, or that something else than the crawl has cancelled: its place would stay taken."""
@@ -247,89 +247,91 @@ class Engine:
         self._broken = error
         self._turns.put_nowait(None)
 
-    async def _turn(self, ticket: Lease) -> None:
+    async def _turn(self, lease: Lease) -> None:
         """Fetch, read and hand to the writer: what can be done for many URLs at a time."""
-        if ticket.kind is RequestKind.RESOLVE:
-            await self._look_up(ticket)
+        if lease.kind is RequestKind.RESOLVE:
+            await self._look_up(lease)
             return
-        if self._is_probed(ticket):
-            await self._probe(ticket)
+        if self._is_probed(lease):
+            await self._probe(lease)
             return
         revisits = self._parts.revisits
-        plain = Request(url=ticket.url, kind=ticket.kind)
-        request = plain if revisits is None else revisits.request(ticket, time.time())
+        plain = Request(url=lease.url, kind=lease.kind)
+        request = plain if revisits is None else revisits.request(lease, time.time())
         began = time.monotonic()
-        with self._places.asking(began, usual=self._frontier.response_time(ticket)):
+        with self._places.asking(began, usual=self._frontier.response_time(lease)):
             fetched = await self._parts.fetcher.fetch(request)
-        self._frontier.answered(ticket, ended_at(fetched), elapsed=answered_in(fetched), address=fetched.address)
+        self._frontier.response_received(
+            lease, ended_at(fetched), elapsed=answered_in(fetched), address=fetched.address
+        )
         self._turns.put_nowait(None)  # its host may be free for another request
         if self._parts.archive is not None:
             await self._parts.archive.add(request, fetched)
         if revisits is not None:
-            fetched = revisits.judged(ticket, fetched)
+            fetched = revisits.judged(lease, fetched)
         reading = None
-        if isinstance(fetched, Page) and ticket.kind is RequestKind.PAGE:
-            self._reading.add(ticket.url)
+        if isinstance(fetched, Page) and lease.kind is RequestKind.PAGE:
+            self._reading.add(lease.url)
             try:
-                reading = await self._read(ticket, fetched)
+                reading = await self._read(lease, fetched)
             except UnreadableError as error:
                 fetched = Failure(
                     url=fetched.url, kind=FailureKind.PROCESSING, detail=str(error), status=fetched.status
                 )
             finally:
-                self._reading.discard(ticket.url)
-        self._turns.put_nowait(self._holding.turn(ticket, fetched, reading, began=began))
+                self._reading.discard(lease.url)
+        self._turns.put_nowait(self._holding.turn(lease, fetched, reading, began=began))
 
-    async def _read(self, ticket: Lease, fetched: Page) -> ParsedPage:
+    async def _read(self, lease: Lease, fetched: Page) -> ParsedPage:
         """Read a page, a second time if it needs something from elsewhere, and hand it to the writer."""
         page = body_of(fetched)
         reading = await self._parts.readers.read(page)
         with self._places.asking(time.monotonic()):  # whoever has what it needs may be slow as well
-            supplies = await self._parts.errands.supplies(fetched, reading)
+            supplies = await self._parts.subrequests.supplies(fetched, reading)
         if supplies is not None:
             reading = await self._parts.readers.read(msgspec.structs.replace(page, supplies=supplies))
-        await self._parts.writer.put(page_record(ticket, fetched, reading))
+        await self._parts.writer.put(page_record(lease, fetched, reading))
         return reading
 
-    def _is_probed(self, ticket: Lease) -> bool:
+    def _is_probed(self, lease: Lease) -> bool:
         """A HEAD goes first. Not for a page that is known: its request is conditional, which is better."""
         prober = self._parts.prober
-        return prober is not None and not is_revisit(ticket) and prober.wants(ticket.kind, ticket.url)
+        return prober is not None and not is_revisit(lease) and prober.wants(lease.kind, lease.url)
 
-    async def _probe(self, ticket: Lease) -> None:
+    async def _probe(self, lease: Lease) -> None:
         """Use the ticket for a HEAD. If the page is worth a GET, it gets a ticket of its own for that."""
         if self._parts.prober is None:
             raise ValueError("nothing was said about probing")
-        request = Request(url=ticket.url, kind=RequestKind.PROBE)
+        request = Request(url=lease.url, kind=RequestKind.PROBE)
         began = time.monotonic()
-        with self._places.asking(began, usual=self._frontier.response_time(ticket)):
+        with self._places.asking(began, usual=self._frontier.response_time(lease)):
             answer = await self._parts.fetcher.fetch(request)
-        self._frontier.answered(ticket, ended_at(answer), elapsed=answered_in(answer), address=answer.address)
+        self._frontier.response_received(lease, ended_at(answer), elapsed=answered_in(answer), address=answer.address)
         self.totals.heads += 1
-        verdict = self._parts.prober.verdict(ticket.url, answer)
+        verdict = self._parts.prober.verdict(lease.url, answer)
         if verdict is not None:
             if self._parts.archive is not None:  # otherwise the answer to the GET is kept
                 await self._parts.archive.add(request, answer)
-            self._turns.put_nowait(self._holding.turn(ticket, verdict, began=began))
+            self._turns.put_nowait(self._holding.turn(lease, verdict, began=began))
             return
         self.totals.requests += 1
-        self._frontier.count(ticket.host, relevant=False, quads=0, received=0)  # the host's budget pays for it
+        self._frontier.count(lease.host, relevant=False, quads=0, received=0)  # the host's budget pays for it
         retry_after = answer.retry_after if isinstance(answer, Failure) else None
-        self._frontier.probed(ticket, ended_at(answer), retry_after=retry_after)
+        self._frontier.probed(lease, ended_at(answer), retry_after=retry_after)
         self._places.open -= 1
         self._pages_running -= 1
         self._turns.put_nowait(None)
 
-    async def _look_up(self, ticket: Lease) -> None:
+    async def _look_up(self, lease: Lease) -> None:
         """Find the address whose clock the host's requests must pass."""
         if self._parts.resolve is None:
             raise ValueError("the frontier asks for addresses, but nobody can look them up")
         began = time.monotonic()
-        found = await self._parts.resolve(ticket.url)
+        found = await self._parts.resolve(lease.url)
         if isinstance(found, Failure):
-            self._turns.put_nowait(self._holding.turn(ticket, found, began=began))
+            self._turns.put_nowait(self._holding.turn(lease, found, began=began))
         else:
-            self._frontier.resolved(ticket, found)
+            self._frontier.resolved(lease, found)
             self._places.open -= 1
             self._turns.put_nowait(None)
 
@@ -358,7 +360,7 @@ class Engine:
 
     async def _settle(self, turn: LeaseResult) -> Visit | None:
         """Let frontier and policy know what came of a ticket. One at a time, in the order in which turns end."""
-        ticket, fetched, verdict = turn.ticket, turn.fetched, self._holding.verdict(turn)
+        ticket, fetched, verdict = turn.lease, turn.fetched, self._holding.verdict(turn)
         if verdict is Verdict.WAITS:
             self._holding.keep(turn)
             return None
@@ -391,18 +393,18 @@ class Engine:
         self._forget_answer(ticket)
         return self._account(visit)
 
-    def _forget_answer(self, ticket: Lease) -> None:
+    def _forget_answer(self, lease: Lease) -> None:
         """A turn is over: the journal need not keep its answer."""
         if self._parts.journal is not None:
-            self._parts.journal.settled(ticket.kind, ticket.url)
-        self._values.pop(ticket.url, None)
+            self._parts.journal.settled(lease.kind, lease.url)
+        self._values.pop(lease.url, None)
 
     async def _settle_revisit(self, turn: LeaseResult, outcome: RevisitResult) -> Visit:
         """A known page was looked at again, and is as it was, another, or gone."""
         revisits, fetched = self._parts.revisits, turn.fetched
         if revisits is None:
             raise ValueError("nobody remembers the pages")
-        ticket = revisits.close(turn.ticket)
+        ticket = revisits.close(turn.lease)
         if isinstance(fetched, Page) and turn.reading is not None:
             visit = self._settle_page(ticket, fetched, turn.reading)
         elif isinstance(fetched, Failure):
@@ -418,15 +420,15 @@ class Engine:
             raise ValueError(f"{ticket.url} was fetched but not read")
         return revisits.settle(outcome, visit, fetched)
 
-    def _introduce(self, ticket: Lease, fetched: Page | Failure) -> Visit | None:
+    def _introduce(self, lease: Lease, fetched: Page | Failure) -> Visit | None:
         self.totals.requests += 1
-        failure = self._introductions.settle(ticket, fetched)
+        failure = self._introductions.settle(lease, fetched)
         if failure is None:
             return None
-        return self._account(self._failed(ticket, failure))
+        return self._account(self._failed(lease, failure))
 
-    def _settle_page(self, ticket: Lease, page: Page, reading: ParsedPage) -> Visit:
-        entry = ticket.entry
+    def _settle_page(self, lease: Lease, page: Page, reading: ParsedPage) -> Visit:
+        entry = lease.entry
         counts = {Syntax(name): count for name, count in reading.counts.items()}
         reward = self._parts.reward(given(entry, page, reading))
         outcome = PageOutcome(
@@ -434,33 +436,33 @@ class Engine:
         )
         useful, parent = reading.relevant, entry.parent_url
         copy_of = self._parts.traps.saw(entry.url, page.body, useful=useful, gist=reading.gist, parent=parent)
-        new = self._settler.page(ticket, outcome)
+        new = self._settler.page(lease, outcome)
         self._parts.traps.page_is_over()
         if reading.not_followed:
             self._frontier.refused["nofollow"] += reading.not_followed
         if reading.out_of_scope:
             self._frontier.refused[OUT_OF_SCOPE] += reading.out_of_scope
         return page_visit(
-            ticket,
+            lease,
             page,
             reading,
             number=self.totals.fetched + 1,
-            value=self._values.get(ticket.url),
+            value=self._values.get(lease.url),
             new_links=new,
             copy_of=copy_of,
             reward=reward,
         )
 
-    async def _settle_failure(self, ticket: Lease, failure: Failure) -> Visit:
-        if failure.kind is FailureKind.REDIRECT and ticket.entry.hops < MAX_REDIRECTS:
-            await self._parts.writer.put(redirect_record(ticket, failure))
-            self._parts.traps.moved(ticket.url, parent=ticket.entry.parent_url)
+    async def _settle_failure(self, lease: Lease, failure: Failure) -> Visit:
+        if failure.kind is FailureKind.REDIRECT and lease.entry.hops < MAX_REDIRECTS:
+            await self._parts.writer.put(redirect_record(lease, failure))
+            self._parts.traps.moved(lease.url, parent=lease.entry.parent_url)
         if self._parts.revisits is not None:
-            self._parts.revisits.failed(ticket, failure)
-        return self._failed(ticket, self._settler.failure(ticket, failure, ended_at(failure)))
+            self._parts.revisits.failed(lease, failure)
+        return self._failed(lease, self._settler.failure(lease, failure, ended_at(failure)))
 
-    def _failed(self, ticket: Lease, failure: Failure) -> Visit:
-        return failed_visit(ticket, failure, number=self.totals.fetched + 1, value=self._values.get(ticket.url))
+    def _failed(self, lease: Lease, failure: Failure) -> Visit:
+        return failed_visit(lease, failure, number=self.totals.fetched + 1, value=self._values.get(lease.url))
 
     def _account(self, visit: Visit) -> Visit:
         self.totals.add(visit)
@@ -473,5 +475,5 @@ class Engine:
             received=visit.size,
             is_known=bool(visit.refresh),
         )
-        self._parts.ledger.append_visit(visit.number, msgspec.msgpack.encode(visit))
+        self._parts.storage.append_visit(visit.number, msgspec.msgpack.encode(visit))
         return visit

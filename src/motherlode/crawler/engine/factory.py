@@ -82,7 +82,7 @@ class Assembled:
     crawl: Engine
     frontier: Frontier
     seeds: tuple[str, ...]
-    ledger: LmdbStorage
+    storage: LmdbStorage
     store: CrawlStore
     policy: Policy
 
@@ -162,11 +162,11 @@ def assemble(
     supplier = fetcher if archive is None else ArchivedFetcher(fetcher, archive)
     sinks = open_sinks(job.sink_settings(), folder.path, environment=os.environ)
     parts = Components(
-        ledger=ledger,
+        storage=ledger,
         frontier=frontier,
         policy=policy,
         fetcher=fetcher,
-        errands=_errands(job, frontier, supplier, resolve, journal),
+        subrequests=_errands(job, frontier, supplier, resolve, journal),
         journal=journal,
         troubles=(*_troubles(lost, journal, recorded), *([clock_warning] if clock_warning else [])),
         readers=_readers(job, scope),
@@ -183,8 +183,8 @@ def assemble(
         traps=traps,
         filters=filters,
         sinks=sinks,
-        lookout=_lookout(job, outlook, listener, frontier, resolve),
-        neighbours=neighbours,
+        outage_monitor=_lookout(job, outlook, listener, frontier, resolve),
+        peers=neighbours,
         reward=reward_from(job.reward),
     )
     crawl = Engine(parts, budget=_budget(job), concurrency=job.concurrency)
@@ -200,9 +200,9 @@ def _opened(job: Job, folder: CrawlFolder) -> tuple[LmdbStorage, CrawlStore]:
         raise
 
 
-def _begin(store: CrawlStore, ledger: LmdbStorage, job: Job, folder: CrawlFolder) -> int:
+def _begin(store: CrawlStore, storage: LmdbStorage, job: Job, folder: CrawlFolder) -> int:
     """Make the store ready for the pages of this run; how many it had lost, which wait again."""
-    lost = requeue_lost(ledger, store)
+    lost = requeue_lost(storage, store)
     store.begin(_run(job))
     if job.words:
         store.index_words(folder.words)
@@ -289,9 +289,9 @@ def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None) -> WarcArc
     return WarcArchive(folder.warc, about=about, written=None if http is None else http.written)
 
 
-def _learner(job: Job, ledger: LmdbStorage) -> Policy:
+def _learner(job: Job, storage: LmdbStorage) -> Policy:
     policy = policy_from(job.policy, job.seed, target=target_from(job.target))
-    if job.model and ledger.note("policy") is None:  # a crawl that is resumed knows what the model knew
+    if job.model and storage.note("policy") is None:  # a crawl that is resumed knows what the model knew
         check_model(job)
         start_from(policy, read_model(Path(job.model)), name=job.model)
     if job.time is None and (job.pages is not None or job.bytes is not None):  # requests are scarce, and time is not
@@ -300,15 +300,15 @@ def _learner(job: Job, ledger: LmdbStorage) -> Policy:
 
 
 def _frontier(
-    job: Job, ledger: LmdbStorage, policy: Policy, traps: TrapWatch, filters: Filters, neighbours: Peers | None
+    job: Job, storage: LmdbStorage, policy: Policy, traps: TrapWatch, filters: Filters, peers: Peers | None
 ) -> Frontier:
     return Frontier(
-        ledger=ledger,
+        storage=storage,
         policy=policy,
         scope=traps.reason,
         read_rules=RobotsRules,
-        politeness=_politeness(job, leased=neighbours is not None),
-        keep_own=neighbours.keep_own if neighbours is not None else None,
+        politeness=_politeness(job, leased=peers is not None),
+        keep_own=peers.keep_own if peers is not None else None,
         budget=HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, barren_after=job.barren_after),
         random=Random(job.seed),
         is_own=own_hosts(job.own_hosts) if job.own_hosts else None,

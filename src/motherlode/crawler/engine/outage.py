@@ -271,11 +271,11 @@ class OutageMonitor:
 
     # ── what a failure means ─────────────────────────────────────────────────────────────────────────
 
-    def note(self, ticket: Lease, fetched: Fetched) -> None:
+    def note(self, lease: Lease, fetched: Fetched) -> None:
         """What came of a ticket; only silence is news, for answers were heard by the fetcher."""
         if isinstance(fetched, Failure) and fetched.silent and not fetched.recalled:
-            network = network_of(ticket.address, host_of(ticket.url))
-            self._silent.keep(network, origin_of(ticket.url))
+            network = network_of(lease.address, host_of(lease.url))
+            self._silent.keep(network, origin_of(lease.url))
             self._outlook.silent(network, time.monotonic())
 
     def verdict(self, failure: Failure, *, began: float, ended: float) -> Verdict:
@@ -368,7 +368,7 @@ _PROBLEM = "network: nobody answered, and the crawl waited"
 class LeaseResult:
     """A ticket that has been fetched and read."""
 
-    ticket: Lease
+    lease: Lease
     fetched: Page | Failure
     reading: ParsedPage | None
     began: float
@@ -380,9 +380,14 @@ class OutageBuffer:
     """Without a lookout every failure counts at once, and nothing is ever held."""
 
     def __init__(
-        self, lookout: OutageMonitor | None, totals: Counters, *, nudge: Callable[[], None], ending: Callable[[], bool]
+        self,
+        outage_monitor: OutageMonitor | None,
+        totals: Counters,
+        *,
+        nudge: Callable[[], None],
+        ending: Callable[[], bool],
     ) -> None:
-        self._lookout = lookout
+        self._lookout = outage_monitor
         self._totals = totals
         self._nudge = nudge
         self._ending = ending
@@ -421,12 +426,12 @@ class OutageBuffer:
         return inf if self._lookout is None else self._lookout.idle_for()
 
     def turn(
-        self, ticket: Lease, fetched: Page | Failure, reading: ParsedPage | None = None, *, began: float
+        self, lease: Lease, fetched: Page | Failure, reading: ParsedPage | None = None, *, began: float
     ) -> LeaseResult:
         """A turn that ends now."""
         if self._lookout is not None:
-            self._lookout.note(ticket, fetched)
-        return LeaseResult(ticket, fetched, reading, began, time.monotonic())
+            self._lookout.note(lease, fetched)
+        return LeaseResult(lease, fetched, reading, began, time.monotonic())
 
     def verdict(self, turn: LeaseResult) -> Verdict:
         """Whether what came of a turn counts."""

@@ -94,24 +94,24 @@ def frontier_advice(folder: CrawlFolder, why: str) -> str:
     )
 
 
-def requeue_lost(ledger: LmdbStorage, store: Pages) -> int:
+def requeue_lost(storage: LmdbStorage, store: Pages) -> int:
     """Let pages wait again that the frontier knows as done and the store does not have; how many there were.
 
     The newest pages alone are compared, since a log is lost from its end.
     """
-    return _requeue(ledger, store, in_a_row=_IN_A_ROW)
+    return _requeue(storage, store, in_a_row=_IN_A_ROW)
 
 
-def requeue_all_lost(ledger: LmdbStorage, store: Pages) -> int:
+def requeue_all_lost(storage: LmdbStorage, store: Pages) -> int:
     """The same for every page of the crawl, wherever in a log it was lost."""
-    return _requeue(ledger, store, in_a_row=None)
+    return _requeue(storage, store, in_a_row=None)
 
 
-def _requeue(ledger: LmdbStorage, store: Pages, *, in_a_row: int | None) -> int:
+def _requeue(storage: LmdbStorage, store: Pages, *, in_a_row: int | None) -> int:
     """Stop behind so many pages that are all there; None compares every page."""
     decode = msgspec.msgpack.Decoder(Visit).decode
     lost = there = 0
-    for record in ledger.newest_visits():
+    for record in storage.newest_visits():
         visit = decode(record)
         if visit.failure not in (None, FailureKind.REDIRECT):
             continue
@@ -121,9 +121,9 @@ def _requeue(ledger: LmdbStorage, store: Pages, *, in_a_row: int | None) -> int:
                 break
             continue
         there = 0
-        found = ledger.find(visit.url)
+        found = storage.find(visit.url)
         if found is not None and found[1] is UrlState.DONE:
-            ledger.add(found[0])
+            storage.add(found[0])
             lost += 1
     return lost
 
@@ -135,7 +135,7 @@ _UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError
 
 
 def restore_counters(
-    ledger: FrontierStorage,
+    storage: FrontierStorage,
     *,
     policy: Policy,
     traps: TrapWatch,
@@ -143,18 +143,18 @@ def restore_counters(
     reward: Reward | None = None,
 ) -> Counters:
     """The account of the crawl so far; policy, traps and the rest are where they were."""
-    totals = _totals(ledger)
-    _load(ledger, "policy", policy.load, totals, lost="what was learned is lost, learning begins anew")
-    _load(ledger, "traps", traps.load, totals, lost="what was seen of traps is forgotten")
+    totals = _totals(storage)
+    _load(storage, "policy", policy.load, totals, lost="what was learned is lost, learning begins anew")
+    _load(storage, "traps", traps.load, totals, lost="what was seen of traps is forgotten")
     if estimator is not None:
-        _load(ledger, "tallies", estimator.load, totals, lost="the estimate of what is left begins anew")
+        _load(storage, "tallies", estimator.load, totals, lost="the estimate of what is left begins anew")
     if reward is not None:
-        _load(ledger, "statements", reward.seen.load, totals, lost="all statements count as new again")
+        _load(storage, "statements", reward.seen.load, totals, lost="all statements count as new again")
     return totals
 
 
-def _totals(ledger: FrontierStorage) -> Counters:
-    saved = ledger.note("totals")
+def _totals(storage: FrontierStorage) -> Counters:
+    saved = storage.note("totals")
     if saved is None:
         return Counters()
     try:
@@ -162,14 +162,14 @@ def _totals(ledger: FrontierStorage) -> Counters:
     except msgspec.DecodeError:
         totals = Counters()
         decode = msgspec.msgpack.Decoder(Visit).decode
-        for visit in ledger.visits():
+        for visit in storage.visits():
             totals.add(decode(visit))
         totals.note_problem("resume: the account could not be read; it was added up again from the visits")
         return totals
 
 
-def _load(ledger: FrontierStorage, name: str, load: Callable[[bytes], None], totals: Counters, *, lost: str) -> None:
-    saved = ledger.note(name)
+def _load(storage: FrontierStorage, name: str, load: Callable[[bytes], None], totals: Counters, *, lost: str) -> None:
+    saved = storage.note(name)
     if saved is None:
         return
     try:

@@ -113,7 +113,7 @@ class PoliteFetcher:
     async def _ask(self, leave: Lease, request: Request) -> Fetched:
         fetched = await self._fetcher.fetch(request)
         now = ended_at(fetched)
-        self._frontier.answered(leave, now, elapsed=answered_in(fetched), address=fetched.address)
+        self._frontier.response_received(leave, now, elapsed=answered_in(fetched), address=fetched.address)
         if isinstance(fetched, Failure) and (fetched.kind in SLOW_DOWN or fetched.retry_after):
             self._frontier.slow_down(leave, now, retry_after=fetched.retry_after)
         if _goes_elsewhere(fetched):
@@ -202,48 +202,48 @@ class RobotsHandler:
         self._rerouted: dict[str, list[str]] = {}
         """Of hosts whose rules lie elsewhere: the requests that said so."""
 
-    def settle(self, ticket: Lease, fetched: Page | Failure) -> Failure | None:
+    def settle(self, lease: Lease, fetched: Page | Failure) -> Failure | None:
         """The failure of the page that waited for these rules, where its host cannot be reached."""
         now = ended_at(fetched)
         if isinstance(fetched, Failure) and fetched.kind is FailureKind.REDIRECT:
-            if self._frontier.reroute(ticket, fetched.location):
-                self._rerouted.setdefault(ticket.host, []).append(ticket.url)
+            if self._frontier.reroute(lease, fetched.location):
+                self._rerouted.setdefault(lease.host, []).append(lease.url)
                 return None  # no commit knows of this yet: after a kill the host's rules are asked for from the start
-            self._forget_answers(ticket)
-            self._frontier.introduce(ticket, b"", now)  # RFC 9309, 2.3.1.2: too many redirects mean no rules
+            self._forget_answers(lease)
+            self._frontier.introduce(lease, b"", now)  # RFC 9309, 2.3.1.2: too many redirects mean no rules
             return None
-        self._forget_answers(ticket)
+        self._forget_answers(lease)
         body = robots_body(fetched)
         if body is not None:
-            self._frontier.introduce(ticket, body, now, lasts=robots_last(fetched))
+            self._frontier.introduce(lease, body, now, lasts=robots_last(fetched))
             if self._sitemaps:
-                self._offer_sitemaps(ticket, body)
+                self._offer_sitemaps(lease, body)
         elif isinstance(fetched, Failure):
-            return self._without_rules(ticket, fetched, now)
+            return self._without_rules(lease, fetched, now)
         return None
 
-    def _without_rules(self, ticket: Lease, failure: Failure, now: float) -> Failure | None:
+    def _without_rules(self, lease: Lease, failure: Failure, now: float) -> Failure | None:
         """The rules could not be had: who was asked for them is left alone, and so is the host that they are for."""
-        lies_elsewhere = host_of(ticket.url) != ticket.host
+        lies_elsewhere = host_of(lease.url) != lease.host
         if lies_elsewhere and failure.kind in _NEVER:
-            self._frontier.introduce(ticket, DISALLOW_ALL, now)  # RFC 9309, 2.3.1.4; tomorrow it is asked again
+            self._frontier.introduce(lease, DISALLOW_ALL, now)  # RFC 9309, 2.3.1.4; tomorrow it is asked again
             return None
         if failure.kind in _UNREACHABLE:
-            return self._settler.failure(ticket, failure, now)
+            return self._settler.failure(lease, failure, now)
         if failure.kind in SLOW_DOWN:
-            self._frontier.slow_down(ticket, now, retry_after=failure.retry_after)
-        self._frontier.defer(ticket, failure.kind, now, retry_after=failure.retry_after)
+            self._frontier.slow_down(lease, now, retry_after=failure.retry_after)
+        self._frontier.defer(lease, failure.kind, now, retry_after=failure.retry_after)
         return None
 
-    def _offer_sitemaps(self, ticket: Lease, body: bytes) -> None:
+    def _offer_sitemaps(self, lease: Lease, body: bytes) -> None:
         named = RobotsRules(body).sitemaps
-        self._settler.sitemaps(named, base=ticket.url)
+        self._settler.sitemaps(named, base=lease.url)
         if not named and self._usual_sitemaps:
-            self._settler.sitemaps(["/sitemap.xml"], base=origin_of(ticket.entry.url) + "/")
+            self._settler.sitemaps(["/sitemap.xml"], base=origin_of(lease.entry.url) + "/")
 
-    def _forget_answers(self, ticket: Lease) -> None:
+    def _forget_answers(self, lease: Lease) -> None:
         """The journal need not keep what came: the next commit knows what followed from it."""
-        urls = (ticket.url, *self._rerouted.pop(ticket.host, ()))
+        urls = (lease.url, *self._rerouted.pop(lease.host, ()))
         if self._journal is not None:
             for url in urls:
                 self._journal.settled(RequestKind.ROBOTS, url)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import msgspec
 
 from motherlode.frontier import MAX_REDIRECTS, Entry, Frontier, Lease
-from motherlode.model import Failure, FailureKind, Feedback, Link, LinkSource, Parent, Policy, Syntax
+from motherlode.model import Failure, FailureKind, Link, LinkSource, Outcome, Parent, Policy, Syntax
 from motherlode.www.urls import resolve
 
 MOST_SITEMAPS = 500
@@ -48,7 +48,7 @@ class Scheduler:
 
     def seeds(self, urls: Sequence[str]) -> int:
         links = [Link(url=url, source=LinkSource.SEED) for url in urls]
-        return self._frontier.offer(self._spelled(links), parent=None, entry=None)
+        return self._frontier.add_links(self._spelled(links), parent=None, entry=None)
 
     def sitemaps(self, urls: Sequence[str], *, base: str) -> int:
         """Offer the sitemaps that a robots.txt names."""
@@ -56,47 +56,47 @@ class Scheduler:
             self._frontier.refused[TOO_MANY_SITEMAPS] += len(urls) - MOST_SITEMAPS
         found = (resolve(base, url) for url in urls[:MOST_SITEMAPS])
         links = [Link(url=url, source=LinkSource.SITEMAP) for url in found if url is not None]
-        return self._frontier.offer(self._spelled(links), parent=None, entry=None)
+        return self._frontier.add_links(self._spelled(links), parent=None, entry=None)
 
-    def page(self, ticket: Lease, outcome: PageOutcome) -> int:
+    def page(self, lease: Lease, outcome: PageOutcome) -> int:
         """A page has been read; how many of its links were new."""
-        entry = ticket.entry
+        entry = lease.entry
         links = self._spelled(_respelled(outcome.links, self._simplify))
         parent = Parent(
             url=entry.url,
-            host=ticket.host,
+            host=lease.host,
             depth=entry.depth,
             relevant=outcome.relevant,
             counts=outcome.counts,
             kind=outcome.kind,
-            memo=entry.memo,
+            policy_state=entry.policy_state,
             parent_url=entry.parent_url,
             links=links,
             arm=entry.arm,
         )
         self._learn(
-            ticket,
+            lease,
             relevant=outcome.relevant,
             reward=outcome.reward,
             kind=outcome.kind,
             counts=outcome.counts,
             links=len(outcome.links),
         )
-        new = self._frontier.offer(links, parent=parent, entry=entry)
-        self._frontier.done(ticket, relevant=outcome.relevant)
+        new = self._frontier.add_links(links, parent=parent, entry=entry)
+        self._frontier.done(lease, relevant=outcome.relevant)
         return new
 
-    def failure(self, ticket: Lease, failure: Failure, now: float) -> Failure:
+    def failure(self, lease: Lease, failure: Failure, now: float) -> Failure:
         """A request gave no page; the failure as it counts, which for a redirect too many is another."""
         if failure.kind is FailureKind.REDIRECT:
-            if ticket.entry.hops >= MAX_REDIRECTS:
+            if lease.entry.hops >= MAX_REDIRECTS:
                 detail = f"more than {MAX_REDIRECTS} redirects in a row"
                 failure = replace(failure, kind=FailureKind.REDIRECT_BROKEN, detail=detail, location="")
             else:
-                self._follow(ticket.entry, ticket.host, failure.location)
-        again = self._frontier.failed(ticket, failure.kind, now, retry_after=failure.retry_after)
+                self._follow(lease.entry, lease.host, failure.location)
+        again = self._frontier.failed(lease, failure.kind, now, retry_after=failure.retry_after)
         if not again:
-            self._learn(ticket, relevant=False, failure=failure.kind)
+            self._learn(lease, relevant=False, failure=failure.kind)
         return failure
 
     def _follow(self, entry: Entry, host: str, location: str) -> None:
@@ -106,16 +106,16 @@ class Scheduler:
             host=host,
             depth=entry.depth,
             relevant=False,
-            memo=entry.memo,
+            policy_state=entry.policy_state,
             parent_url=entry.parent_url,
             arm=entry.arm,
         )
         link = Link(url=location, source=LinkSource.REDIRECT, anchor=entry.anchor, rel=entry.rel)
-        self._frontier.offer(self._spelled([link]), parent=parent, entry=entry)
+        self._frontier.add_links(self._spelled([link]), parent=parent, entry=entry)
 
     def _learn(
         self,
-        ticket: Lease,
+        lease: Lease,
         *,
         relevant: bool,
         reward: float | None = None,
@@ -124,13 +124,13 @@ class Scheduler:
         links: int = 0,
         kind: str = "",
     ) -> None:
-        entry = ticket.entry
+        entry = lease.entry
         self._policy.learn(
-            Feedback(
+            Outcome(
                 url=entry.url,
-                host=ticket.host,
+                host=lease.host,
                 arm=entry.arm,
-                memo=entry.memo,
+                policy_state=entry.policy_state,
                 score=entry.score,
                 reward=float(relevant) if reward is None else reward,
                 relevant=relevant,

@@ -17,9 +17,9 @@ from motherlode.www.urls import host_of
 _NEVER_SENT = frozenset({FailureKind.GUARD, FailureKind.SCHEME})
 
 
-def why_never_sent(ticket: Lease, answer: Fetched) -> str:
+def why_never_sent(lease: Lease, answer: Fetched) -> str:
     """The rule of ours that forbade the request, or "". Robots rules that lie elsewhere have cost their host one."""
-    if isinstance(answer, Page) or answer.kind not in _NEVER_SENT or host_of(ticket.url) != host_of(ticket.entry.url):
+    if isinstance(answer, Page) or answer.kind not in _NEVER_SENT or host_of(lease.url) != host_of(lease.entry.url):
         return ""
     return answer.kind.value
 
@@ -40,7 +40,7 @@ def given(entry: Entry, page: Page, reading: ParsedPage) -> Given:
     )
 
 
-def page_record(ticket: Lease, page: Page, reading: ParsedPage) -> PageRecord:
+def page_record(lease: Lease, page: Page, reading: ParsedPage) -> PageRecord:
     return PageRecord(
         url=page.url,
         fetched_at=page.fetched_at or time.time(),
@@ -54,13 +54,13 @@ def page_record(ticket: Lease, page: Page, reading: ParsedPage) -> PageRecord:
         says=reading.says,
         content_hash=reading.content_hash,
         size=len(page.body),
-        referrer=ticket.entry.parent_url,
+        referrer=lease.entry.parent_url,
     )
 
 
-def redirect_record(ticket: Lease, failure: Failure) -> PageRecord:
+def redirect_record(lease: Lease, failure: Failure) -> PageRecord:
     return PageRecord(
-        url=ticket.url,
+        url=lease.url,
         fetched_at=failure.fetched_at or time.time(),
         status=failure.status,
         redirects_to=failure.location,
@@ -68,7 +68,7 @@ def redirect_record(ticket: Lease, failure: Failure) -> PageRecord:
 
 
 def page_visit(
-    ticket: Lease,
+    lease: Lease,
     page: Page,
     reading: ParsedPage,
     *,
@@ -80,7 +80,7 @@ def page_visit(
 ) -> Visit:
     """`value` is what the arm was worth at the pick, `copy_of` the address where the same content was met, or ""."""
     return Visit(
-        **_asked(ticket, page, number),
+        **_asked(lease, page, number),
         value=value,
         kind=reading.kind,
         media_type=page.content_type,
@@ -104,24 +104,24 @@ def _cut(page: Page) -> Problem:
     return Problem(syntax=None, message=f"the body was cut after {len(page.body)} bytes; see max_body")
 
 
-def failed_visit(ticket: Lease, failure: Failure, *, number: int, value: float | None = None) -> Visit:
+def failed_visit(lease: Lease, failure: Failure, *, number: int, value: float | None = None) -> Visit:
     return Visit(
-        **_asked(ticket, failure, number),
+        **_asked(lease, failure, number),
         value=value,
         failure=failure.kind,
         detail=failure.detail,
         location=failure.location,
-        refresh=FAILED_REFRESH if is_revisit(ticket) else "",
+        refresh=FAILED_REFRESH if is_revisit(lease) else "",
     )
 
 
-def _asked(ticket: Lease, answer: Fetched, number: int) -> dict[str, Any]:
+def _asked(lease: Lease, answer: Fetched, number: int) -> dict[str, Any]:
     """What every visit tells, whatever came of it."""
-    entry = ticket.entry
+    entry = lease.entry
     return {
         "number": number,
         "url": entry.url,
-        "host": ticket.host,
+        "host": lease.host,
         "arm": entry.arm,
         "depth": entry.depth,
         "parent_url": entry.parent_url,

@@ -168,10 +168,10 @@ def _in_known_scheme(url: str, nearest: Sequence[tuple[str, str]]) -> str:
     return _other_scheme(url) if 2 * others > len(nearest) else url
 
 
-def _policy(job: Job, ledger: LmdbStorage) -> Policy | None:
+def _policy(job: Job, storage: LmdbStorage) -> Policy | None:
     """The policy as of the last commit; None where what it learned cannot be read."""
     policy = policy_from(job.policy, job.seed, target=target_from(job.target))
-    state = ledger.note("policy")
+    state = storage.note("policy")
     try:
         if state is not None:
             policy.load(state)
@@ -183,18 +183,18 @@ def _policy(job: Job, ledger: LmdbStorage) -> Policy | None:
 # ── known ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _known(folder: CrawlFolder, ledger: LmdbStorage, entry: Entry, state: UrlState, reason: str) -> UrlExplanation:
+def _known(folder: CrawlFolder, storage: LmdbStorage, entry: Entry, state: UrlState, reason: str) -> UrlExplanation:
     job = folder.job()
-    policy = _policy(job, ledger)
-    visits = visits_of(ledger, entry.url)
+    policy = _policy(job, storage)
+    visits = visits_of(storage, entry.url)
     last = telling(visits)
     if state is UrlState.IN_FLIGHT:
-        reason = reason or _cut_off_at(ledger, entry.url)
-    retry_at = next((until for until, one in ledger.postponed() if one.url == entry.url), None)
+        reason = reason or _cut_off_at(storage, entry.url)
+    retry_at = next((until for until, one in storage.postponed() if one.url == entry.url), None)
     ranked = state is UrlState.WAITING and not entry.arm.startswith(REVISIT)
-    rank = _rank(_policy(job, ledger), ledger, entry) if ranked else None
+    rank = _rank(_policy(job, storage), storage, entry) if ranked else None
     if policy is not None:
-        _wake(policy, ledger, host_of(entry.url))
+        _wake(policy, storage, host_of(entry.url))
     told = UrlExplanation(
         url=entry.url,
         state=WAITS if retry_at is not None else _STATES[state],
@@ -205,20 +205,20 @@ def _known(folder: CrawlFolder, ledger: LmdbStorage, entry: Entry, state: UrlSta
         arm=entry.arm,
         score=entry.score,
         value_at_pick=None if last is None else last.value,
-        found=_found(ledger, entry),
+        found=_found(storage, entry),
         rank=rank,
-        explanation=None if policy is None else _explained(policy, ledger, entry),
+        explanation=None if policy is None else _explained(policy, storage, entry),
         outcome=None if last is None else last_outcome(last, visits, recorded=job.web is not None),
-        redirects=chain(ledger, entry, last),
+        redirects=chain(storage, entry, last),
         retry_at=retry_at,
-        checks=_checks(folder, job, ledger, entry, state, reason),
+        checks=_checks(folder, job, storage, entry, state, reason),
     )
     return msgspec.structs.replace(told, because=sentence(told))
 
 
-def _cut_off_at(ledger: LmdbStorage, url: str) -> str:
+def _cut_off_at(storage: LmdbStorage, url: str) -> str:
     """What was being done with a page when the time of the crawl was up; "" if nothing was."""
-    saved = ledger.note("totals")
+    saved = storage.note("totals")
     try:
         stage = msgspec.msgpack.decode(saved, type=Counters).unfinished.get(url) if saved is not None else None
     except msgspec.DecodeError:
@@ -226,29 +226,29 @@ def _cut_off_at(ledger: LmdbStorage, url: str) -> str:
     return "" if stage is None else f"it was {stage} when the time of the crawl was up"
 
 
-def _wake(policy: Policy, ledger: LmdbStorage, wanted: str) -> None:
+def _wake(policy: Policy, storage: LmdbStorage, wanted: str) -> None:
     """Let the policy know what waits of a host: the value of each of its arms now may go by all of that."""
-    for arm, host, count in ledger.waiting():
+    for arm, host, count in storage.waiting():
         if host == wanted and not arm.startswith(REVISIT):
-            policy.wake(arm, ledger.best(arm) or 0.0, count)
+            policy.arm_ready(arm, storage.best(arm) or 0.0, count)
 
 
 def _checks(
-    folder: CrawlFolder, job: Job, ledger: LmdbStorage, entry: Entry, state: UrlState, reason: str
+    folder: CrawlFolder, job: Job, storage: LmdbStorage, entry: Entry, state: UrlState, reason: str
 ) -> tuple[Check, ...]:
     """What would stop a URL that waits, or stopped one that was refused."""
     if state not in (UrlState.WAITING, UrlState.REFUSED):
         return ()
     is_seed = entry.source == LinkSource.SEED.value
-    return tuple(checks(entry.url, job=job, folder=folder, ledger=ledger, is_seed=is_seed, reason=reason))
+    return tuple(checks(entry.url, job=job, folder=folder, storage=storage, is_seed=is_seed, reason=reason))
 
 
-def _found(ledger: LmdbStorage, entry: Entry) -> UrlRecord:
+def _found(storage: LmdbStorage, entry: Entry) -> UrlRecord:
     path: list[str] = []
     above = entry.parent_url
     while above and above not in path and len(path) < _LONGEST_PATH:
         path.append(above)
-        known = ledger.find(above)
+        known = storage.find(above)
         above = known[0].parent_url if known is not None else ""
     return UrlRecord(
         source=entry.source,
@@ -263,7 +263,7 @@ def _found(ledger: LmdbStorage, entry: Entry) -> UrlRecord:
     )
 
 
-def _explained(policy: Policy, ledger: LmdbStorage, entry: Entry) -> Explanation | None:
+def _explained(policy: Policy, storage: LmdbStorage, entry: Entry) -> Explanation | None:
     explains = getattr(policy, "explain", None)
     if explains is None or entry.arm.startswith(REVISIT):
         return None
@@ -276,16 +276,16 @@ def _explained(policy: Policy, ledger: LmdbStorage, entry: Entry) -> Explanation
         predicate=entry.predicate,
     )
     explanation: Explanation = explains(
-        link, Rating(arm=entry.arm, score=entry.score, memo=entry.memo), _parent(ledger, entry)
+        link, Rating(arm=entry.arm, score=entry.score, policy_state=entry.policy_state), _parent(storage, entry)
     )
     return explanation
 
 
-def _parent(ledger: LmdbStorage, entry: Entry) -> Parent | None:
-    known = ledger.find(entry.parent_url) if entry.parent_url else None
+def _parent(storage: LmdbStorage, entry: Entry) -> Parent | None:
+    known = storage.find(entry.parent_url) if entry.parent_url else None
     if known is None:
         return None
-    above, visits = known[0], visits_of(ledger, entry.parent_url)
+    above, visits = known[0], visits_of(storage, entry.parent_url)
     last = visits[-1] if visits else Visit(number=0, url=above.url, host=host_of(above.url))
     return Parent(
         url=above.url,
@@ -294,33 +294,33 @@ def _parent(ledger: LmdbStorage, entry: Entry) -> Parent | None:
         relevant=last.relevant,
         counts={Syntax(name): count for name, count in last.counts.items()},
         kind=last.kind,
-        memo=above.memo,
+        policy_state=above.policy_state,
         parent_url=above.parent_url,
         arm=above.arm,
     )
 
 
-def _rank(copy: Policy | None, ledger: LmdbStorage, entry: Entry) -> Rank:
-    arms = [(arm, count) for arm, _, count in ledger.waiting() if not arm.startswith(REVISIT)]
+def _rank(copy: Policy | None, storage: LmdbStorage, entry: Entry) -> Rank:
+    arms = [(arm, count) for arm, _, count in storage.waiting() if not arm.startswith(REVISIT)]
     return Rank(
-        ahead_in_arm=ledger.ahead_of(entry),
+        ahead_in_arm=storage.ahead_of(entry),
         waiting_in_arm=dict(arms).get(entry.arm, 0),
-        arm=None if copy is None else _place(copy, ledger, arms, entry.arm),
+        arm=None if copy is None else _place(copy, storage, arms, entry.arm),
         arms=len(arms),
         waiting=sum(count for _, count in arms),
     )
 
 
-def _place(policy: Policy, ledger: LmdbStorage, arms: Sequence[tuple[str, int]], wanted: str) -> int | None:
+def _place(policy: Policy, storage: LmdbStorage, arms: Sequence[tuple[str, int]], wanted: str) -> int | None:
     if len(arms) > _MOST_ARMS:
         return None
     for arm, count in arms:
-        policy.wake(arm, ledger.best(arm) or 0.0, count)
+        policy.arm_ready(arm, storage.best(arm) or 0.0, count)
     for place in range(1, min(len(arms), _MOST_PICKS) + 1):
         picked = policy.pick()
         if picked is None or picked == wanted:
             return place if picked else None
-        policy.rest(picked)
+        policy.arm_snoozed(picked)
     return None
 
 
@@ -366,11 +366,11 @@ def _among(rank: Rank) -> str:
 
 
 def _unknown(
-    folder: CrawlFolder, ledger: LmdbStorage, url: str, nearest: tuple[tuple[str, str], ...]
+    folder: CrawlFolder, storage: LmdbStorage, url: str, nearest: tuple[tuple[str, str], ...]
 ) -> UrlExplanation:
     job = folder.job()
-    policy = _policy(job, ledger)
-    found = tuple(checks(url, job=job, folder=folder, ledger=ledger, policy=policy))
+    policy = _policy(job, storage)
+    found = tuple(checks(url, job=job, folder=folder, storage=storage, policy=policy))
     stopped = next((one for one in found if one.passed is False), None)
     if stopped is not None:
         because = f"never taken up; if a page linked to it, it would be refused ({stopped.name}): {stopped.detail}"

@@ -73,10 +73,10 @@ class RedirectStep(msgspec.Struct, frozen=True, kw_only=True):
     """What it answered: a status, a kind of failure, or that it was not asked."""
 
 
-def visits_of(ledger: LmdbStorage, url: str) -> list[Visit]:
+def visits_of(storage: LmdbStorage, url: str) -> list[Visit]:
     """Every visit to a URL, in order. Its bytes are looked for first: to decode all visits takes much longer."""
     wanted = msgspec.msgpack.encode(url)
-    found = (msgspec.msgpack.decode(record, type=Visit) for record in ledger.visits() if wanted in record)
+    found = (msgspec.msgpack.decode(record, type=Visit) for record in storage.visits() if wanted in record)
     return [visit for visit in found if visit.url == url]
 
 
@@ -138,12 +138,12 @@ def treatment(kind: FailureKind, *, recorded: bool = False) -> str:
     return "; ".join(parts)
 
 
-def chain(ledger: LmdbStorage, entry: Entry, last: Visit | None) -> tuple[RedirectStep, ...]:
+def chain(storage: LmdbStorage, entry: Entry, last: Visit | None) -> tuple[RedirectStep, ...]:
     """The redirects that led to a URL, itself, and those that it led to; nothing where there are none."""
     before: list[Entry] = []
     here = entry
     while here.source == LinkSource.REDIRECT.value and len(before) <= MAX_REDIRECTS:
-        known = ledger.find(here.parent_url)
+        known = storage.find(here.parent_url)
         if known is None:
             break
         here = known[0]
@@ -151,27 +151,27 @@ def chain(ledger: LmdbStorage, entry: Entry, last: Visit | None) -> tuple[Redire
     urls = [*(one.url for one in before), entry.url]
     visit = last
     while visit is not None and visit.failure is FailureKind.REDIRECT and len(urls) <= 2 * MAX_REDIRECTS:
-        target = _target(ledger, visit)
+        target = _target(storage, visit)
         if target is None or target.url in urls:
             break
         urls.append(target.url)
-        visits = visits_of(ledger, target.url)
+        visits = visits_of(storage, target.url)
         visit = visits[-1] if visits else None
-    return tuple(RedirectStep(url=url, state=_answer(ledger, url)) for url in urls) if len(urls) > 1 else ()
+    return tuple(RedirectStep(url=url, state=_answer(storage, url)) for url in urls) if len(urls) > 1 else ()
 
 
-def _target(ledger: LmdbStorage, visit: Visit) -> Entry | None:
+def _target(storage: LmdbStorage, visit: Visit) -> Entry | None:
     """Where a redirect led; a recorded web may spell the scheme otherwise."""
     _, _, rest = visit.location.partition("://")
     for url in (visit.location, f"https://{rest}", f"http://{rest}"):
-        known = ledger.find(url)
+        known = storage.find(url)
         if known is not None:
             return known[0]
     return None
 
 
-def _answer(ledger: LmdbStorage, url: str) -> str:
-    visits = visits_of(ledger, url)
+def _answer(storage: LmdbStorage, url: str) -> str:
+    visits = visits_of(storage, url)
     if not visits:
         return "not asked"
     last = visits[-1]
@@ -199,7 +199,7 @@ def checks(
     *,
     job: Job,
     folder: CrawlFolder,
-    ledger: FrontierStorage,
+    storage: FrontierStorage,
     policy: Policy | None = None,
     is_seed: bool = False,
     reason: str = "",
@@ -208,8 +208,8 @@ def checks(
 
     `reason` is why it was refused, where that is on record.
     """
-    found = [] if is_seed else [*_of_links(url, job, folder, ledger), _of_domain(url, job, ledger)]
-    found += _of_host(url, job, ledger, reason)
+    found = [] if is_seed else [*_of_links(url, job, folder, storage), _of_domain(url, job, storage)]
+    found += _of_host(url, job, storage, reason)
     return found + ([] if policy is None or is_seed else [_of_policy(url, policy)])
 
 
@@ -217,14 +217,14 @@ def _check(name: str, refusal: str) -> Check:
     return Check(name=name, passed=not refusal, detail=refusal)
 
 
-def _of_links(url: str, job: Job, folder: CrawlFolder, ledger: FrontierStorage) -> Iterator[Check]:
+def _of_links(url: str, job: Job, folder: CrawlFolder, storage: FrontierStorage) -> Iterator[Check]:
     asset = "its extension says that no page and no data can be there" if is_asset(url) else ""
     yield _check("address", asset)
     scope = scope_from(job.scope, canonical_seeds(job.seeds))(url)
     yield _check("scope", f"{scope}: the crawl stays in {job.scope}" if scope else "")
     yield _check("filters", Filters(folder.filters, job.links).reason(url))
     traps = TrapWatch(lambda _: "", year_now=datetime.now(UTC).year)
-    seen = ledger.note("traps")
+    seen = storage.note("traps")
     if seen is not None:
         try:
             traps.load(seen)
@@ -234,16 +234,16 @@ def _of_links(url: str, job: Job, folder: CrawlFolder, ledger: FrontierStorage) 
     yield _check("traps", trap_reason(url, year_now=datetime.now(UTC).year) or traps.reason(url))
 
 
-def _of_domain(url: str, job: Job, ledger: FrontierStorage) -> Check:
+def _of_domain(url: str, job: Job, storage: FrontierStorage) -> Check:
     """Whether the limit on untried hosts of its domain lets the host through; if not, its URLs wait."""
     named = {host_of(seed) for seed in canonical_seeds(job.seeds)}
-    waits = domain_refusal(host_of(url), ledger.hosts(), limit=job.max_untried_hosts, named=named)
+    waits = domain_refusal(host_of(url), storage.hosts(), limit=job.max_untried_hosts, named=named)
     return Check(name=DOMAIN_LIMIT, passed=None if waits else True, detail=waits)
 
 
-def _of_host(url: str, job: Job, ledger: FrontierStorage, reason: str) -> Iterator[Check]:
+def _of_host(url: str, job: Job, storage: FrontierStorage, reason: str) -> Iterator[Check]:
     name = host_of(url)
-    record = next((one for one in ledger.hosts() if one.name == name), None)
+    record = next((one for one in storage.hosts() if one.name == name), None)
     if job.web is None:  # a recorded web has no addresses
         yield _guarded(url, job, record, reason)
     yield _robots(url, job, record)

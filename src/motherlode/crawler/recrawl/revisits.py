@@ -33,9 +33,9 @@ from motherlode.model import (
     CrawlerDirectives,
     Failure,
     FailureKind,
-    Feedback,
     Fetched,
     Link,
+    Outcome,
     Page,
     Parent,
     Policy,
@@ -71,8 +71,8 @@ _decode_visit = msgspec.msgpack.Decoder(Visit).decode
 class Revisits:
     """The records of pages, and what a refresh does with them."""
 
-    def __init__(self, ledger: FrontierStorage, frontier: Frontier, policy: RefreshFirst) -> None:
-        self._ledger = ledger
+    def __init__(self, storage: FrontierStorage, frontier: Frontier, policy: RefreshFirst) -> None:
+        self._ledger = storage
         self._frontier = frontier
         self._policy = policy
 
@@ -127,23 +127,23 @@ class Revisits:
         """Everything that this run was for has been looked at."""
         return self._policy.only_known and self._frontier.revisits_left <= 0
 
-    def request(self, ticket: Lease, now: float) -> Request:
+    def request(self, lease: Lease, now: float) -> Request:
         """The request for a ticket: conditional where the page is known and the server gave validators.
 
         Not where a header asks something of crawlers: a 304 need not tell that it no longer does.
         """
-        memory = self.memory(ticket.url) if is_revisit(ticket) else None
+        memory = self.memory(lease.url) if is_revisit(lease) else None
         if memory is None or memory.gone:
-            return Request(url=ticket.url, kind=ticket.kind)
+            return Request(url=lease.url, kind=lease.kind)
         asked = memory.header_asked
         if asked.nofollow or not asked.may_be_kept(now):
-            return Request(url=ticket.url, kind=ticket.kind)
+            return Request(url=lease.url, kind=lease.kind)
         etag, modified = sendable(memory.etag), sendable(memory.last_modified)
-        return Request(url=ticket.url, kind=ticket.kind, etag=etag, last_modified=modified)
+        return Request(url=lease.url, kind=lease.kind, etag=etag, last_modified=modified)
 
-    def judged(self, ticket: Lease, fetched: Fetched) -> Fetched:
+    def judged(self, lease: Lease, fetched: Fetched) -> Fetched:
         """The answer, or that nothing has changed where the content is the same as before, and is meant as before."""
-        memory = self.memory(ticket.url) if is_revisit(ticket) else None
+        memory = self.memory(lease.url) if is_revisit(lease) else None
         if memory is None:
             return fetched
         if not isinstance(fetched, Page):
@@ -167,30 +167,30 @@ class Revisits:
             recalled=fetched.recalled,
         )
 
-    def outcome(self, ticket: Lease, fetched: Fetched) -> RevisitResult | None:
+    def outcome(self, lease: Lease, fetched: Fetched) -> RevisitResult | None:
         """What a revisit has found; None for a first visit, and for trouble after which the page stays as it was."""
-        if not is_revisit(ticket):
+        if not is_revisit(lease):
             return None
         if isinstance(fetched, Page):
             return RevisitResult.CHANGED
-        memory = self.memory(ticket.url)
+        memory = self.memory(lease.url)
         if memory is not None and _is_withdrawn(memory, fetched):
             return RevisitResult.CHANGED
         return _OUTCOMES.get(fetched.kind)
 
-    def failed(self, ticket: Lease, failure: Failure) -> None:
+    def failed(self, lease: Lease, failure: Failure) -> None:
         """Where a server may not have understood the condition (400, 412 …), it is asked without one the next time."""
-        if failure.kind is FailureKind.CLIENT_ERROR and is_revisit(ticket):
-            memory = self.memory(ticket.url)
+        if failure.kind is FailureKind.CLIENT_ERROR and is_revisit(lease):
+            memory = self.memory(lease.url)
             if memory is not None:
                 self._put(msgspec.structs.replace(memory, etag="", last_modified=""))
 
-    def close(self, ticket: Lease) -> Lease:
+    def close(self, lease: Lease) -> Lease:
         """The ticket of a revisit with the entry as it was before."""
-        memory, entry = self.memory(ticket.url), ticket.entry
+        memory, entry = self.memory(lease.url), lease.entry
         if memory is not None:
             entry = msgspec.structs.replace(entry, arm=memory.arm, score=memory.score)
-        return self._frontier.revisited(ticket, entry)
+        return self._frontier.revisited(lease, entry)
 
     def settle(self, outcome: RevisitResult, visit: Visit, answer: Fetched) -> Visit:
         """Remember what was found; the visit with what the account needs to know of the page as it was."""
@@ -258,9 +258,9 @@ _OUTCOMES = {
 }
 
 
-def is_revisit(ticket: Lease) -> bool:
+def is_revisit(lease: Lease) -> bool:
     """True for a page that is looked at again; not for the robots.txt or the address that it needs first."""
-    return ticket.kind is RequestKind.PAGE and ticket.entry.arm.startswith(REVISIT)
+    return lease.kind is RequestKind.PAGE and lease.entry.arm.startswith(REVISIT)
 
 
 class RefreshFirst:
@@ -276,22 +276,22 @@ class RefreshFirst:
     def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
         return self._inner.rate(links, parent)
 
-    def learn(self, feedback: Feedback) -> None:
+    def learn(self, feedback: Outcome) -> None:
         if not feedback.arm.startswith(REVISIT):
             self._inner.learn(feedback)
 
-    def wake(self, arm: str, best: float, waiting: int) -> None:
+    def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         if not arm.startswith(REVISIT):
-            self._inner.wake(arm, best, waiting)
+            self._inner.arm_ready(arm, best, waiting)
         elif self._awake.get(arm) != best:
             self._awake[arm] = best
             heapq.heappush(self._heap, (-best, arm))
 
-    def rest(self, arm: str) -> None:
+    def arm_snoozed(self, arm: str) -> None:
         if arm.startswith(REVISIT):
             self._awake.pop(arm, None)
         else:
-            self._inner.rest(arm)
+            self._inner.arm_snoozed(arm)
 
     def pick(self) -> str | None:
         while self._heap:

@@ -108,27 +108,27 @@ def read_stats(folder: CrawlFolder) -> CrawlStats:
 def _read_stats(folder: CrawlFolder) -> CrawlStats:
     if not folder.frontier.exists():
         return CrawlStats(totals=Counters(), hosts=(), known_urls=0, refused={}, disk=folder.disk_use())
-    ledger = LmdbStorage(folder.frontier, read_only=True)
+    storage = LmdbStorage(folder.frontier, read_only=True)
     try:
-        saved, frontier = ledger.note("totals"), ledger.note("frontier")
-        left, dried_out = _estimate(ledger.note("estimate"))
+        saved, frontier = storage.note("totals"), storage.note("frontier")
+        left, dried_out = _estimate(storage.note("estimate"))
         state: dict[str, Any] = msgspec.msgpack.decode(frontier) if frontier else {"known_urls": 0, "refused": {}}
         return CrawlStats(
             totals=msgspec.msgpack.decode(saved, type=Counters) if saved else Counters(),
-            hosts=tuple(ledger.hosts()),
+            hosts=tuple(storage.hosts()),
             known_urls=state["known_urls"],
             refused=state["refused"],
             withheld=Withheld(**state.get("withheld", {})),
             disk=folder.disk_use(),
             store_bytes=store_bytes(folder.store),
             unindexed_bytes=unread(folder).size,
-            damaged_segments=tuple(log_damage(folder.quads, decode_manifest(ledger.note(MANIFEST)), contents=False)),
+            damaged_segments=tuple(log_damage(folder.quads, decode_manifest(storage.note(MANIFEST)), contents=False)),
             sinks=_sinks(folder),
             left=left,
             dried_out=dried_out,
         )
     finally:
-        ledger.close()
+        storage.close()
 
 
 def _withheld_by_all(parts: Sequence[Withheld]) -> Withheld:
@@ -142,12 +142,12 @@ def _withheld_by_all(parts: Sequence[Withheld]) -> Withheld:
 
 def revisits_left(folder: CrawlFolder) -> int:
     """Known pages that a refresh has let wait, and that were not looked at yet."""
-    ledger = LmdbStorage(folder.frontier, read_only=True)
+    storage = LmdbStorage(folder.frontier, read_only=True)
     try:
-        waiting = sum(count for arm, _, count in ledger.waiting() if arm.startswith(REVISIT))
-        return waiting + sum(entry.arm.startswith(REVISIT) for _, entry in ledger.postponed())
+        waiting = sum(count for arm, _, count in storage.waiting() if arm.startswith(REVISIT))
+        return waiting + sum(entry.arm.startswith(REVISIT) for _, entry in storage.postponed())
     finally:
-        ledger.close()
+        storage.close()
 
 
 def _estimate(note: bytes | None) -> tuple[Estimate | None, bool]:
@@ -185,10 +185,10 @@ def _sum_of_states(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def read_visits(folder: CrawlFolder) -> Iterator[Visit]:
     """Every visit on record, in order."""
     folder.require()
-    ledger = LmdbStorage(folder.frontier, read_only=True)
+    storage = LmdbStorage(folder.frontier, read_only=True)
     try:
         decode = msgspec.msgpack.Decoder(Visit).decode
-        for record in ledger.visits():
+        for record in storage.visits():
             yield decode(record)
     finally:
-        ledger.close()
+        storage.close()

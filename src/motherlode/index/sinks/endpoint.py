@@ -315,9 +315,9 @@ class EndpointSink:
         if len(changes) > 1:
             return all(self._insist([change]) for change in changes)
         (change,) = changes
-        mended = strict(change)
-        if mended != change:
-            return self._insist([mended])
+        repaired = strict(change)
+        if repaired != change:
+            return self._insist([repaired])
         self._spool.set_aside(change, f"{refusal.status} {refusal.text}")
         return True
 

@@ -18,7 +18,7 @@ from random import Random
 
 import msgspec
 
-from motherlode.model import Explanation, Feedback, Link, LinkSource, Parent, Rating, SummaryLine
+from motherlode.model import Explanation, Link, LinkSource, Outcome, Parent, Rating, SummaryLine
 from motherlode.policies.anthelion.bandit_explanation import explain, lessons
 from motherlode.policies.anthelion.host_selection import ValueFunction, hosts_for
 from motherlode.policies.anthelion.url_classifier import Rater
@@ -83,13 +83,13 @@ class HostBandit:
         if first != host_of(url):
             self._led_here[url] = first
 
-    def learn(self, feedback: Feedback) -> None:
-        self.rater.learn(feedback)
+    def learn(self, outcome: Outcome) -> None:
+        self.rater.learn(outcome)
         if not self._keeps_records:
             return
-        reward = feedback.reward
-        self._learned(feedback.arm, good=reward, bad=1 - reward)
-        led = self._led_here.pop(feedback.url, None) if self._led_here else None
+        reward = outcome.reward
+        self._learned(outcome.arm, good=reward, bad=1 - reward)
+        led = self._led_here.pop(outcome.url, None) if self._led_here else None
         if led is not None and reward:
             self._learned(led, good=reward, bad=0)
 
@@ -104,13 +104,13 @@ class HostBandit:
         if host in self._hosts:
             self._hosts.record(host, good, bad)
 
-    def wake(self, arm: str, best: float, waiting: int) -> None:
+    def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         good, bad = self.records.get(arm, _NO_RECORD)
         if self.function.by_best:
             self._best[arm] = best
         self._hosts.put(arm, good, bad, best)
 
-    def rest(self, arm: str) -> None:
+    def arm_snoozed(self, arm: str) -> None:
         self._hosts.remove(arm)
         self._best.pop(arm, None)
 
@@ -171,5 +171,5 @@ class HostBandit:
     def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
         return explain(self, link, rating)
 
-    def lessons(self, most: int) -> Sequence[SummaryLine]:
+    def summary(self, most: int) -> Sequence[SummaryLine]:
         return lessons(self, most)

@@ -36,7 +36,7 @@ def explain(policy: HostBandit, link: Link, rating: Rating) -> Explanation:
     good, bad = policy.records.get(rating.arm, (0, 0))
     classifier = getattr(policy.rater, "classifier", None)
     scores = getattr(classifier, "scores", None)
-    now = None if scores is None else float(scores([rating.memo])[0])
+    now = None if scores is None else float(scores([rating.policy_state])[0])
     function = policy.function
     by = [name for name, counts in (("its record", function.by_record), ("its best page", function.by_best)) if counts]
     value = policy.value_now(rating.arm)
@@ -61,7 +61,7 @@ def _weights(model: NaiveBayes, link: Link, rating: Rating) -> tuple[Reason, ...
     names = {place(token): f"token {token}" for token in tokens(link.url)} | _LABELS
     reasons = [
         Reason(name=names.get(feature, f"feature {feature}"), weight=model.weight(feature), about="is a find")
-        for feature in dict.fromkeys(row(rating.memo))
+        for feature in dict.fromkeys(row(rating.policy_state))
     ]
     return tuple(sorted(reasons, key=lambda reason: -abs(reason.weight)))
 

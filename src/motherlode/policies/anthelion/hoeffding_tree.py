@@ -191,7 +191,7 @@ class HoeffdingTree:
     def scores(self, memos: Sequence[bytes]) -> list[float]:
         """P(relevant | row); one half for everything while nothing was learned."""
         at: dict[int, list[int]] = {}
-        rows = [row(memo) for memo in memos]
+        rows = [row(policy_state) for policy_state in memos]
         for place, features in enumerate(rows):
             at.setdefault(self._find(set(features))[0], []).append(place)
         odds = np.zeros(len(rows))

@@ -19,7 +19,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from motherlode.model import FailureKind, Feedback, Link, LinkSource, Parent, Rating
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, Parent, Rating
 from motherlode.policies.model_io import NotCombinedError
 from motherlode.www.urls import host_of
 
@@ -122,10 +122,10 @@ def batch(memos: Sequence[bytes]) -> Batch:
     return Batch(ids, np.repeat(np.arange(len(memos), dtype=np.intp), lengths), len(memos))
 
 
-def row(memo: bytes) -> array[int]:
+def row(policy_state: bytes) -> array[int]:
     """One row as it was written to a memo."""
     ids = array("H")
-    ids.frombytes(memo)
+    ids.frombytes(policy_state)
     return ids
 
 
@@ -148,7 +148,7 @@ class Features:
         for link in links:
             own = array("H", [*places(link.url)] if with_url else [])
             if parent is not None and link.source is LinkSource.REDIRECT:
-                own.extend(inherited(parent.memo))
+                own.extend(inherited(parent.policy_state))
             else:
                 own.extend(shared)
             rows.append(own.tobytes())
@@ -189,13 +189,13 @@ class Features:
             self._labels.update(dict.fromkeys(hashes, label))
 
 
-def inherited(memo: bytes) -> list[int]:
+def inherited(policy_state: bytes) -> list[int]:
     """What the target of a redirect takes over: the labels around the URL that redirected, which is no parent itself.
 
     >>> inherited(array("H", [12, PARENT_GOOD, 77]).tobytes()) == [PARENT_GOOD]
     True
     """
-    return [feature for feature in row(memo) if feature >= HASHES]
+    return [feature for feature in row(policy_state) if feature >= HASHES]
 
 
 # ── Pages by the classifier: every link gets the confidence that it leads to what is sought, when it is found.
@@ -218,16 +218,16 @@ class Rater(Protocol):
 
     def rate(self, links: Sequence[Link], parent: Parent | None) -> list[Rating]: ...
 
-    def learn(self, feedback: Feedback) -> None: ...
+    def learn(self, outcome: Outcome) -> None: ...
 
     def dump(self) -> bytes: ...
 
     def load(self, state: bytes) -> None: ...
 
 
-def is_good(feedback: Feedback) -> bool:
+def is_good(outcome: Outcome) -> bool:
     """The class that a classifier learns: a find, or where rewards are graded one that is worth at least a half."""
-    return feedback.reward >= 0.5
+    return outcome.reward >= 0.5
 
 
 class OnlineRater:
@@ -247,18 +247,18 @@ class OnlineRater:
         memos = self._features.rows(links, parent)
         scores = self.classifier.scores(memos)
         return [
-            Rating(arm=host_of(link.url), score=score, memo=memo)
+            Rating(arm=host_of(link.url), score=score, policy_state=memo)
             for link, score, memo in zip(links, scores, memos, strict=True)
         ]
 
-    def learn(self, feedback: Feedback) -> None:
-        if feedback.failure is FailureKind.REDIRECT:
+    def learn(self, outcome: Outcome) -> None:
+        if outcome.failure is FailureKind.REDIRECT:
             return
-        good = is_good(feedback)
+        good = is_good(outcome)
         self.judged += 1
-        self.right += (feedback.score > 0.5) is good
-        self.classifier.learn(row(feedback.memo), relevant=good)
-        self._features.note(feedback.url, relevant=feedback.relevant)
+        self.right += (outcome.score > 0.5) is good
+        self.classifier.learn(row(outcome.policy_state), relevant=good)
+        self._features.note(outcome.url, relevant=outcome.relevant)
 
     def dump(self) -> bytes:
         state = (self._features.dump(), self.classifier.dump(), self.judged, self.right)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from motherlode.model import Explanation, Feedback, Link, LinkSource, Parent, Rating
+from motherlode.model import Explanation, Link, LinkSource, Outcome, Parent, Rating
 from motherlode.policies.priority_queue import ReadyArms
 from motherlode.www.urls import host_of, registrable_domain
 
@@ -47,7 +47,7 @@ class BoundedPolicy:
     def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
         if parent is None:
             return [self._rating(link.url, self._depth) for link in links]
-        had = parent.memo[0] if parent.memo else self._depth
+        had = parent.policy_state[0] if parent.policy_state else self._depth
         left = min(had + self._growth, _MOST) if parent.relevant else had - 1
         domain = registrable_domain(parent.host)
         return [self._followed(link, parent, left, had, domain) for link in links]
@@ -64,22 +64,22 @@ class BoundedPolicy:
 
     def _rating(self, url: str, left: int, refused: str = "") -> Rating:
         self._found += 1
-        return Rating(arm=host_of(url), score=-self._found, memo=bytes((left,)), refused=refused)
+        return Rating(arm=host_of(url), score=-self._found, policy_state=bytes((left,)), refused=refused)
 
-    def learn(self, feedback: Feedback) -> None:
+    def learn(self, outcome: Outcome) -> None:
         """What was found shows in the depth of the links that it has."""
 
-    def wake(self, arm: str, best: float, waiting: int) -> None:
+    def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         self._awake.put(arm, best)
 
-    def rest(self, arm: str) -> None:
+    def arm_snoozed(self, arm: str) -> None:
         self._awake.remove(arm)
 
     def pick(self) -> str | None:
         return self._awake.best()
 
     def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
-        left = rating.memo[0] if rating.memo else 0
+        left = rating.policy_state[0] if rating.policy_state else 0
         return Explanation(
             says="Breadth-first within a depth that grows behind a find and shrinks otherwise; nothing is learned.",
             value=rating.score,

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from motherlode.model import Explanation, FailureKind, Feedback, Link, Parent, Rating, SummaryLine
+from motherlode.model import Explanation, FailureKind, Link, Outcome, Parent, Rating, SummaryLine
 from motherlode.policies.priority_queue import ReadyArms
 from motherlode.www.urls import host_of, registrable_domain
 
@@ -78,7 +78,7 @@ class _ByDomain:
             domain = self._domain_of[host] = registrable_domain(host)
         return domain
 
-    def rest(self, arm: str) -> None:
+    def arm_snoozed(self, arm: str) -> None:
         self._domains.remove(self.domain(arm), arm)
 
 
@@ -93,16 +93,16 @@ class SharePolicy(_ByDomain):
         good, bad = self._records.get(domain, (0, 0))
         return (good + 1) / (good + bad + 2)
 
-    def learn(self, feedback: Feedback) -> None:
-        if feedback.failure is FailureKind.REDIRECT:
+    def learn(self, outcome: Outcome) -> None:
+        if outcome.failure is FailureKind.REDIRECT:
             return
-        domain = self.domain(feedback.arm)
+        domain = self.domain(outcome.arm)
         good, bad = self._records.get(domain, (0, 0))
-        self._records[domain] = good + feedback.reward, bad + 1 - feedback.reward
+        self._records[domain] = good + outcome.reward, bad + 1 - outcome.reward
         if domain in self._domains.awake:
             self._domains.awake.put(domain, self._value(domain))
 
-    def wake(self, arm: str, best: float, waiting: int) -> None:
+    def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         domain = self.domain(arm)
         self._domains.put(domain, arm, best, self._value(domain))
 
@@ -126,7 +126,7 @@ class SharePolicy(_ByDomain):
             notes=(f"its domain is {domain}",),
         )
 
-    def lessons(self, most: int) -> Sequence[SummaryLine]:
+    def summary(self, most: int) -> Sequence[SummaryLine]:
         known = sorted(self._records.items(), key=lambda one: (-self._value(one[0]), one[0]))
         return [
             SummaryLine(
@@ -151,10 +151,10 @@ class TurnPolicy(_ByDomain):
         self._turn = 0
         self._turns: dict[str, int] = {}
 
-    def learn(self, feedback: Feedback) -> None:
+    def learn(self, outcome: Outcome) -> None:
         """Nothing is learned."""
 
-    def wake(self, arm: str, best: float, waiting: int) -> None:
+    def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         domain = self.domain(arm)
         self._domains.put(domain, arm, best, -self._turns.setdefault(domain, self._turn))
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import msgspec
 import numpy as np
 
-from motherlode.model import FailureKind, Feedback, Link, Parent, Rating
+from motherlode.model import FailureKind, Link, Outcome, Parent, Rating
 from motherlode.policies.anthelion.hoeffding_tree import HoeffdingTree
 from motherlode.policies.anthelion.naive_bayes import probabilities
 from motherlode.policies.anthelion.url_classifier import SIZE, Features, batch, is_good, row
@@ -61,15 +61,15 @@ class StaticRater:
             scores = [0.5 - _STEP * (self._found + place) for place in range(len(links))]
             self._found += len(links)
         return [
-            Rating(arm=host_of(link.url), score=score, memo=memo)
-            for link, score, memo in zip(links, scores, memos, strict=True)
+            Rating(arm=host_of(link.url), score=score, policy_state=policy_state)
+            for link, score, policy_state in zip(links, scores, memos, strict=True)
         ]
 
-    def learn(self, feedback: Feedback) -> None:
-        if self._model is not None or feedback.failure is FailureKind.REDIRECT:
+    def learn(self, outcome: Outcome) -> None:
+        if self._model is not None or outcome.failure is FailureKind.REDIRECT:
             return
-        self._rows.append(feedback.memo)
-        self._labels.append(is_good(feedback))
+        self._rows.append(outcome.policy_state)
+        self._labels.append(is_good(outcome))
         self._train()
 
     def _train(self) -> None:
@@ -90,8 +90,8 @@ class StaticRater:
 def fit_tree(rows: Sequence[bytes], labels: Sequence[bool]) -> Frozen:
     """A Hoeffding tree that has seen every row once."""
     tree = HoeffdingTree()
-    for memo, label in zip(rows, labels, strict=True):
-        features: array[int] = row(memo)
+    for policy_state, label in zip(rows, labels, strict=True):
+        features: array[int] = row(policy_state)
         tree.learn(features, relevant=label)
     return tree
 
@@ -125,7 +125,7 @@ def _matrix(memos: Sequence[bytes]) -> Any:
     from scipy.sparse import csr_matrix
 
     rows = batch(memos)
-    ends = np.cumsum([0, *(len(memo) >> 1 for memo in memos)])
+    ends = np.cumsum([0, *(len(policy_state) >> 1 for policy_state in memos)])
     ones = np.ones(len(rows.ids), dtype=np.float32)
     return csr_matrix((ones, rows.ids.astype(np.int32), ends), shape=(len(memos), SIZE))
 

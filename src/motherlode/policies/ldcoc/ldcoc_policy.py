@@ -8,7 +8,7 @@ from random import Random
 import msgspec
 import numpy as np
 
-from motherlode.model import Explanation, FailureKind, Feedback, Link, LinkSource, Parent, Rating, Reason, SummaryLine
+from motherlode.model import Explanation, FailureKind, Link, LinkSource, Outcome, Parent, Rating, Reason, SummaryLine
 from motherlode.policies.ftrl import Ftrl
 from motherlode.policies.hashing import Hasher, Indices
 from motherlode.policies.ldcoc.ldcoc_features import BEST_SETS, SETS, Hardness, hardness, page_features
@@ -24,11 +24,11 @@ _WAYS = {
 }
 
 
-def weighed(learner: Ftrl, hasher: Hasher, names: Iterable[str], memo: bytes) -> tuple[Reason, ...]:
+def weighed(learner: Ftrl, hasher: Hasher, names: Iterable[str], policy_state: bytes) -> tuple[Reason, ...]:
     """Each feature with its weight. Features that the frontier has not kept have lost their names."""
     asked = list(dict.fromkeys(names))
     places = [int(hasher.row([name])[0]) for name in asked]
-    kept = np.frombuffer(memo[1:], dtype="<u4").astype(np.int64)
+    kept = np.frombuffer(policy_state[1:], dtype="<u4").astype(np.int64)
     reasons = [
         Reason(name=name, weight=float(weight), about="is a find")
         for name, weight in zip(asked, learner.weights(places), strict=True)
@@ -44,7 +44,9 @@ def weighed(learner: Ftrl, hasher: Hasher, names: Iterable[str], memo: bytes) ->
     return tuple(sorted(reasons, key=lambda reason: -abs(reason.weight)))
 
 
-def explanation(reasons: tuple[Reason, ...], *, chance: float, memo: bytes, redirects: int, others: int) -> Explanation:
+def explanation(
+    reasons: tuple[Reason, ...], *, chance: float, policy_state: bytes, redirects: int, others: int
+) -> Explanation:
     """All that there is to say; the answers of a host tell how many requests a find there takes."""
     return Explanation(
         says="The URI with the highest probability for each request that it will take goes next, by logistic "
@@ -54,7 +56,7 @@ def explanation(reasons: tuple[Reason, ...], *, chance: float, memo: bytes, redi
         posterior=chance,
         value=chance / (1 + redirects / (others + 1)),
         record={"redirects": redirects, "other_answers": others},
-        notes=(_WAYS[memo[:1]],) if memo[:1] in _WAYS else (),
+        notes=(_WAYS[policy_state[:1]],) if policy_state[:1] in _WAYS else (),
     )
 
 
@@ -126,7 +128,7 @@ class Ldcoc:
         self._awake = {suffix: ReadyArms() for suffix in ("", " sampled", " reserve")}
 
     def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
-        if parent is not None and parent.memo and len(links) == 1 and links[0].source is LinkSource.REDIRECT:
+        if parent is not None and parent.policy_state and len(links) == 1 and links[0].source is LinkSource.REDIRECT:
             return [self._redirected(links[0], parent)]
         names = page_features(links, parent, self._sets, relevances=self._relevances)
         rows = self._hasher.rows(["bias", *row] for row in names)
@@ -154,37 +156,39 @@ class Ldcoc:
         else:
             how = _RESERVE
         features = row.astype("<u4").tobytes() if how in (_POSITIVE, _NEGATIVE) else b""
-        return Rating(arm=host + _SUFFIXES[how], score=chance, memo=how + features)
+        return Rating(arm=host + _SUFFIXES[how], score=chance, policy_state=how + features)
 
     def _redirected(self, link: Link, parent: Parent) -> Rating:
         """A redirect's target stands for the URI that led to it: its label is that URI's label."""
-        return Rating(arm=host_of(link.url) + _SUFFIXES[parent.memo[:1]], score=0.0, memo=parent.memo)
+        return Rating(
+            arm=host_of(link.url) + _SUFFIXES[parent.policy_state[:1]], score=0.0, policy_state=parent.policy_state
+        )
 
-    def learn(self, feedback: Feedback) -> None:
-        answers = self._answers.setdefault(feedback.host, [0, 0])
-        answers[0 if feedback.failure is FailureKind.REDIRECT else 1] += 1
-        if feedback.failure is not None and feedback.failure not in _TELLING:
+    def learn(self, outcome: Outcome) -> None:
+        answers = self._answers.setdefault(outcome.host, [0, 0])
+        answers[0 if outcome.failure is FailureKind.REDIRECT else 1] += 1
+        if outcome.failure is not None and outcome.failure not in _TELLING:
             return
         if "x" in self._sets:
-            self._remember(feedback)
-        how, features = feedback.memo[:1], feedback.memo[1:]
+            self._remember(outcome)
+        how, features = outcome.policy_state[:1], outcome.policy_state[1:]
         if how == _EASY:
-            self._easy[0 if feedback.relevant else 1] += 1
+            self._easy[0 if outcome.relevant else 1] += 1
         elif features:
             weight = 1 / self._sampled if how == _NEGATIVE else 1.0
             places = np.frombuffer(features, dtype="<u4").astype(np.int64)
-            self._learner.learn(places, feedback.reward, weight)
+            self._learner.learn(places, outcome.reward, weight)
 
-    def _remember(self, feedback: Feedback) -> None:
+    def _remember(self, outcome: Outcome) -> None:
         if len(self._relevances) >= _MOST_REMEMBERED:
             del self._relevances[next(iter(self._relevances))]  # the oldest
-        self._relevances[feedback.url] = feedback.relevant
+        self._relevances[outcome.url] = outcome.relevant
 
-    def wake(self, arm: str, best: float, waiting: int) -> None:
+    def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         redirects, others = self._answers.get(arm.partition(" ")[0], (0, 0))
         self._arms_of(arm).put(arm, best / (1 + redirects / (others + 1)))
 
-    def rest(self, arm: str) -> None:
+    def arm_snoozed(self, arm: str) -> None:
         self._arms_of(arm).remove(arm)
 
     def _arms_of(self, arm: str) -> ReadyArms:
@@ -238,14 +242,14 @@ class Ldcoc:
         names = ["bias", *page_features([link], parent, self._sets, relevances=self._relevances)[0]]
         redirects, others = self._answers.get(host_of(link.url), (0, 0))
         return explanation(
-            weighed(self._learner, self._hasher, names, rating.memo),
+            weighed(self._learner, self._hasher, names, rating.policy_state),
             chance=self._learner.probability(self._hasher.row(names)),
-            memo=rating.memo,
+            policy_state=rating.policy_state,
             redirects=redirects,
             others=others,
         )
 
-    def lessons(self, most: int) -> Sequence[SummaryLine]:
+    def summary(self, most: int) -> Sequence[SummaryLine]:
         """Counts: features are hashed, so their names are known only together with a URI."""
         good, bad = self._easy
         counts = {

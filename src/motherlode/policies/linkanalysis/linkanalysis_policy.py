@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from motherlode.model import Explanation, Feedback, Link, LinkSource, Parent, Rating, SummaryLine
+from motherlode.model import Explanation, Link, LinkSource, Outcome, Parent, Rating, SummaryLine
 from motherlode.policies.linkanalysis.heuristics import Concepts, default_concepts, predicted
 from motherlode.policies.linkanalysis.link_properties import (
     LinkClass,
@@ -45,7 +45,7 @@ class LinkAnalysis:
         memo = _FROM_HTML if parent is not None and is_html_document(parent.kind) else _PLAIN
         return [self._rated(link, parent, memo) for link in links]
 
-    def _rated(self, link: Link, parent: Parent | None, memo: bytes) -> Rating:
+    def _rated(self, link: Link, parent: Parent | None, policy_state: bytes) -> Rating:
         self._count += 1
         properties = link_properties(link, parent, literal=self._literal)
         found, reason = predicted(properties, self._concepts, self._s_hr)
@@ -53,19 +53,21 @@ class LinkAnalysis:
             # a seed is the user's wish, and a redirect's target that of a link which was let through
             found, reason = (LinkClass.H if found is LinkClass.N else found), ""
         if parent is not None and link.source is LinkSource.REDIRECT:
-            memo = _html_page_before(parent)
-        return Rating(arm=properties.host, score=found.value * _APART - self._count, memo=memo, refused=reason)
+            policy_state = _html_page_before(parent)
+        return Rating(
+            arm=properties.host, score=found.value * _APART - self._count, policy_state=policy_state, refused=reason
+        )
 
-    def learn(self, feedback: Feedback) -> None:
-        if feedback.failure is None and feedback.memo and is_rdf_document(feedback.kind):
-            page = feedback.memo[1:].decode() or feedback.parent_url
+    def learn(self, outcome: Outcome) -> None:
+        if outcome.failure is None and outcome.policy_state and is_rdf_document(outcome.kind):
+            page = outcome.policy_state[1:].decode() or outcome.parent_url
             self._s_hr.add(page)
             self._news.append(page)
 
-    def wake(self, arm: str, best: float, waiting: int) -> None:
+    def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         self._awake.put(arm, best)
 
-    def rest(self, arm: str) -> None:
+    def arm_snoozed(self, arm: str) -> None:
         self._awake.remove(arm)
 
     def pick(self) -> str | None:
@@ -94,7 +96,7 @@ class LinkAnalysis:
             notes=(f"its class is {found.name} now{f': {reason}' if reason else ''}",),
         )
 
-    def lessons(self, most: int) -> Sequence[SummaryLine]:
+    def summary(self, most: int) -> Sequence[SummaryLine]:
         rows = (("families of pages like those that led to RDF", len(self._s_hr)), ("links rated", self._count))
         return [SummaryLine(title="learned", columns=("what", "how many"), rows=rows[:most])]
 
@@ -108,6 +110,6 @@ class LinkAnalysis:
 
 def _html_page_before(redirect: Parent) -> bytes:
     """What a redirect's target remembers: the HTML page that linked to the redirect, or to the first of several."""
-    if not redirect.memo:
+    if not redirect.policy_state:
         return _PLAIN
-    return redirect.memo if len(redirect.memo) > 1 else _FROM_HTML + redirect.parent_url.encode()
+    return redirect.policy_state if len(redirect.policy_state) > 1 else _FROM_HTML + redirect.parent_url.encode()

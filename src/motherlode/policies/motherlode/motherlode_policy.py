@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from motherlode.model import Explanation, Feedback, Link, Parent, Rating, SummaryLine
+from motherlode.model import Explanation, Link, Outcome, Parent, Rating, SummaryLine
 from motherlode.policies.motherlode.arm_key import (
     TAB,
     ArmKeyBuilder,
@@ -181,15 +181,15 @@ class Motherlode(WaitRule):
 
     # ── outcomes come back ───────────────────────────────────────────────────────────────────────────
 
-    def learn(self, feedback: Feedback) -> None:
-        arm, kind, host = feedback.arm, kind_of(feedback.arm), feedback.host
+    def learn(self, outcome: Outcome) -> None:
+        arm, kind, host = outcome.arm, kind_of(outcome.arm), outcome.host
         expected = self.chance(arm)
-        self.beliefs.learn(feedback)
+        self.beliefs.learn(outcome)
         self._back(arm)
-        if arm != kind or feedback.reward > expected:  # what leads to such links leads to their kind
+        if arm != kind or outcome.reward > expected:  # what leads to such links leads to their kind
             self._plans[kind] = self.plan(kind)  # also where none of them waits, as none does behind most redirects
         self._lessons += 1
-        surprising = abs(feedback.reward - expected) > _SURPRISE or self.evidence.hosts[host].tries <= _YOUNG
+        surprising = abs(outcome.reward - expected) > _SURPRISE or self.evidence.hosts[host].tries <= _YOUNG
         for name in self._namer.tell_apart(host) if surprising else (arm,):
             if name in self._awake:
                 self._awake.put(name, self.value_now(name))
@@ -204,7 +204,7 @@ class Motherlode(WaitRule):
 
     # ── arms are picked ──────────────────────────────────────────────────────────────────────────────
 
-    def wake(self, arm: str, best: float, waiting: int) -> None:
+    def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         host = arm.partition(TAB)[0]
         if host in self.evidence.hosts:
             self._waiting[arm] = waiting
@@ -213,7 +213,7 @@ class Motherlode(WaitRule):
             self._namer.remember(host, arm)
             self._awake.put(arm, self.value_now(arm))
 
-    def rest(self, arm: str) -> None:
+    def arm_snoozed(self, arm: str) -> None:
         self._rests(arm.partition(TAB)[0], arm, self._awake.value(arm))
         self._awake.remove(arm)
         self._waiting.pop(arm, None)
@@ -383,5 +383,5 @@ class Motherlode(WaitRule):
     def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
         return explain(self, rating.arm)
 
-    def lessons(self, most: int) -> Sequence[SummaryLine]:
+    def summary(self, most: int) -> Sequence[SummaryLine]:
         return lessons(self, most)

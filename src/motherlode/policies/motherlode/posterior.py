@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from math import exp, sqrt
 from typing import NamedTuple
 
-from motherlode.model import FailureKind, Feedback
+from motherlode.model import FailureKind, Outcome
 from motherlode.policies.motherlode.arm_key import (
     GENERAL,
     TAB,
@@ -190,68 +190,68 @@ class PosteriorModel:
 
     # ── what is learned ──────────────────────────────────────────────────────────────────────────────
 
-    def learn(self, feedback: Feedback) -> None:
-        kind = kind_of(feedback.arm)
-        record = self.evidence.hosts.get(feedback.host)
+    def learn(self, outcome: Outcome) -> None:
+        kind = kind_of(outcome.arm)
+        record = self.evidence.hosts.get(outcome.host)
         unanswered = is_cross_host(kind) and not (record is not None and record.answers)
         if unanswered and record is None:
-            came = feedback.failure in (None, FailureKind.REDIRECT)
+            came = outcome.failure in (None, FailureKind.REDIRECT)
             for book in self._books:
                 book.strangers.count(came, keep=1.0, turn=1.0)
-        self._count(feedback, kind)
+        self._count(outcome, kind)
         hoped = 0.0
         if self._settings.learns_features:
             is_explained = unanswered and self._settings.stranger_tries > 0
-            hoped = self._learn_features(feedback, kind, is_explained=is_explained)
-        self._count_host(feedback, kind, hoped)
+            hoped = self._learn_features(outcome, kind, is_explained=is_explained)
+        self._count_host(outcome, kind, hoped)
 
     @property
     def _books(self) -> tuple[PolicyStatistics, PolicyStatistics]:
         return self.evidence, self.news
 
-    def _count(self, feedback: Feedback, kind: str) -> None:
+    def _count(self, outcome: Outcome, kind: str) -> None:
         """The arm, the list on which the link stood, if it did, and the family, of which only pages are counted.
 
         For its arm the second link of a list counts for half, the third for a third: they say the same.
         """
-        arm = feedback.arm
+        arm = outcome.arm
         share = 1.0 / (self.tries(arm) + 1) if arm != kind else 1.0
         for book in self._books:
-            self._count_one(book.arm(kind), feedback, share)
-            book.family(family_of(kind)).count(reward=feedback.reward, keep=self._settings.keep)
+            self._count_one(book.arm(kind), outcome, share)
+            book.family(family_of(kind)).count(reward=outcome.reward, keep=self._settings.keep)
             if arm != kind:
-                self._count_one(book.list(arm), feedback, 1.0)
+                self._count_one(book.list(arm), outcome, 1.0)
 
-    def _count_one(self, record: ArmStatistics, feedback: Feedback, share: float) -> None:
-        keep, answered, apart = self._settings.keep, feedback.failure is None, self._settings.asks_apart
-        record.count(reward=feedback.reward, keep=keep)
+    def _count_one(self, record: ArmStatistics, outcome: Outcome, share: float) -> None:
+        keep, answered, apart = self._settings.keep, outcome.failure is None, self._settings.asks_apart
+        record.count(reward=outcome.reward, keep=keep)
         if apart:
             record.answered.count(answered, keep=keep, turn=self._settings.keep_answers, share=share)
         if answered or not apart:
-            record.found.count(feedback.reward, keep=keep, turn=keep, share=share)
+            record.found.count(outcome.reward, keep=keep, turn=keep, share=share)
 
-    def _learn_features(self, feedback: Feedback, kind: str, *, is_explained: bool) -> float:
+    def _learn_features(self, outcome: Outcome, kind: str, *, is_explained: bool) -> float:
         """Gives the reward that features alone had promised. A host's silence explains that a link was dead."""
-        features, answered, books = self._features_of(kind), feedback.failure is None, self._books
+        features, answered, books = self._features_of(kind), outcome.failure is None, self._books
         apart = self._settings.asks_apart
         if apart and (answered or not is_explained):
             self.chances.learn(books, features, ANSWERS, came_true=answered)
         if not answered and (apart or is_explained):
             return 0.0
         hoped = logistic(self.chances.log_odds(self.evidence, features, IS_FIND))
-        lift = self.lift(feedback.host)
-        self.chances.learn(books, features, IS_FIND, came_true=feedback.reward, lift=lift)
+        lift = self.lift(outcome.host)
+        self.chances.learn(books, features, IS_FIND, came_true=outcome.reward, lift=lift)
         return hoped
 
-    def _count_host(self, feedback: Feedback, kind: str, hoped: float) -> None:
+    def _count_host(self, outcome: Outcome, kind: str, hoped: float) -> None:
         share = 1.0 / self.evidence.arms[kind].tries
         for book in self._books:
-            record = book.host(feedback.host)
-            record.answers += feedback.failure in (None, FailureKind.REDIRECT)
-            record.tries += feedback.failure is not FailureKind.REDIRECT  # which shows nothing of the host yet
-            if feedback.failure is None:
+            record = book.host(outcome.host)
+            record.answers += outcome.failure in (None, FailureKind.REDIRECT)
+            record.tries += outcome.failure is not FailureKind.REDIRECT  # which shows nothing of the host yet
+            if outcome.failure is None:
                 record.seen += share
-                record.found += feedback.reward * share
+                record.found += outcome.reward * share
                 record.hoped += hoped * share
 
 

@@ -100,15 +100,17 @@ class SitePart:
         item = int(digits) - self.first
         return item if 0 <= item < self.items else None
 
-    def find_list(self, rest: str) -> int | None:
+    def find_list(self, arm_snoozed: str) -> int | None:
         """The number of the list behind `/name/` + rest."""
-        if not rest:
+        if not arm_snoozed:
             return 1
-        if not rest.startswith(("page/", "?page=")):
+        if not arm_snoozed.startswith(("page/", "?page=")):
             return None
-        match = _LIST_NUMBER.match(rest)
+        match = _LIST_NUMBER.match(arm_snoozed)
         page = int(match[1]) if match else 0
-        return page if 1 < page <= self.lists and self.list_url(page) == f"{self.root}/{self.name}/{rest}" else None
+        return (
+            page if 1 < page <= self.lists and self.list_url(page) == f"{self.root}/{self.name}/{arm_snoozed}" else None
+        )
 
     def find_item(self, url: str) -> int | None:
         """The item whose HTML page (or only document) has this address."""

@@ -111,8 +111,8 @@ def _find(pages: SitePages, asked: SiteRequest) -> PageModel:
     return _apart(pages, asked) or _trap(pages, asked.path) or missing(asked.url, pages.site.latency)
 
 
-def _listed(pages: SitePages, part: SitePart, name: str, rest: str, asked: SiteRequest) -> PageModel | None:
-    page = part.find_list(rest) if name == part.name else None
+def _listed(pages: SitePages, part: SitePart, name: str, arm_snoozed: str, asked: SiteRequest) -> PageModel | None:
+    page = part.find_list(arm_snoozed) if name == part.name else None
     if page is None:
         return None
     if asked.path == f"/{part.name}":  # the slash at the end is missing

@@ -101,7 +101,7 @@ class Note:
     message: str
     sample: str = ""
     """The offending text as the document spells it, so that its place can be found."""
-    mended: bool = False
+    repaired: bool = False
     """Whether the text was repaired, so that nothing is lost."""
 
 
@@ -114,8 +114,8 @@ class Notes:
         self._more = 0
         self.wanted: dict[str, None] = {}
 
-    def add(self, message: str, sample: str = "", *, mended: bool = False) -> None:
-        note = Note(shorten(message, length=_LONGEST_MESSAGE), sample, mended)
+    def add(self, message: str, sample: str = "", *, repaired: bool = False) -> None:
+        note = Note(shorten(message, length=_LONGEST_MESSAGE), sample, repaired)
         if note in self._found:
             return
         if len(self._found) >= self._limit:

@@ -136,7 +136,7 @@ class Expander:
         """A reference without the white space before it, which would make a relative one of an absolute one."""
         stripped = value.lstrip()
         if stripped != value:
-            self._notes.add("white space before an IRI was left out", value, mended=True)
+            self._notes.add("white space before an IRI was left out", value, repaired=True)
         return stripped
 
     # Objects ----------------------------------------------------------------------------------------------------------

@@ -266,11 +266,11 @@ class _Reader:
         if "\\" not in body and '"' not in body:
             return body
         body = body.replace('\\"', '"').replace('"', '\\"')
-        mended = _ESCAPE.sub(lambda found: found[0] if found[1] else "", body)
-        if mended != body:
+        repaired = _ESCAPE.sub(lambda found: found[0] if found[1] else "", body)
+        if repaired != body:
             self._repair("bad escape in a string")
         try:
-            found: str = json.loads(f'"{mended}"', strict=False)
+            found: str = json.loads(f'"{repaired}"', strict=False)
         except ValueError:
             return body
         return found

@@ -259,7 +259,7 @@ class _Gathered:
         self._blocks.append(content)
         reading = decode(content)
         for repair in reading.repairs:
-            self._tell(repair.message, repair.offset, mended=True)
+            self._tell(repair.message, repair.offset, repaired=True)
         if reading.failure is not None:
             self._tell(f"broken JSON-LD block: {reading.failure.message}", reading.failure.offset)
         for value in reading.values:
@@ -267,7 +267,7 @@ class _Gathered:
             self._statements.extend(processed.statements)
             self._wanted.update(dict.fromkeys(processed.wanted))
             for note in processed.notes:
-                self._tell(note.message, find_sample(content, note.sample), mended=note.mended)
+                self._tell(note.message, find_sample(content, note.sample), repaired=note.repaired)
             self._tell_of_silence(value, content, processed)
 
     def _tell_of_silence(self, value: Json, content: str, processed: ProcessedDocument) -> None:
@@ -275,7 +275,7 @@ class _Gathered:
         if self._options.expand_context is None and (name := undefined_name(value)):
             reason = "the prefix of {} means nothing" if ":" in name else "terms mean nothing and are left out"
             self._tell(f"no @context, so {reason.format(shorten(name))}", find_sample(content, name))
-        elif not processed.statements and all(note.mended for note in processed.notes) and _says_something(value):
+        elif not processed.statements and all(note.repaired for note in processed.notes) and _says_something(value):
             self._tell("no statement comes of the block", find_sample(content, ""))
 
     def _process(self, value: Json) -> ProcessedDocument:
@@ -285,12 +285,14 @@ class _Gathered:
             options = replace(options, limits=replace(options.limits, statements=left))
         return to_rdf(value, self._names, options)
 
-    def _tell(self, message: str, offset: int, *, mended: bool = False) -> None:
+    def _tell(self, message: str, offset: int, *, repaired: bool = False) -> None:
         """Notes a trouble in the last block."""
         if self._places is None:
             self._places = SourceLocations(self._document.text, embedded=self._embedded)
         line, column = self._places.position(self._blocks, offset)
-        self._problems.append(Problem(syntax=Syntax.JSON_LD, message=message, line=line, column=column, mended=mended))
+        self._problems.append(
+            Problem(syntax=Syntax.JSON_LD, message=message, line=line, column=column, repaired=repaired)
+        )
 
 
 def _says_something(value: Json) -> bool:

@@ -213,7 +213,7 @@ class Emitter:
             return None if found is None else found.term
         if not self._repairs_iris:
             return None
-        self._notes.add(repair_message(found), value, mended=True)
+        self._notes.add(repair_message(found), value, repaired=True)
         return found.term
 
     def _lose(self, what: str, value: str) -> None:

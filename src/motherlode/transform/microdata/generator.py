@@ -153,8 +153,8 @@ class Generator:
         return [
             *(Problem(syntax=Syntax.MICRODATA, message=message) for message in limits),
             *located(self._document, Syntax.MICRODATA, refused),
-            *located(self._document, Syntax.MICRODATA, repaired, mended=True),
-            *located(self._document, Syntax.MICRODATA, self._values.repaired.items(), mended=True),
+            *located(self._document, Syntax.MICRODATA, repaired, repaired=True),
+            *located(self._document, Syntax.MICRODATA, self._values.repaired.items(), repaired=True),
         ]
 
     def _subject(self, item: ItemElement, inherited: str) -> str:

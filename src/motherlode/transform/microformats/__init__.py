@@ -31,7 +31,7 @@ def extract(document: Document, names: BlankNames) -> Extraction:
         statements=tuple(dict.fromkeys(writer.statements)),
         problems=(
             *located(document, Syntax.MICROFORMATS, writer.troubles),
-            *located(document, Syntax.MICROFORMATS, writer.repairs.items(), mended=True),
+            *located(document, Syntax.MICROFORMATS, writer.repairs.items(), repaired=True),
             *problems,
         ),
     )

@@ -71,7 +71,7 @@ def _batches(source: BinaryIO | bytes, syntax: Syntax, base: str, names: BlankNa
     stream = io.BytesIO(source) if isinstance(source, bytes) else source
     window = Source(stream, syntax=syntax, charset=charset)
     if syntax is not Syntax.RDF_XML and not charset.lower().startswith("utf-8"):
-        yield Problem(syntax=syntax, message=f"read as {charset}; it should be in UTF-8", mended=True)
+        yield Problem(syntax=syntax, message=f"read as {charset}; it should be in UTF-8", repaired=True)
     problems = 0
     for found in _reader(window, syntax, valid_base(base), Names(names, window)):
         if isinstance(found, Problem):
@@ -122,7 +122,7 @@ def wrong_label(kind: ContentKind, content_type: str, url: str) -> Problem | Non
     syntax, said = MEDIA[kind].syntax, MEDIA[promised].syntax
     if syntax not in DOCUMENT_SYNTAXES or said not in DOCUMENT_SYNTAXES:
         return None
-    return Problem(syntax=syntax, message=f"labelled as {said.value}, read as {syntax.value}", mended=True)
+    return Problem(syntax=syntax, message=f"labelled as {said.value}, read as {syntax.value}", repaired=True)
 
 
 def extract(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:

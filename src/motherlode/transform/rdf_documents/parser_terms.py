@@ -57,7 +57,7 @@ class Repairs:
                 if len(self._told) < _MOST_REPAIRS:
                     self._told.add(iri.term)
                 found.append(
-                    Problem(syntax=self._syntax, message=repair_message(iri), line=line, column=column, mended=True)
+                    Problem(syntax=self._syntax, message=repair_message(iri), line=line, column=column, repaired=True)
                 )
         return found
 

@@ -80,7 +80,7 @@ Attribute = tuple[bytes, bytes]
 class Tell(Protocol):
     """Takes down a problem; `once` is for what a whole document may be full of."""
 
-    def __call__(self, message: str, *, mended: bool = False, once: bool = False) -> None: ...
+    def __call__(self, message: str, *, repaired: bool = False, once: bool = False) -> None: ...
 
 
 class AttributeMender:
@@ -91,7 +91,7 @@ class AttributeMender:
         self._tell = tell
         self._undeclared: set[bytes] = set()
 
-    def mended(self, tag: StartTag) -> list[Attribute]:
+    def repaired(self, tag: StartTag) -> list[Attribute]:
         """What the attributes of a tag that is in no XML literal should have been."""
         found = [one for name, value in tag.attributes for one in self._attribute(tag, name, value)]
         for prefix in self._without_namespace(tag):
@@ -117,7 +117,7 @@ class AttributeMender:
                 prefix = _OWN_PREFIX
                 self._open.declare(prefix, RDF_NAMESPACE)
                 added.append((b"xmlns:" + prefix, RDF_NAMESPACE.encode()))
-            self._tell(f"the attribute {shown} was read as rdf:{shown}", mended=True, once=True)
+            self._tell(f"the attribute {shown} was read as rdf:{shown}", repaired=True, once=True)
             name = prefix + b":" + name
         if name == b"xml:lang" and not value and len(self._open) == 1:
             return []  # around the root there is no language that it could take back
@@ -131,7 +131,7 @@ class AttributeMender:
         if self._open.is_rdf(name, b"ID") or self._open.is_rdf(name, b"nodeID"):
             return self._identifier(name, value)
         if value[:1].isspace() and any(self._open.is_rdf(name, one) for one in _REFERENCES):
-            self._tell("white space before an IRI was left out", mended=True, once=True)
+            self._tell("white space before an IRI was left out", repaired=True, once=True)
             return value.lstrip()
         if self._open.is_rdf(name, b"parseType") and value not in PARSE_TYPES:
             return LITERAL
@@ -142,14 +142,14 @@ class AttributeMender:
             return NO_LANGUAGE.encode()
         if not _LOCALE.fullmatch(value):
             return value
-        self._tell(f"xml:lang={value.decode()!r} should have hyphens", mended=True, once=True)
+        self._tell(f"xml:lang={value.decode()!r} should have hyphens", repaired=True, once=True)
         return value.replace(b"_", b"-")
 
     def _identifier(self, name: bytes, value: bytes) -> bytes:
         text = value.decode(errors="replace")
         if _NC_NAME.fullmatch(text) or not _FRAGMENT.fullmatch(text):
             return value
-        self._tell(f"{name.decode(errors='replace')}={text[:100]!r} is no XML name", mended=True)
+        self._tell(f"{name.decode(errors='replace')}={text[:100]!r} is no XML name", repaired=True)
         return renamed(value)
 
     def _without_namespace(self, tag: StartTag) -> list[bytes]:

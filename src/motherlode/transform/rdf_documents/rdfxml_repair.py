@@ -284,13 +284,13 @@ class MendingFeed(GuardedFeed):
         tag = start_tag(self._escaped(markup))
         if tag is not None and self._is_broken and tag.is_whole:
             self._is_broken = False
-            self._tell("attributes without space between them", mended=True)
+            self._tell("attributes without space between them", repaired=True)
             tag = tag.respelled()
         if tag is not None:
             return self._start_tag(tag)
         if self._is_broken:
             self._is_broken = False
-            self._tell("a bare < was read as &lt;", mended=True)
+            self._tell("a bare < was read as &lt;", repaired=True)
             return self._escaped(markup).replace(b"<", b"&lt;")
         return markup
 
@@ -304,11 +304,11 @@ class MendingFeed(GuardedFeed):
             return text
         mended = _AMPERSAND.sub(b"&amp;", text)
         if mended != text:
-            self._tell("a bare & was read as &amp;", mended=True)
+            self._tell("a bare & was read as &amp;", repaired=True)
         references = dict.fromkeys(_REFERENCE.findall(mended))
         names = {name.decode(errors="replace"): name for name in references if name not in self._declared}
         if html := [f"&{name};" for name in names if name in _HTML_ENTITIES]:
-            self._tell(f"entities of HTML that were not declared: {', '.join(html[:20])}", mended=True)
+            self._tell(f"entities of HTML that were not declared: {', '.join(html[:20])}", repaired=True)
         for shown, name in names.items():
             if shown not in _HTML_ENTITIES and not _is_known(name):
                 why = "is no character" if name.startswith(b"#") else "is not declared"
@@ -321,7 +321,7 @@ class MendingFeed(GuardedFeed):
         is_root = not len(self._open)
         self._open.open(tag)
         if tag.is_whole and self._literal_depth is None:  # else it is beyond us, or text
-            tag = tag.with_attributes(self._attributes.mended(tag))
+            tag = tag.with_attributes(self._attributes.repaired(tag))
         is_rdf = self._open.is_rdf(tag.name, b"RDF", is_element=True)
         if is_root and is_rdf and not tag.is_empty and len(tag.markup) <= _LONGEST_ROOT:
             self._root = tag
@@ -341,14 +341,16 @@ class MendingFeed(GuardedFeed):
             elif self._open.is_rdf(name, b"parseType") and value == LITERAL:
                 self._literal_depth = len(self._open)
 
-    def _tell(self, message: str, *, mended: bool = False, once: bool = False) -> None:
+    def _tell(self, message: str, *, repaired: bool = False, once: bool = False) -> None:
         if once:
             if message in self._told:
                 return
             if len(self._told) < _MOST_TOLD:
                 self._told.add(message)
         line, column = self.place()
-        self._problems.append(Problem(syntax=Syntax.RDF_XML, message=message, line=line, column=column, mended=mended))
+        self._problems.append(
+            Problem(syntax=Syntax.RDF_XML, message=message, line=line, column=column, repaired=repaired)
+        )
 
 
 def _is_known(name: bytes) -> bool:

@@ -124,7 +124,7 @@ class Source:
         column = column + len(before) if "\n" not in before else len(before) - before.rindex("\n")
         message = f"bytes that are not {self._charset} were replaced"
         line += before.count("\n")
-        self.problems.append(Problem(syntax=self._syntax, message=message, line=line, column=column, mended=True))
+        self.problems.append(Problem(syntax=self._syntax, message=message, line=line, column=column, repaired=True))
 
     def _shallow(self, chunk: bytes) -> bytes:
         """Ends the document where triple terms nest deeper than any that is meant."""

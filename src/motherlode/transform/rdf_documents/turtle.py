@@ -277,7 +277,7 @@ class TurtleReader:
             is_mended = False
         self._problems -= is_mended
         if not is_mended or not is_told:
-            yield replace(problem, mended=is_mended)
+            yield replace(problem, repaired=is_mended)
 
 
 # ── Notation3, as far as it is RDF: formulas and variables are left out, what stands outside of them is kept.

@@ -46,7 +46,7 @@ def _processed(document: Document, names: BlankNames, report: ProcessorGraph, *,
     budget = TextBudget(len(document.body))
     processor = Processor(tree, names, report, budget=budget, roles=roles)
     processor.run()
-    problems.extend(located(document, Syntax.RDFA, report.mended.items(), mended=True))
+    problems.extend(located(document, Syntax.RDFA, report.repaired.items(), repaired=True))
     if processor.full:
         problems.append(_problem(f"more than {MOST_STATEMENTS} statements; the rest was left out"))
     if budget.was_short:
@@ -71,7 +71,7 @@ def _tree(document: Document, report: ProcessorGraph, *, roles: bool) -> tuple[R
     if source.error:
         report.add(ProcessorMessage.DOCUMENT_ERROR, source.error)
         problems.append(
-            _problem(f"not well-formed: {source.error}", line=source.line, column=source.column, mended=True)
+            _problem(f"not well-formed: {source.error}", line=source.line, column=source.column, repaired=True)
         )
         if document.kind is ContentKind.XHTML:
             return html_tree(document, roles=roles), problems
@@ -79,5 +79,5 @@ def _tree(document: Document, report: ProcessorGraph, *, roles: bool) -> tuple[R
     return None if root is None else xml_tree(document, root, public_id=source.public_id), problems
 
 
-def _problem(message: str, *, line: int | None = None, column: int | None = None, mended: bool = False) -> Problem:
-    return Problem(syntax=Syntax.RDFA, message=message, line=line, column=column, mended=mended)
+def _problem(message: str, *, line: int | None = None, column: int | None = None, repaired: bool = False) -> Problem:
+    return Problem(syntax=Syntax.RDFA, message=message, line=line, column=column, repaired=repaired)

@@ -33,7 +33,7 @@ class ProcessorGraph:
 
     def __init__(self) -> None:
         self.entries: dict[tuple[ProcessorMessage, str], None] = {}
-        self.mended: dict[str, str] = {}
+        self.repaired: dict[str, str] = {}
         """What was read otherwise than it was written, and how that was written."""
         self.refused: dict[str, None] = {}
         """Terms that are no valid IRIs: no statement may have them."""
@@ -57,8 +57,8 @@ class ProcessorGraph:
             self.entries[trouble, description] = None
 
     def mend(self, description: str, written: str) -> None:
-        if len(self.mended) < _MOST_ENTRIES:
-            self.mended[description] = written
+        if len(self.repaired) < _MOST_ENTRIES:
+            self.repaired[description] = written
 
     def statements(self, page_url: str, names: BlankNames) -> Iterator[Statement]:
         page = iri(page_url)

@@ -54,7 +54,7 @@ def read_rdf(
         line = error.lineno if isinstance(error, SyntaxError) else None
         column = error.offset if isinstance(error, SyntaxError) else None
         problems.append(Problem(syntax=syntax, message=f"the RDF made from it: {error}", line=line, column=column))
-    told = (Problem(syntax=syntax, message=message, mended=True) for message in [*repaired][:_MOST_PROBLEMS])
+    told = (Problem(syntax=syntax, message=message, repaired=True) for message in [*repaired][:_MOST_PROBLEMS])
     return Result(statements=tuple(statements), problems=(*problems, *told))
 
 

@@ -213,10 +213,10 @@ class _Job:
             if mended != body:  # the parser would have left out what follows
                 root, _ = engine.read_xml(mended, self._document.url)
             tree = root
-            self._record(faults, mended=root is not None)
+            self._record(faults, repaired=root is not None)
         else:
             root, tree = engine.read_start(mended, self._document.url), None
-            self._record([("a bare & was read as &amp;", None, None)] if mended != body else (), mended=True)
+            self._record([("a bare & was read as &amp;", None, None)] if mended != body else (), repaired=True)
         body = mended
         if root is None:
             if tree is None and not self.problems:
@@ -251,7 +251,7 @@ class _Job:
         for sheet in sheets:
             made = self._run(sheet, body, tree, self._options.seconds * _SHARE / len(sheets))
             if tree is None:
-                self._record(made.faults, mended=not made.failure)
+                self._record(made.faults, repaired=not made.failure)
             if made.failure:
                 self._problem(f"{sheet.name}: {made.failure}")
                 continue
@@ -281,9 +281,9 @@ class _Job:
             most_bytes=self._options.made_bytes,
         )
 
-    def _record(self, faults: Iterable[engine.Located], *, mended: bool) -> None:
+    def _record(self, faults: Iterable[engine.Located], *, repaired: bool) -> None:
         self.problems += [
-            Problem(syntax=self._syntax, message=message, line=line, column=column, mended=mended)
+            Problem(syntax=self._syntax, message=message, line=line, column=column, repaired=repaired)
             for message, line, column in faults
         ]
 
