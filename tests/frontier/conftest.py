@@ -11,7 +11,7 @@ from motherlode.frontier import FrontierStorage, LmdbStorage, MemoryStorage
 
 
 @pytest.fixture(params=["memory", "disk"])
-def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FrontierStorage]:
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FrontierStorage]:
     """One of each kind; every test of the contract runs on both."""
     made: FrontierStorage = MemoryStorage() if request.param == "memory" else LmdbStorage(tmp_path / "frontier")
     yield made

@@ -125,7 +125,7 @@ def test_the_target_of_a_redirect_trains_for_the_uri_that_led_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("failure", "lessons"),
+    ("failure", "summary"),
     [(FailureKind.NOT_FOUND, 1), (FailureKind.USELESS, 1), (FailureKind.TIMEOUT, 0), (FailureKind.SERVER_ERROR, 0)],
 )
 def test_a_failure_that_may_pass_teaches_nothing(failure: FailureKind, summary: int) -> None:

@@ -189,10 +189,10 @@ PEAK = """
 import io, re, sys
 from motherlode.model import Syntax
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.rdf_documents import read, source, spelling
+from motherlode.transform.rdf_documents import read, source, parser_terms
 
 source.WINDOW = 1 << 20
-spelling._LABELS = 2_000
+parser_terms._LABELS = 2_000
 class Dump(io.RawIOBase):
     def __init__(self, pieces):
         self.pieces = pieces
