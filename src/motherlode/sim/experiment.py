@@ -288,7 +288,7 @@ def _step(standings: Sequence[TrialProgress]) -> ExperimentProgress:
 
 def _run(one: TrialProgress) -> str:
     """
-    >>> _run(Standing(Trial(policy="bfs", seed=2, pages=9000, seeds=()), asked=1200))
+    >>> _run(TrialProgress(Trial(policy="bfs", seed=2, pages=9000, seeds=()), asked=1200))
     'bfs (seed 2) 1,200 of 9,000'
     """
     trial = one.trial

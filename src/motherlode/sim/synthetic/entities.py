@@ -42,7 +42,7 @@ def _thing(type_: str, fields: tuple[EntityField, ...], bits: int) -> Thing:
 def thing(kind: EntityKind, bits: int) -> Thing:
     """Return the thing of a kind that is drawn by these bits.
 
-    >>> recipe = thing(Kind.RECIPE, 12345)
+    >>> recipe = thing(EntityKind.RECIPE, 12345)
     >>> recipe.type, recipe.values[0][1]
     ('Recipe', ('Green Chickpea Curry with Lemon',))
     """
@@ -61,7 +61,7 @@ _FIXED = {kind: _fixed(facts.fields) for kind, facts in KINDS.items()}
 def statements(kind: EntityKind, bits: int) -> int:
     """Return the number of statements of a thing in JSON-LD and Microdata: one per value and one per type.
 
-    >>> statements(Kind.COURSE, 7)
+    >>> statements(EntityKind.COURSE, 7)
     7
     """
     repeated = KINDS[kind].repeated

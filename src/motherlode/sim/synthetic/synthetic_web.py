@@ -223,7 +223,7 @@ class SyntheticWeb:
         return f"http://{host}/"
 
     def seeds(self) -> list[str]:
-        """Return the home pages of a few hosts (hubs and others with little data) from which all others can be reached."""
+        """Return home pages from which all hosts can be reached: those of hubs and of hosts with little data."""
         count = min(len(HABITS), self._world.population.count)
         return [self._world.home(host) for host in range(count) if HABITS[host].seed]
 
