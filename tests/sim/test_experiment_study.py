@@ -35,19 +35,19 @@ def timeless(found: Experiment) -> list[dict[str, Any]]:
     return [{name: value for name, value in row.as_json().items() if name not in TIMES} for row in found.rows]
 
 
-def test_two_runs_give_equal_rows_but_for_times(question: ExperimentSetup) -> None:
+def test_experiment_run_twice_gives_equal_rows(question: ExperimentSetup) -> None:
     side_by_side, alone = run_experiment(question, processes=2), run_experiment(question, processes=1)
     assert timeless(side_by_side) == timeless(alone)
     assert len(alone.rows) == 9
     assert [row.seed for row in alone.rows[:3]] == [0, 1, 2]
 
 
-def test_with_failures_and_time_too(question: ExperimentSetup) -> None:
+def test_experiment_with_failures_and_virtual_time_is_reproducible(question: ExperimentSetup) -> None:
     rough = replace(question, timing=Timing(in_flight=8, delay=1, latency=1, failure_rate=0.1))
     assert timeless(run_experiment(rough, processes=1)) == timeless(run_experiment(rough, processes=1))
 
 
-def test_scores(question: ExperimentSetup) -> None:
+def test_experiment_scores_are_correct(question: ExperimentSetup) -> None:
     found = run_experiment(question, processes=1)
     total = sum((found.available or {}).values())
     for row in found.rows:
@@ -62,7 +62,7 @@ def test_scores(question: ExperimentSetup) -> None:
     assert "oracle" not in by_policy
 
 
-def test_steps_tell_how_far_it_is(question: ExperimentSetup) -> None:
+def test_experiment_reports_progress(question: ExperimentSetup) -> None:
     steps: list[ExperimentProgress] = []
     matrix._graphs.clear()
     found = run_experiment(replace(question, repeat=1), processes=1, progress=steps.append)
@@ -74,26 +74,26 @@ def test_steps_tell_how_far_it_is(question: ExperimentSetup) -> None:
     assert any("oracle (seed 0) looks at the whole web" in run for step in steps for run in step.under_way)
 
 
-def test_the_oracle_by_name(question: ExperimentSetup) -> None:
+def test_experiment_accepts_oracle_by_name(question: ExperimentSetup) -> None:
     found = run_experiment(replace(question, policies=("oracle",), repeat=1), processes=1)
     (row,) = found.rows
     assert (row.policy, row.focus, row.area_focus) == ("oracle", 1.0, 1.0)
 
 
-def test_a_share_is_a_share_of_the_pages(question: ExperimentSetup) -> None:
+def test_experiment_share_is_of_web_pages(question: ExperimentSetup) -> None:
     found = run_experiment(replace(question, repeat=1), processes=1)
     assert found.budget == round(0.4 * found.page_count)
     assert {row.result.fetched for row in found.rows} == {found.budget}
 
 
-def test_a_share_of_few_pages_is_one(question: ExperimentSetup) -> None:
+def test_experiment_share_of_tiny_web_is_one_page(question: ExperimentSetup) -> None:
     few = replace(question, share=0.12)
     assert [few.budget(pages) for pages in (1, 4, 25)] == [1, 1, 3]
     with pytest.raises(ValueError, match="the web holds 0 pages"):
         few.budget(0)
 
 
-def test_one_seed(question: ExperimentSetup) -> None:
+def test_experiment_with_one_seed_starts_there(question: ExperimentSetup) -> None:
     found = run_experiment(
         replace(question, seeds=("http://h0.example/1",), policies=("bfs",), repeat=1, pages=5, share=None)
     )
@@ -102,18 +102,18 @@ def test_one_seed(question: ExperimentSetup) -> None:
 
 
 class TestSentences:
-    def test_a_budget_larger_than_the_web(self, question: ExperimentSetup) -> None:
+    def test_experiment_with_budget_above_web_size_ends(self, question: ExperimentSetup) -> None:
         found = run_experiment(replace(question, policies=("bfs",), repeat=1, share=None, pages=10**6), processes=1)
         assert any("larger than the web" in note for note in found.notes)
 
-    def test_a_target_that_never_matches(self, question: ExperimentSetup) -> None:
+    def test_experiment_with_unmatched_target_has_no_focus(self, question: ExperimentSetup) -> None:
         found = run_experiment(replace(question, target="type:schema:Unicorn", repeat=1), processes=1)
         assert found.notes == (
             "no page of this web matches the target 'type:schema:Unicorn': there is nothing to find",
         )
         assert {(row.result.relevant, row.recall, row.focus) for row in found.rows} == {(0, 0.0, None)}
 
-    def test_seeds_that_are_not_there(self, question: ExperimentSetup) -> None:
+    def test_experiment_with_unknown_seeds_gives_notice(self, question: ExperimentSetup) -> None:
         with pytest.raises(ValueError, match=r"none of the 1 seeds is in this web, for example https://x\.example/"):
             run_experiment(replace(question, seeds=("http://x.example/",)))
         found = run_experiment(
@@ -121,33 +121,33 @@ class TestSentences:
         )
         assert "1 of 2 seeds are not in this web" in found.notes[0]
 
-    def test_no_budget(self, question: ExperimentSetup) -> None:
+    def test_experiment_without_budget_uses_default_share(self, question: ExperimentSetup) -> None:
         for wrong in ({"pages": 0, "share": None}, {"share": 0.0}, {"share": -1.0}):
             with pytest.raises(ValueError, match="is none"):
                 run_experiment(replace(question, **wrong))  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="not both"):
             replace(question, pages=5)
 
-    def test_unknown_names(self, question: ExperimentSetup) -> None:
+    def test_experiment_with_unknown_names_is_refused(self, question: ExperimentSetup) -> None:
         with pytest.raises(ValueError, match="unknown policy"):
             replace(question, policies=("bsf",))
         with pytest.raises(ValueError, match="unknown target"):
             replace(question, target="microdta")
 
     @pytest.mark.parametrize("name", ["synthetic:abc", "synthetic:", "synthetic:-5", "synthetic:10", "synthetic:٣٣٣٣"])
-    def test_no_number_of_pages(self, name: str) -> None:
+    def test_experiment_with_invalid_page_count_is_refused(self, name: str) -> None:
         with pytest.raises(ValueError, match="should look like synthetic:100000"):
             synthetic_pages(name)
 
 
-def test_a_reward_that_a_trace_cannot_give_is_refused() -> None:
+def test_experiment_with_unsupported_reward_is_refused() -> None:
     with pytest.raises(ValueError, match="new-statements cannot be simulated"):
         ExperimentSetup(web="synthetic:300", policies=("bfs",), reward="new-statements")
     with pytest.raises(ValueError, match="unknown reward"):
         ExperimentSetup(web="synthetic:300", policies=("bfs",), reward="gold")
 
 
-def test_a_graded_reward_brings_more_statements_and_a_model_more_finds(tmp_path: Path) -> None:
+def test_experiment_graded_reward_and_model_improve_results(tmp_path: Path) -> None:
     plain = ExperimentSetup(web="synthetic:600", policies=("pld",), pages=200)
     graded = replace(plain, reward="statements")
     assert (
@@ -163,7 +163,7 @@ def test_a_graded_reward_brings_more_statements_and_a_model_more_finds(tmp_path:
         replace(plain, policies=("nb-online",), model=str(tmp_path / "a.model"))
 
 
-def test_a_model_for_another_target_is_told(tmp_path: Path) -> None:
+def test_experiment_with_model_of_other_target_gives_notice(tmp_path: Path) -> None:
     question = ExperimentSetup(web="synthetic:300", policies=("pld",), pages=20, target="jsonld")
     write_model(Model(policy="pld", target="any", state=taught(question)), tmp_path / "a.model")
     found = run_experiment(replace(question, model=str(tmp_path / "a.model")), processes=1)
@@ -171,7 +171,7 @@ def test_a_model_for_another_target_is_told(tmp_path: Path) -> None:
 
 
 def taught(question: ExperimentSetup) -> bytes:
-    """What the policy knows when it has seen the whole web."""
+    """The model of a policy that has seen the whole web."""
     web, policy = open_web(question.spec), policy_from(question.policies[0])
     Simulation(web, policy, scope=lambda url: "").run(web.home_pages(), pages=10_000)
     return policy.dump()

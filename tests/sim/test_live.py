@@ -33,7 +33,7 @@ async def live_picks(job: Job, folder: CrawlFolder) -> list[tuple[str, bool]]:
 
 
 @pytest.mark.parametrize("policy", ["bfs", "dfs", "random", "bandit:success-rate", "bandit:success-rate:0.5:20"])
-async def test_a_policy_makes_the_same_picks_in_both(
+async def test_policy_picks_are_equal_in_simulation_and_live_crawl(
     web: tuple[Path, Path, list[str]], tmp_path: Path, policy: str
 ) -> None:
     warc, trace, seeds = web

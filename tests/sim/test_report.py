@@ -18,11 +18,11 @@ def drawn(found: Experiment) -> dict[str, Picture]:
     return {picture.name: picture for picture in pictures(found)}
 
 
-def test_the_policies_come_before_the_yardsticks(found: Experiment) -> None:
+def test_report_lists_policies_before_baselines(found: Experiment) -> None:
     assert list(results_by_policy(found)) == ["random", "bfs", "oracle"]
 
 
-def test_a_harvest_is_the_mean_inside_its_band(found: Experiment, drawn: dict[str, Picture]) -> None:
+def test_report_harvest_is_mean_within_band(found: Experiment, drawn: dict[str, Picture]) -> None:
     random = drawn["harvest"].curves[0]
     ends = [row.result.relevant for row in found.rows if row.policy == "random"]
     assert random.end == (found.budget, round(sum(ends) / 3))
@@ -31,13 +31,13 @@ def test_a_harvest_is_the_mean_inside_its_band(found: Experiment, drawn: dict[st
     assert drawn["harvest"].curves[2].band == ()
 
 
-def test_focus_is_0_for_breadth_first_and_100_for_the_oracle(drawn: dict[str, Picture]) -> None:
+def test_report_focus_is_0_for_bfs_and_100_for_oracle(drawn: dict[str, Picture]) -> None:
     _, bfs, oracle = drawn["focus"].curves
     assert {y for _, y in bfs.points} == {0}
     assert {y for _, y in oracle.points} == {100}
 
 
-def test_hosts_go_from_best_to_worst(found: Experiment, drawn: dict[str, Picture]) -> None:
+def test_report_hosts_are_sorted_by_result(found: Experiment, drawn: dict[str, Picture]) -> None:
     for curve in drawn["hosts"].curves:
         shares = [y for _, y in curve.points]
         assert shares == sorted(shares, reverse=True)
@@ -45,7 +45,7 @@ def test_hosts_go_from_best_to_worst(found: Experiment, drawn: dict[str, Picture
         assert all(0 <= share <= 100 for share in shares)
 
 
-def test_times_to_pick_are_sorted_by_size(drawn: dict[str, Picture]) -> None:
+def test_report_pick_times_are_sorted(drawn: dict[str, Picture]) -> None:
     for curve in drawn["picking"].curves:
         sizes = [x for x, _ in curve.points]
         assert sizes == sorted(set(sizes))

@@ -40,7 +40,7 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_everything_is_written(found: Experiment, tmp_path: Path) -> None:
+def test_report_writes_all_files(found: Experiment, tmp_path: Path) -> None:
     report = write_outputs(tmp_path / "new" / "out", found)
     names = {path.name for path in report.parent.iterdir()}
     assert names == {
@@ -48,7 +48,7 @@ def test_everything_is_written(found: Experiment, tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_the_report_loads_and_runs_nothing(found: Experiment, tmp_path: Path) -> None:
+def test_report_loads_and_runs_nothing(found: Experiment, tmp_path: Path) -> None:
     hostile = replace(found, notes=(HOSTILE,), available={HOSTILE: 3, **(found.available or {})})
     hostile = replace(hostile, rows=tuple(replace(row, policy=row.policy + HOSTILE) for row in found.rows))
     text = write_outputs(tmp_path, hostile).read_text(encoding="utf-8")
@@ -61,7 +61,7 @@ def test_the_report_loads_and_runs_nothing(found: Experiment, tmp_path: Path) ->
     assert text.count("&lt;script&gt;") >= 3
 
 
-def test_pictures_are_pictures(found: Experiment, tmp_path: Path) -> None:
+def test_report_charts_are_valid_svg(found: Experiment, tmp_path: Path) -> None:
     write_outputs(tmp_path, found)
     for name in ("harvest", "focus", "hosts", "picking"):
         picture = ElementTree.fromstring((tmp_path / f"{name}.svg").read_text(encoding="utf-8"))
@@ -73,7 +73,7 @@ def test_pictures_are_pictures(found: Experiment, tmp_path: Path) -> None:
         assert all(0 <= number <= 860 for number in numbers)
 
 
-def test_tables_hold_what_was_found(found: Experiment, tmp_path: Path) -> None:
+def test_report_tables_hold_results(found: Experiment, tmp_path: Path) -> None:
     write_outputs(tmp_path, found)
     told = rows(tmp_path / "rows.csv")
     assert [(row["policy"], int(row["seed"]), int(row["relevant"])) for row in told] == [
@@ -86,7 +86,7 @@ def test_tables_hold_what_was_found(found: Experiment, tmp_path: Path) -> None:
     assert sum(int(row["available"]) for row in hosts) == sum((found.available or {}).values())
 
 
-def test_a_study_that_found_nothing_is_told_too(tmp_path: Path) -> None:
+def test_report_of_empty_result_is_written(tmp_path: Path) -> None:
     question = ExperimentSetup(web="synthetic:1000", policies=("bfs",), target="type:schema:Unicorn", pages=20)
     text = write_outputs(tmp_path, run_experiment(question, processes=1)).read_text(encoding="utf-8")
     assert "there is nothing to find" in text

@@ -14,7 +14,7 @@ def silent(done: int, of: int) -> None:
     pass
 
 
-def test_a_warc_is_recorded_once_and_kept(tmp_path: Path) -> None:
+def test_warc_source_is_recorded_once(tmp_path: Path) -> None:
     warc = recorded_graph(tmp_path / "w.warc.gz", hosts=2, pages=3)[0]
     trace = Path(prepared(str(warc), tmp_path / "cache", silent))
     table = next(trace.glob("*.pages.parquet"))
@@ -23,7 +23,7 @@ def test_a_warc_is_recorded_once_and_kept(tmp_path: Path) -> None:
     assert table.stat().st_mtime_ns == made
 
 
-def test_a_kept_trace_of_an_older_version_is_made_again(tmp_path: Path) -> None:
+def test_cached_trace_of_older_version_is_made_again(tmp_path: Path) -> None:
     warc = recorded_graph(tmp_path / "w.warc.gz", hosts=2, pages=3)[0]
     trace = Path(prepared(str(warc), tmp_path / "cache", silent))
     (trace / "trace.json").write_text(json.dumps({"version": 0, "parts": []}))
@@ -31,17 +31,17 @@ def test_a_kept_trace_of_an_older_version_is_made_again(tmp_path: Path) -> None:
     assert existing_parts(trace)[0].pages == 6
 
 
-def test_other_names_stay_as_they_are(tmp_path: Path) -> None:
+def test_other_web_names_are_unchanged(tmp_path: Path) -> None:
     assert prepared("synthetic:1000", tmp_path, silent) == "synthetic:1000"
     assert prepared(str(tmp_path), tmp_path / "cache", silent) == str(tmp_path)
 
 
-def test_nothing_of_that_name(tmp_path: Path) -> None:
+def test_missing_web_source_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="does not exist: give a trace, a WARC file or synthetic:PAGES"):
         prepared(str(tmp_path / "nothing"), tmp_path / "cache", silent)
 
 
-def test_a_cache_that_cannot_be_written_is_told_with_a_way_around_it(tmp_path: Path) -> None:
+def test_unwritable_trace_cache_is_an_error_with_advice(tmp_path: Path) -> None:
     warc = recorded_graph(tmp_path / "w.warc.gz", hosts=2, pages=3)[0]
     (tmp_path / "cache").touch()
     with pytest.raises(TraceError, match=r"`motherlode record .* -o TRACE` makes a trace elsewhere"):

@@ -9,7 +9,7 @@ from motherlode.sim.synthetic.adapter import SyntheticSimWeb
 from motherlode.www.urls import host_of
 
 
-def test_only_the_chosen_hosts_are_there() -> None:
+def test_host_subset_contains_only_chosen_hosts() -> None:
     whole = SyntheticSimWeb(pages=400, seed=3, target=target_from("any"))
     homes = whole.home_pages()
     chosen = {host_of(url) for url in homes[:10]}

@@ -28,13 +28,13 @@ CASES = [
 
 
 @pytest.mark.parametrize(("kind", "syntax"), CASES)
-def test_a_reader_finds_as_many_statements_as_were_counted(kind: EntityKind, syntax: Syntax) -> None:
+def test_markup_has_counted_statements(kind: EntityKind, syntax: Syntax) -> None:
     for number in range(5):
         block = Block(syntax=syntax, kind=kind, bits=mix(8, number))
         assert _statements(block.write(), syntax) == block.count()
 
 
-def test_a_trailing_comma_costs_nothing_and_an_unfilled_template_everything() -> None:
+def test_markup_trailing_comma_keeps_and_unfilled_template_loses_statements() -> None:
     whole = Block(syntax=Syntax.JSON_LD, kind=EntityKind.JOB, bits=5)
     comma = Block(syntax=Syntax.JSON_LD, kind=EntityKind.JOB, bits=5, flaw=Flaw.TRAILING_COMMA)
     template = Block(syntax=Syntax.JSON_LD, kind=EntityKind.JOB, bits=5, flaw=Flaw.TEMPLATE)

@@ -16,11 +16,11 @@ def _count(one: Thing) -> int:
 
 
 @pytest.mark.parametrize("kind", EntityKind)
-def test_statements_are_counted_without_being_made(kind: EntityKind) -> None:
+def test_statement_count_equals_built_statements(kind: EntityKind) -> None:
     for number in range(60):
         bits = mix(4, number)
         assert statements(kind, bits) == _count(thing(kind, bits))
 
 
-def test_types_name_nested_things_too() -> None:
+def test_types_include_nested_things() -> None:
     assert TYPES[EntityKind.RECIPE] == (f"{SCHEMA}Recipe", f"{SCHEMA}Person")

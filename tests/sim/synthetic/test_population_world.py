@@ -7,7 +7,7 @@ from motherlode.sim.synthetic.random_draws import mix
 WORLD = World(pages=20_000, seed=2, hosts=None)
 
 
-def test_the_way_elsewhere_leads_to_hosts_that_exist() -> None:
+def test_cross_host_links_lead_to_existing_hosts() -> None:
     site = WORLD.site(5)
     targets = [WORLD.elsewhere(site, mix(1, n))[0] for n in range(400)]
     assert all(WORLD.find(url.split("/")[2]) is not None for url in targets)
@@ -16,7 +16,7 @@ def test_the_way_elsewhere_leads_to_hosts_that_exist() -> None:
     assert sum(url.startswith(site.root + "/") for url in targets) < 40
 
 
-def test_hosts_link_to_their_own_family_more_often() -> None:
+def test_cross_host_links_prefer_own_family() -> None:
     population = WORLD.population
     rich = next(host for host in range(population.count) if population.habit(host).family is Family.RICH)
     site = WORLD.site(rich)
@@ -25,13 +25,13 @@ def test_hosts_link_to_their_own_family_more_often() -> None:
     assert own > 0.5 * 400
 
 
-def test_kin_has_the_same_habit() -> None:
+def test_related_site_has_same_habit() -> None:
     for host in range(WORLD.population.count):
         site = WORLD.site(host)
         assert WORLD.kin(site, mix(7, host)).habit is site.habit
 
 
-def test_a_site_is_the_same_whenever_it_is_built() -> None:
+def test_site_is_equal_each_time_it_is_built() -> None:
     again = World(pages=20_000, seed=2, hosts=None)
     assert list(again.site(9).urls()) == list(WORLD.site(9).urls())
     assert list(World(pages=20_000, seed=3, hosts=None).site(9).urls()) != list(WORLD.site(9).urls())

@@ -8,7 +8,7 @@ from motherlode.sim.synthetic import SyntheticWeb
 from motherlode.sim.synthetic.server_process import ADDRESSES, hosts_table
 
 
-def test_every_host_has_a_loopback_address_and_addresses_are_shared(web: SyntheticWeb) -> None:
+def test_hosts_table_uses_shared_loopback_addresses(web: SyntheticWeb) -> None:
     table = hosts_table(web, 8123)
     assert list(table) == list(web.hosts())
     used = {address for address, _ in table.values()}

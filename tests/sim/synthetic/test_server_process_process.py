@@ -31,7 +31,7 @@ def listens(server: WebServer) -> bool:
     return True
 
 
-def test_it_serves_the_web_it_names_while_the_block_runs_and_leaves_a_log(tmp_path: Path) -> None:
+def test_web_server_in_context_serves_and_writes_log(tmp_path: Path) -> None:
     with WebServer(pages=PAGES, seed=SEED, log=tmp_path / "log") as server:
         assert server.port > 0
         assert server.host_count == len(server.hosts) > 1
@@ -43,14 +43,14 @@ def test_it_serves_the_web_it_names_while_the_block_runs_and_leaves_a_log(tmp_pa
     assert len(asked) == 1
 
 
-def test_it_ends_also_where_the_block_fails() -> None:
+def test_web_server_with_failing_block_ends() -> None:
     server = WebServer(pages=PAGES, seed=SEED)
     with pytest.raises(KeyError), server:
         raise KeyError
     assert not listens(server)
 
 
-def test_a_port_that_is_taken_is_an_error_with_its_reason() -> None:
+def test_web_server_with_port_in_use_raises_with_reason() -> None:
     with socket.create_server((ADDRESSES[0], 0)) as taken:
         port = taken.getsockname()[1]
         with (

@@ -12,7 +12,7 @@ def _root(web: SyntheticWeb, habit: str) -> str:
     return web.home(web.hosts()[[one.name for one in HABITS].index(habit)]).rstrip("/")
 
 
-def test_robots_rules_forbid_what_is_linked_and_nothing_else(web: SyntheticWeb) -> None:
+def test_robots_rules_disallow_only_linked_private_urls(web: SyntheticWeb) -> None:
     root = _root(web, "library")
     text = web.robots(root[7:])
     assert text is not None
@@ -26,13 +26,13 @@ def test_robots_rules_forbid_what_is_linked_and_nothing_else(web: SyntheticWeb) 
     assert not Protego.parse(text).can_fetch(root, "badbot")
 
 
-def test_hosts_without_rules_have_no_robots_file(web: SyntheticWeb) -> None:
+def test_host_without_rules_has_no_robots_txt(web: SyntheticWeb) -> None:
     root = _root(web, "plain shop")
     assert web.robots(root[7:]) is None
     assert web.facts(f"{root}/robots.txt").status == 404
 
 
-def test_sitemaps_name_every_item() -> None:
+def test_sitemaps_contain_every_item() -> None:
     web = SyntheticWeb(pages=60_000, seed=1, hosts=60)
     hosts = [host for host in web.hosts() if web.habit(host).sitemap]
     large = max(hosts, key=lambda host: sum(1 for _ in web.urls(host)))
@@ -50,7 +50,7 @@ def test_sitemaps_name_every_item() -> None:
     assert web.facts(f"http://{large}/sitemap-2.xml").status == 200
 
 
-def test_feeds_name_the_latest_items(web: SyntheticWeb) -> None:
+def test_feeds_contain_the_latest_items(web: SyntheticWeb) -> None:
     root = _root(web, "newspaper")
     model = web.facts(f"{root}/feed.xml")
     assert model.kind is ContentKind.RSS and len(model.links) == 16
@@ -75,7 +75,7 @@ def _follow(web: SyntheticWeb, url: str) -> list[int]:
     return [*statuses, -1]
 
 
-def test_old_addresses_redirect_in_every_way_there_is(moved: SyntheticWeb) -> None:
+def test_old_urls_redirect_in_every_form(moved: SyntheticWeb) -> None:
     root = _root(moved, "moved")
     chains = [_follow(moved, f"{root}/go/0/{item}") for item in range(40)]
     assert {status for chain in chains for status in chain} == {200, 301, 302, 303, 307, 308}
@@ -84,5 +84,5 @@ def test_old_addresses_redirect_in_every_way_there_is(moved: SyntheticWeb) -> No
 
 
 @pytest.mark.parametrize("path", ["/go/0/99999999", "/go/9/1", "/go/x/1", "/go/0/1/4"])
-def test_what_never_was_did_not_move(moved: SyntheticWeb, path: str) -> None:
+def test_old_url_of_missing_item_gives_404(moved: SyntheticWeb, path: str) -> None:
     assert moved.facts(_root(moved, "moved") + path).status == 404

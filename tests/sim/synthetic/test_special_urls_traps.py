@@ -12,8 +12,8 @@ def _start(web: SyntheticWeb, trap: Trap) -> str:
 
 
 @pytest.mark.parametrize("trap", Trap)
-def test_a_trap_has_no_end_and_every_step_of_it_is_flagged(web: SyntheticWeb, trap: Trap) -> None:
-    """Who takes only links that lead out of the host's real pages is still finding new ones after 200 steps."""
+def test_trap_pages_are_infinite_and_marked(web: SyntheticWeb, trap: Trap) -> None:
+    """A crawler that follows only links to trap pages still finds new URLs after 200 steps."""
     host = _start(web, trap).split("/")[2]
     real = list(web.urls(host))
     seen = set(real)
@@ -29,12 +29,12 @@ def test_a_trap_has_no_end_and_every_step_of_it_is_flagged(web: SyntheticWeb, tr
     assert trapped == 200
 
 
-def test_pages_of_the_host_itself_are_no_trap(web: SyntheticWeb) -> None:
+def test_regular_pages_are_not_marked_as_trap(web: SyntheticWeb) -> None:
     for trap in Trap:
         assert not any(web.facts(url).trap for url in web.urls(_start(web, trap).split("/")[2]))
 
 
-def test_a_session_changes_the_address_and_not_the_page(web: SyntheticWeb) -> None:
+def test_session_changes_url_but_not_page(web: SyntheticWeb) -> None:
     home = _start(web, Trap.SESSION)
     item = next(url for url in web.urls(home.split("/")[2]) if web.facts(url).role.value == "item")
     marked = [link.url for link in web.facts(item).links if "sid=" in link.url]
@@ -46,5 +46,5 @@ def test_a_session_changes_the_address_and_not_the_page(web: SyntheticWeb) -> No
 
 
 @pytest.mark.parametrize("path", ["/calendar/2026-13", "/calendar/20261-01", "/calendar/2026-02-30", "/calendar/"])
-def test_what_is_no_month_is_not_there(web: SyntheticWeb, path: str) -> None:
+def test_calendar_with_invalid_month_gives_404(web: SyntheticWeb, path: str) -> None:
     assert web.facts(_start(web, Trap.CALENDAR).rstrip("/") + path).status == 404

@@ -12,7 +12,7 @@ def _root(web: SyntheticWeb, habit: str) -> str:
     return web.home(web.hosts()[[one.name for one in HABITS].index(habit)]).rstrip("/")
 
 
-def test_identifiers_answer_303_to_what_the_client_prefers(web: SyntheticWeb) -> None:
+def test_identifier_redirects_303_by_negotiation(web: SyntheticWeb) -> None:
     root = _root(web, "linked data")
     listed = web.facts(next(link.url for link in web.facts(f"{root}/").links if link.anchor not in ("Home",)))
     entity = next(link.url for link in listed.links if "/id/" in link.url)
@@ -23,7 +23,7 @@ def test_identifiers_answer_303_to_what_the_client_prefers(web: SyntheticWeb) ->
     assert data.location in {link.url for link in web.facts(page.location).links}
 
 
-def test_one_address_gives_html_or_rdf(web: SyntheticWeb) -> None:
+def test_one_url_serves_html_or_rdf_by_negotiation(web: SyntheticWeb) -> None:
     host = _root(web, "negotiator")[7:]
     items = [url for url in web.urls(host) if web.facts(url).role is Role.DATA]
     assert items
@@ -38,11 +38,11 @@ def test_one_address_gives_html_or_rdf(web: SyntheticWeb) -> None:
 @pytest.mark.parametrize(
     "path", ["/nothing", "/links?page=99999", "/links?page=٣", "/linksx", "/%", "/id/3", "//", "/?"]
 )
-def test_what_is_not_there_is_a_404(web: SyntheticWeb, path: str) -> None:
+def test_missing_path_gives_404(web: SyntheticWeb, path: str) -> None:
     assert web.facts(_root(web, "newspaper") + path).status == 404
 
 
-def test_a_list_without_its_slash_redirects_to_itself(web: SyntheticWeb) -> None:
+def test_list_without_trailing_slash_redirects(web: SyntheticWeb) -> None:
     root = _root(web, "newspaper")
     target = next(link.url for link in web.facts(f"{root}/").links if link.url.endswith("/"))
     model = web.facts(target.rstrip("/"))

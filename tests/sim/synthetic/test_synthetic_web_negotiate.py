@@ -21,5 +21,5 @@ from motherlode.www.media_types import ACCEPT
         ("text/html;q=0, text/turtle;q=0", None),
     ],
 )
-def test_the_client_gets_what_it_likes_best(accept: str, expected: int | None) -> None:
+def test_negotiation_returns_preferred_type(accept: str, expected: int | None) -> None:
     assert choose(("text/html", "text/turtle"), accept) == expected

@@ -34,7 +34,7 @@ def _digest(web: SyntheticWeb, *, backwards: bool = False) -> str:
     return digest.hexdigest()
 
 
-def test_the_same_seed_gives_the_same_bytes_in_any_order_and_any_process() -> None:
+def test_web_with_same_seed_gives_same_bytes_in_any_order_and_process() -> None:
     here = _digest(SyntheticWeb(600, 9))
     assert here == _digest(SyntheticWeb(600, 9), backwards=True)
     environment = {**os.environ, "PYTHONHASHSEED": "12345"}
@@ -43,14 +43,14 @@ def test_the_same_seed_gives_the_same_bytes_in_any_order_and_any_process() -> No
     assert _digest(SyntheticWeb(600, 10)) != here
 
 
-def test_the_demo_has_hosts_enough_and_each_habit_occurs(web: SyntheticWeb) -> None:
+def test_demo_web_has_enough_hosts_and_every_habit(web: SyntheticWeb) -> None:
     hosts = web.hosts()
     assert len(hosts) >= 40
     assert {web.habit(host).name for host in hosts} == {habit.name for habit in HABITS}
     assert sum(sum(1 for _ in web.urls(host)) for host in hosts) == web.pages == 5000
 
 
-def test_hosts_behave_like_a_sequence(web: SyntheticWeb) -> None:
+def test_host_names_behave_like_a_sequence(web: SyntheticWeb) -> None:
     hosts = web.hosts()
     assert hosts[0] == next(iter(hosts)) and hosts[-1] == hosts[len(hosts) - 1]
     assert list(hosts[2:4]) == [hosts[2], hosts[3]]
@@ -78,14 +78,14 @@ def _crawl(web: SyntheticWeb, budget: int) -> tuple[set[str], int]:
 
 
 @pytest.mark.parametrize(("pages", "seed"), [(1000, 1), (5000, 1), (5000, 2), (20_000, 3)])
-def test_every_page_is_reachable_from_the_seeds(pages: int, seed: int) -> None:
+def test_web_pages_are_all_reachable_from_seeds(pages: int, seed: int) -> None:
     web = SyntheticWeb(pages, seed)
     known, _ = _crawl(web, 10 * pages)
     pages_of_the_web = {url for host in web.hosts() for url in web.urls(host)}
     assert not pages_of_the_web - known
 
 
-def test_a_crawl_of_the_demo_meets_everything_that_can_go_wrong(web: SyntheticWeb) -> None:
+def test_demo_web_contains_every_kind_of_fault(web: SyntheticWeb) -> None:
     known, _ = _crawl(web, 50_000)
     models = [web.facts(url) for url in known]
     assert {model.status for model in models} == {0, 200, 301, 302, 303, 307, 308, 404, 503}
@@ -94,13 +94,13 @@ def test_a_crawl_of_the_demo_meets_everything_that_can_go_wrong(web: SyntheticWe
     assert any(model.stall for model in models) and any(model.disallowed for model in models)
 
 
-def test_seeds_are_few_and_none_of_them_is_rich(web: SyntheticWeb) -> None:
+def test_web_seeds_are_few_and_have_little_data(web: SyntheticWeb) -> None:
     assert 5 <= len(web.seeds()) <= 10
     families = [web.habit(url.split("/")[2]).family for url in web.seeds()]
     assert Family.RICH not in families and families.count(Family.BARREN) > families.count(Family.MIXED)
 
 
-def test_most_pages_hold_nothing_and_breadth_first_finds_little() -> None:
+def test_web_has_little_data_for_breadth_first() -> None:
     rates = []
     for seed in range(1, 7):
         web = SyntheticWeb(5000, seed)
@@ -110,7 +110,7 @@ def test_most_pages_hold_nothing_and_breadth_first_finds_little() -> None:
     assert 0.15 < sum(rates) / len(rates) < 0.3
 
 
-def test_memory_grows_with_what_is_visited_and_not_with_what_exists() -> None:
+def test_web_memory_grows_with_visited_pages_only() -> None:
     tracemalloc.start()
     try:
         web = SyntheticWeb(10_000_000, 1)
@@ -124,7 +124,7 @@ def test_memory_grows_with_what_is_visited_and_not_with_what_exists() -> None:
     assert used - built < 40e6 and len(known) > 5000
 
 
-def test_addresses_that_are_nowhere(web: SyntheticWeb) -> None:
+def test_web_unknown_urls_give_failures(web: SyntheticWeb) -> None:
     for url in ("http://nobody.example/", "https://" + web.hosts()[0] + "/", "ftp://x/", "nonsense", ""):
         assert web.facts(url).status == 0
     with pytest.raises(ValueError, match="no host"):

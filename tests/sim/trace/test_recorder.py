@@ -45,32 +45,32 @@ def read(tmp_path: Path, data: bytes) -> tuple[list[int], int]:
     ],
     ids=["members", "one member", "not packed", "empty", "text", "packed text"],
 )
-def test_whole_files(tmp_path: Path, data: bytes, found: list[int], broken: int) -> None:
+def test_responses_of_whole_files_are_read(tmp_path: Path, data: bytes, found: list[int], broken: int) -> None:
     assert read(tmp_path, data) == (found, broken)
 
 
-def test_requests_and_metadata_are_passed_over(tmp_path: Path) -> None:
+def test_other_record_types_are_skipped(tmp_path: Path) -> None:
     others = [gzip.compress(warc_record(9, kind=kind)) for kind in ("request", "metadata", "warcinfo")]
     assert read(tmp_path, others[2] + others[0] + MEMBERS[0] + others[1] + MEMBERS[1]) == ([0, 1], 0)
 
 
 @pytest.mark.parametrize("cut", [40, 150, len(MEMBERS[4]) - 30])
-def test_a_cut_off_end_costs_the_last_record_alone(tmp_path: Path, cut: int) -> None:
+def test_truncated_gzip_file_loses_only_last_record(tmp_path: Path, cut: int) -> None:
     assert read(tmp_path, b"".join(MEMBERS)[:-cut]) == ([0, 1, 2, 3], 1)
 
 
-def test_a_cut_off_end_that_is_not_packed(tmp_path: Path) -> None:
+def test_truncated_plain_file_loses_only_last_record(tmp_path: Path) -> None:
     assert read(tmp_path, b"".join(warc_record(n) for n in range(3))[:-300]) == ([0, 1], 1)
 
 
-def test_behind_broken_records_reading_goes_on(tmp_path: Path) -> None:
+def test_reading_continues_after_broken_records(tmp_path: Path) -> None:
     data = garbled(b"".join(MEMBERS), 60)
     assert read(tmp_path, data) == ([1, 2, 3, 4], 1)
     data = garbled(data, sum(map(len, MEMBERS[:3])) + 60)
     assert read(tmp_path, data) == ([1, 2, 4], 2)
 
 
-def test_encodings_are_undone(tmp_path: Path) -> None:
+def test_response_encodings_are_decoded(tmp_path: Path) -> None:
     chunked = warc_record(0, body=b"5\r\nhello\r\n0\r\n\r\n", headers="Transfer-Encoding: chunked\r\n")
     packed = warc_record(1, body=gzip.compress(b"hello"), headers="Content-Encoding: gzip\r\n")
     lied = warc_record(2, body=b"hello", headers="Content-Encoding: gzip\r\n")
@@ -81,6 +81,6 @@ def test_encodings_are_undone(tmp_path: Path) -> None:
     assert [page.body for page in pages if isinstance(page, Page)] == [b"hello"] * 4
 
 
-def test_a_record_without_a_url_is_broken(tmp_path: Path) -> None:
+def test_record_without_url_counts_as_broken(tmp_path: Path) -> None:
     nameless = gzip.compress(warc_record(7).replace(b"http://a.example/7", b"dns:a.example/abcd"))
     assert read(tmp_path, nameless + MEMBERS[0]) == ([0], 1)

@@ -31,7 +31,7 @@ def small(tmp_path: Path) -> Path:
     return recorded_graph(tmp_path / "small.warc.gz", hosts=3, pages=4)[0]
 
 
-def test_what_a_trace_keeps(tmp_path: Path) -> None:
+def test_trace_keeps_pages_links_and_labels(tmp_path: Path) -> None:
     body = f'<title>t</title><nav class=top><a href="/b" rel="next" title="T">onward</a></nav>{FIND}'
     responses = [
         ("https://a.example/", 200, HTML, body.encode()),
@@ -52,7 +52,7 @@ def test_what_a_trace_keeps(tmp_path: Path) -> None:
     assert TraceWeb(tmp_path / "trace", target_from("type:schema:Thing")).page("https://a.example/d").relevant
 
 
-def test_headers_say_in_a_trace_what_they_say_in_a_crawl(tmp_path: Path) -> None:
+def test_trace_reads_headers_as_a_crawl_does(tmp_path: Path) -> None:
     data = {"Content-Type": "text/turtle"}
     responses = [
         ("https://a.example/", 200, {**HTML, "Link": '</data>; rel="describedby"'}, b"<p>hello"),
@@ -67,13 +67,13 @@ def test_headers_say_in_a_trace_what_they_say_in_a_crawl(tmp_path: Path) -> None
     assert not web.page("https://a.example/shy").relevant
 
 
-def test_an_unchanged_source_is_not_read_again(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_record_skips_unchanged_source(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = made([small], tmp_path / "trace")
     monkeypatch.setattr(recording, "Responses", None)
     assert made([small], tmp_path / "trace") == before
 
 
-def test_a_changed_source_takes_the_place_of_its_part(small: Path, tmp_path: Path) -> None:
+def test_record_replaces_part_of_changed_source(small: Path, tmp_path: Path) -> None:
     (before,) = made([small], tmp_path / "trace")
     write_warc(small, [("https://new.example/", 200, HTML, b"<p>new")])
     (after,) = made([small], tmp_path / "trace")
@@ -81,7 +81,7 @@ def test_a_changed_source_takes_the_place_of_its_part(small: Path, tmp_path: Pat
     assert len(tables(tmp_path / "trace")) == 4
 
 
-def test_two_sources_are_two_parts_of_one_web(small: Path, tmp_path: Path) -> None:
+def test_record_of_two_sources_gives_two_parts(small: Path, tmp_path: Path) -> None:
     other = write_warc(
         tmp_path / "other.warc.gz", [("https://new.example/", 200, HTML, b"<p><a href='https://h0.example/'>x</a>")]
     )
@@ -92,16 +92,14 @@ def test_two_sources_are_two_parts_of_one_web(small: Path, tmp_path: Path) -> No
     assert web.page("https://h0.example/").failure is None or web.page("https://h0.example/").location
 
 
-def test_progress_ends_at_the_size_of_all_sources(small: Path, tmp_path: Path) -> None:
+def test_record_progress_ends_at_total_size(small: Path, tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     record([small], tmp_path / "trace", workers=1, progress=lambda done, of: seen.append((done, of)))
     assert seen[-1] == (small.stat().st_size, small.stat().st_size)
     assert all(0 <= done <= of for done, of in seen)
 
 
-def test_an_error_in_the_middle_leaves_nothing_behind(
-    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_record_error_leaves_nothing_behind(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise OSError("no space left")
 
@@ -111,7 +109,7 @@ def test_an_error_in_the_middle_leaves_nothing_behind(
     assert tables(tmp_path / "trace") == set()
 
 
-def test_a_kill_in_the_middle_breaks_nothing(tmp_path: Path) -> None:
+def test_record_kill_leaves_trace_usable(tmp_path: Path) -> None:
     first = recorded_graph(tmp_path / "first.warc.gz", hosts=3, pages=4)[0]
     second = recorded_graph(tmp_path / "second.warc.gz", hosts=40, pages=30, seed=1)[0]
     trace = tmp_path / "trace"
@@ -133,13 +131,13 @@ def test_a_kill_in_the_middle_breaks_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"no warc at all", b"\x1f\x8b\x08\x00"])
-def test_what_holds_no_response_is_said(tmp_path: Path, data: bytes) -> None:
+def test_record_source_without_responses_is_an_error(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "bad.warc.gz"
     path.write_bytes(data)
     with pytest.raises(TraceError, match=r"no HTTP response could be read in .*bad\.warc\.gz"):
         made([path], tmp_path / "trace")
 
 
-def test_a_file_that_is_absent_is_said(tmp_path: Path) -> None:
+def test_record_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match=r"absent\.warc cannot be read"):
         made([tmp_path / "absent.warc"], tmp_path / "trace")
