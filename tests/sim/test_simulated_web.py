@@ -9,7 +9,7 @@ import pytest
 
 from motherlode.model import FailureKind
 from motherlode.policies import target_from
-from motherlode.sim.simulated_web import SimPage, SimulatedWeb
+from motherlode.sim.simulated_web import HostSubset, SimPage, SimulatedWeb
 from motherlode.sim.synthetic.adapter import SyntheticSimWeb
 from motherlode.sim.trace.recorder import record
 from motherlode.sim.trace.trace_web import TraceWeb
@@ -71,3 +71,17 @@ def test_simulated_web_failures_are_irrelevant_and_redirects_have_targets(web: S
 
 def test_simulated_web_pages_do_not_share_counts() -> None:
     assert SimPage(url="u").counts is not SimPage(url="v").counts
+
+
+def test_host_subset_contains_only_chosen_hosts() -> None:
+    whole = SyntheticSimWeb(pages=400, seed=3, target=target_from("any"))
+    homes = whole.home_pages()
+    chosen = {host_of(url) for url in homes[:10]}
+    part = HostSubset(whole, chosen)
+    pages = list(part.everything())
+    assert {host_of(page.url) for page in pages} == chosen
+    assert {host_of(link.url) for page in pages for link in page.links} <= chosen
+    assert {host_of(url) for url in part.home_pages()} == chosen
+    assert 0 < part.page_count < whole.page_count
+    assert part.page(homes[20]).failure is FailureKind.NOT_FOUND
+    assert dict(part.labels()) == {page.url: page.relevant for page in pages if page.failure is None}
