@@ -129,7 +129,7 @@ def test_report_tables_hold_results(found_pages: Experiment, tmp_path: Path) -> 
     last = rows(tmp_path / "curves.csv")[-1]
     assert (int(last["fetched"]), int(last["relevant"])) == found_pages.rows[-1].result.curve[-1]
     hosts = [row for row in rows(tmp_path / "hosts.csv") if (row["policy"], row["seed"]) == ("bfs", "0")]
-    assert sum(int(row["found_pages"]) for row in hosts) == found_pages.rows[0].result.relevant
+    assert sum(int(row["found"]) for row in hosts) == found_pages.rows[0].result.relevant
     assert sum(int(row["available"]) for row in hosts) == sum((found_pages.available or {}).values())
 
 
