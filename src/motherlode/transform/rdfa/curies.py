@@ -8,10 +8,11 @@ from copy import copy
 
 from motherlode.model import Statement
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.rdfa.evaluation_context import PREFIXES, XHV, EvaluationContext, HostLanguage, is_name
+from motherlode.transform.rdfa.evaluation_context import PREFIXES, XHV, EvaluationContext, HostLanguage
 from motherlode.transform.rdfa.processor_graph import ProcessorGraph, ProcessorMessage
 from motherlode.transform.rdfa.sparse_tree import SCOPING, RdfaElement
 from motherlode.www.iri import check, is_absolute, resolve_and_check, without_fragment
+from motherlode.www.xml_names import is_ncname
 
 INITIAL_TOKENS: dict[str, str] = {}
 """What tokens mean in the initial context, from page to page: `og:title` is `og:title` everywhere."""
@@ -148,7 +149,7 @@ def _add_prefixes(element: RdfaElement, context: EvaluationContext, report: Proc
     for prefix, iri in element.namespaces.items():
         if len(declared) < _MOST_PREFIXES:
             declared[prefix] = iri
-            if prefix != "_" and is_name(prefix):
+            if prefix != "_" and is_ncname(prefix):
                 prefixes[prefix.lower()] = _with_path(iri, report)
     for prefix, iri in _mappings(element.attributes):
         if PREFIXES.get(prefix, iri) != iri:
@@ -184,5 +185,5 @@ def _mappings(attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             continue
         iri = next(words, None)
         prefix = word[:-1].lower()
-        if iri is not None and prefix != "_" and is_name(prefix):
+        if iri is not None and prefix != "_" and is_ncname(prefix):
             yield prefix, iri

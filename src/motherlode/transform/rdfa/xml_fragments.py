@@ -14,7 +14,7 @@ from html import escape
 import msgspec
 from selectolax.lexbor import LexborNode
 
-from motherlode.transform.rdfa.evaluation_context import coerced, is_name
+from motherlode.www.xml_names import coerce_ncname, is_ncname
 
 _XHTML = "http://www.w3.org/1999/xhtml"
 _SVG = "http://www.w3.org/2000/svg"
@@ -99,7 +99,7 @@ def _own_declarations(attributes: Mapping[str, str]) -> dict[str, str]:
 
 
 def _can_be_declared(prefix: str, iri: str) -> bool:
-    return bool(iri) and is_name(prefix) and prefix not in _RESERVED
+    return bool(iri) and is_ncname(prefix) and prefix not in _RESERVED
 
 
 def _is_xlink(name: str) -> bool:
@@ -131,7 +131,7 @@ def _name(name: str, prefixes: Mapping[str, str]) -> str:
     """A name with a prefix that is declared stays as it is; others may have no colon."""
     prefix, colon, local = name.partition(":")
     is_known = prefix == "xml" or prefix in prefixes
-    return name if colon and is_known and is_name(local) else coerced(name)
+    return name if colon and is_known and is_ncname(local) else coerce_ncname(name)
 
 
 def _text(text: str, *, quote: bool = False) -> str:
