@@ -7,7 +7,7 @@ import time
 import pytest
 
 from motherlode.www.html_prefilter import Mark, marks_in
-from tests.transform.microdata.pages import SCHEMA, pairs, microdata
+from tests.transform.microdata.pages import SCHEMA, microdata, pairs
 
 
 def test_mark_is_found_only_in_bodies_with_microdata() -> None:
