@@ -13,7 +13,7 @@ from motherlode.www.document import Document
 
 from . import whole_path
 from .rdfa_vocabulary import expand_vocabulary
-from .runner import Case, Outcome, load_cases, shared
+from .runner import Case, CaseResult, load_cases, shared
 
 _HOSTS = ("html4", "html5", "html5-invalid", "svg", "xhtml1", "xhtml5", "xhtml5-invalid", "xml")
 _OPTIONAL = ("rdfa1.1-proc", "rdfa1.1-role", "rdfa1.1-vocab")
@@ -35,13 +35,13 @@ def cases() -> Iterable[Case]:
         yield Case(id=data["id"], row=row, data=data)
 
 
-def run(case: Case) -> Outcome:
+def run(case: Case) -> CaseResult:
     """Run the case's own query on the extracted graph."""
     document = _document(case.data["base"], case.data["input"], _KINDS[case.data["media_type"]])
     return _evaluate(case, _statements(document, case))
 
 
-def run_whole(case: Case) -> Outcome | None:
+def run_whole(case: Case) -> CaseResult | None:
     """Run the command with the case's media type; None for the optional parts of RDFa, which the command lacks."""
     data = case.data
     if data["version"] in _OPTIONAL:
