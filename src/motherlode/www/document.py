@@ -8,19 +8,13 @@ from functools import cached_property
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from motherlode.model import ContentKind, Detected, Problem
-from motherlode.www.html_limits import guarded
+from motherlode.www.html_limits import VOID_ELEMENTS, guarded
 from motherlode.www.html_prefilter import Mark, marks_in
 from motherlode.www.iri import check, repair_message, resolve_and_check
 from motherlode.www.urls import parse
 from motherlode.www.xml import XmlTree, parse_xml
 
 _EMPTY = re.compile(rb"<([A-Za-z][^\s/>\"']*+)((?:[^>\"'/]++|/(?!>)|\"[^\"]*+\"|'[^']*+')*+)/>")
-_VOID = frozenset(
-    (
-        *(b"area", b"base", b"br", b"col", b"embed", b"frame", b"hr", b"img", b"input", b"link", b"meta", b"param"),
-        *(b"source", b"track", b"wbr"),
-    )
-)
 
 
 def with_end_tags(markup: bytes) -> bytes:
@@ -34,7 +28,7 @@ def with_end_tags(markup: bytes) -> bytes:
 
 def _spelt_out(match: re.Match[bytes]) -> bytes:
     name, attributes = match[1], match[2]
-    return match[0] if name.lower() in _VOID else b"<" + name + attributes + b"></" + name + b">"
+    return match[0] if name.lower() in VOID_ELEMENTS else b"<" + name + attributes + b"></" + name + b">"
 
 
 # ── A body that has been detected, with its text and its HTML tree made at most once, whoever asks first.

@@ -77,17 +77,18 @@ _ROOMS: list[npt.NDArray[np.bool_]] = []
 _LONG_TAG = 16_384
 _CHUNK = 8_192
 
-_VOID = frozenset(
+VOID_ELEMENTS = frozenset(
     (
         *(b"area", b"base", b"basefont", b"bgsound", b"br", b"col", b"embed", b"frame", b"hr", b"img", b"input"),
         *(b"keygen", b"link", b"meta", b"param", b"source", b"track", b"wbr"),
     )
 )
+"""Elements without content and end tag, including the obsolete ones (HTML, section 13.1.2)."""
 _FREQUENT_VOID = (b"<br>", b"<br/", b"<br ", b"<img ", b"<input ", b"<!--")
 _FORMATTING = frozenset(
     (b"b", b"big", b"code", b"em", b"font", b"i", b"s", b"small", b"strike", b"strong", b"tt", b"u")
 )
-_NOT_COUNTED = _VOID | _FORMATTING | {b"html", b"head", b"body", b"a", b"nobr"}
+_NOT_COUNTED = VOID_ELEMENTS | _FORMATTING | {b"html", b"head", b"body", b"a", b"nobr"}
 """Elements that do not add to the depth, or that have a limit of their own. Links end when the next one begins."""
 _CELLS = frozenset((b"td", b"th", b"caption"))
 _ROWS = _CELLS | {b"tr", b"thead", b"tbody", b"tfoot", b"colgroup"}

@@ -10,6 +10,7 @@ from motherlode.transform.rdf_documents.rdfxml_input import escaped
 from motherlode.transform.rdf_documents.xml_scanner import OpenElements, StartTag
 from motherlode.www.iri import check
 from motherlode.www.media_types import RDF_NAMESPACE
+from motherlode.www.xml_names import is_ncname
 
 NO_MEANING = "urn:x-undeclared-prefix:"
 """Namespace of names that have none. No statement with such a name is given."""
@@ -63,11 +64,6 @@ LITERAL = b"Literal"
 PARSE_TYPES = frozenset({LITERAL, b"Resource", b"Collection", b"Triple"})
 """All others mean a literal (section 7.2.20); the parser would pass over them. Triples are new in RDF 1.2."""
 _OWN_PREFIX = b"x-mended-rdf"
-_NAME_START = (
-    "A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f\u2c00-\u2fef"
-    "\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
-)
-_NC_NAME = re.compile(f"[{_NAME_START}][{_NAME_START}\\-.0-9\xb7\u0300-\u036f\u203f\u2040]*")
 _FRAGMENT = re.compile(r'[^\x00-\x20<>"{}|^`\\#%&\ufffd]+')
 """What may follow the # of an IRI: an identifier is a name, and no reference to be repaired."""
 _REFERENCES = (b"about", b"resource", b"datatype")
@@ -147,7 +143,7 @@ class AttributeMender:
 
     def _identifier(self, name: bytes, value: bytes) -> bytes:
         text = value.decode(errors="replace")
-        if _NC_NAME.fullmatch(text) or not _FRAGMENT.fullmatch(text):
+        if is_ncname(text) or not _FRAGMENT.fullmatch(text):
             return value
         self._tell(f"{name.decode(errors='replace')}={text[:100]!r} is no XML name", repaired=True)
         return renamed(value)

@@ -1,4 +1,4 @@
-"""From a page to its items: finds the root elements by one selector and walks each of them once."""
+"""The items of a page, and the canonical JSON of microformats2 (microformats2-parsing, "parse a document")."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 from selectolax.lexbor import LexborNode
 
 from motherlode.model import ContentKind
-from motherlode.transform.microformats.class_names import CLASSIC_ROOTS, class_names
+from motherlode.transform.microformats.class_names import CLASSIC_ROOTS, parse_class
 from motherlode.transform.microformats.items import Item, Value
 from motherlode.transform.microformats.value_parsing import resolve
-from motherlode.transform.microformats.walker import Walk
+from motherlode.transform.microformats.walker import ItemWalker
 from motherlode.www.document import Document
 from motherlode.www.html_ancestors import languages
 
@@ -24,30 +24,30 @@ class PageItems:
 
     items: tuple[Item, ...]
     limits: tuple[str, ...]
-    """Limits that were met, in words."""
+    """Messages about the limits that were reached."""
 
 
 def read_items(document: Document, *, ignored: frozenset[str] = frozenset()) -> PageItems:
-    """The items of a page in document order; class names in `ignored` open none."""
+    """Return the items of a page in document order. Root class names in `ignored` do not start items."""
     roots = [node for node in document.html.css(_ROOTS) if _is_root(node, ignored)]
     if not roots:
         return PageItems(items=(), limits=())
     language_of = languages(document, default="")
     is_xml = document.kind is ContentKind.XHTML
-    walk = Walk(base=document.iri_base, ignored=ignored, by_id=_Ids(document).find, is_xml=is_xml)
+    walker = ItemWalker(base=document.iri_base, ignored=ignored, by_id=_ElementIds(document).find, is_xml=is_xml)
     for node in roots:
-        if node.mem_id not in walk.seen:
-            walk.read(node, language_of(node))
-    return PageItems(items=tuple(walk.items), limits=tuple(sorted(walk.limits)))
+        if node.mem_id not in walker.seen:
+            walker.read(node, language_of(node))
+    return PageItems(items=tuple(walker.items), limits=tuple(sorted(walker.limits)))
 
 
 def _is_root(node: LexborNode, ignored: frozenset[str]) -> bool:
-    names = class_names(node.attributes.get("class") or "")
+    names = parse_class(node.attributes.get("class") or "")
     return bool(names.classic_roots) or not ignored.issuperset(names.roots)
 
 
-class _Ids:
-    """Elements by id, for the include pattern; the first of a name wins."""
+class _ElementIds:
+    """Finds elements by id for the include pattern. The first element with an id counts."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -61,42 +61,43 @@ class _Ids:
         return self._nodes.get(name)
 
 
-# ── The canonical JSON of microformats2 (microformats2-parsing, "parse a document for microformats").
+# Canonical JSON
 
 _LINKS = "a[rel][href],area[rel][href],link[rel][href]"
 _LINK_ATTRIBUTES = ("hreflang", "media", "title", "type")
 
 
 def parse(document: Document) -> dict[str, Any]:
-    """Items, rels and rel-urls of a page. Nothing is left out for being improbable: `extract` sees to that."""
-    rels, rel_urls = _rels(document)
-    return {"items": [_item(item) for item in read_items(document).items], "rels": rels, "rel-urls": rel_urls}
+    """Return items, rels and rel-urls of a page, including the layout classes that `extract` ignores."""
+    rels, rel_urls = _read_rels(document)
+    return {"items": [_item_json(item) for item in read_items(document).items], "rels": rels, "rel-urls": rel_urls}
 
 
-def _item(item: Item) -> dict[str, Any]:
+def _item_json(item: Item) -> dict[str, Any]:
     found: dict[str, Any] = {
         "type": list(item.types),
-        "properties": {name: [_value(value, item) for value in item.values(name)] for name in item.properties},
+        "properties": {name: [_value_json(value, item) for value in item.values(name)] for name in item.properties},
     }
     if item.id and not item.is_classic:
         found["id"] = item.id
     if item.children:
-        found["children"] = [_item(child) for child in item.children]
+        found["children"] = [_item_json(child) for child in item.children]
     return found
 
 
-def _value(value: Value, owner: Item) -> Any:
+def _value_json(value: Value, owner: Item) -> Any:
     if value.item is not None:
         inner = value.item_value
-        nested = {**_item(value.item), "value": _value(inner, value.item) if isinstance(inner, Value) else inner}
+        plain = _value_json(inner, value.item) if isinstance(inner, Value) else inner
+        nested = {**_item_json(value.item), "value": plain}
         return nested if value.html is None else {**nested, "html": value.html}
     if value.html is not None:
         return {"value": value.text, "html": value.html}
-    # classic microformats never knew of alternative texts, and their parsers do not give them
+    # parsers of classic microformats do not return alternative texts
     return value.text if value.alt is None or owner.is_classic else {"value": value.text, "alt": value.alt}
 
 
-def _rels(document: Document) -> tuple[dict[str, list[str]], dict[str, dict[str, Any]]]:
+def _read_rels(document: Document) -> tuple[dict[str, list[str]], dict[str, dict[str, Any]]]:
     base = document.iri_base
     rels: dict[str, dict[str, None]] = {}
     urls: dict[str, dict[str, Any]] = {}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from motherlode.model import Statement
 from motherlode.model.terms import RDF_TYPE
-from motherlode.transform.rdfa import expanded
+
+from .rdfa_vocabulary import expand_vocabulary
 
 RDFS, OWL = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2002/07/owl#"
 VOCABULARY: list[Statement] = [
@@ -16,9 +17,9 @@ VOCABULARY: list[Statement] = [
 ]
 
 
-def test_properties_and_classes_and_circles() -> None:
+def test_expand_vocabulary_with_cycles_adds_all_super_properties_and_classes() -> None:
     statements: list[Statement] = [("<s>", "<a>", "<o>", ""), ("<s>", RDF_TYPE, "<A>", ""), ("<s>", "<z>", "<A>", "")]
-    assert {(p, o) for _, p, o, _ in expanded(statements, VOCABULARY)} == {
+    assert {(p, o) for _, p, o, _ in expand_vocabulary(statements, VOCABULARY)} == {
         *(("<a>", "<o>"), ("<b>", "<o>"), ("<c>", "<o>")),
         *((RDF_TYPE, "<A>"), (RDF_TYPE, "<B>"), (RDF_TYPE, "<C>")),
         ("<z>", "<A>"),
