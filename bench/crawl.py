@@ -35,7 +35,7 @@ from motherlode.crawler.parsing.page_parser import PageParser
 from motherlode.detect import detect
 from motherlode.fetch import HttpFetcher, HttpOptions
 from motherlode.frontier import Frontier, LmdbStorage, Politeness
-from motherlode.index import PageRecord, QuadStore, page_lines
+from motherlode.index import PageRecord, QuadStore, serialize_page
 from motherlode.links import collect_links as extract_links
 from motherlode.model import Link, LinkSource, Page, Request
 from motherlode.policies import policy_from
@@ -192,7 +192,7 @@ def phases(pages: list[Page], urls: list[str], folder: Path) -> list[tuple[str, 
             moments.append(time.process_time())
             links.append(extract_links(document, facts))
             moments.append(time.process_time())
-            lines, quads, graphs = page_lines(url, facts)
+            lines, quads, graphs = serialize_page(url, facts)
             moments.append(time.process_time())
             for name, (began, ended) in zip(reading, pairwise(moments), strict=True):
                 reading[name] += 1e6 * (ended - began) / len(pages)

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from motherlode.index import PageRecord, QuadStore, page_lines, store_bytes
+from motherlode.index import PageRecord, QuadStore, serialize_page, store_bytes
 from motherlode.model import Extraction, Statement, Syntax, TransformResult
 from motherlode.model.terms import RDF_TYPE, XSD
 from results import record, table
@@ -81,7 +81,7 @@ def pages(quads: int) -> Iterator[PageRecord]:
         said = TransformResult(
             extractions=(Extraction(syntax=Syntax.JSON_LD, statements=tuple(statements(number, dice))),)
         )
-        lines, count, graphs = page_lines(url(number), said)
+        lines, count, graphs = serialize_page(url(number), said)
         made += count
         yield PageRecord(
             url=url(number),

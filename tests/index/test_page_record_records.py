@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyoxigraph as ox
 import pytest
 
-from motherlode.index import PROVENANCE, PageRecord, RunRecord, page_lines
+from motherlode.index import PROVENANCE, PageRecord, RunRecord, serialize_page
 from motherlode.index.page_record import ending_lines, provenance_lines, run_lines
 from motherlode.model import Extraction, Syntax, TransformResult
 from motherlode.model.terms import PREFIXES
@@ -20,7 +20,7 @@ def quads(lines: bytes | str) -> list[ox.Quad]:
 
 
 def test_each_statement_stands_in_the_pages_graph_and_in_the_union() -> None:
-    lines, count, graphs = page_lines(A, facts(says("x", "1"), says("y", "2")))
+    lines, count, graphs = serialize_page(A, facts(says("x", "1"), says("y", "2")))
     assert (count, graphs) == (2, ())
     rows = {str(quad) for quad in quads(lines)}
     triples = [f'<http://ex.org/{name}> <http://ex.org/p> "{value}"' for name, value in (("x", 1), ("y", 2))]
@@ -34,7 +34,7 @@ def test_the_same_statement_counts_once_whatever_syntax_said_it() -> None:
             Extraction(syntax=Syntax.RDFA, statements=(says("x", "1"), says("y", "2"))),
         )
     )
-    lines, count, _ = page_lines(A, both)
+    lines, count, _ = serialize_page(A, both)
     assert count == 2
     assert len(lines.splitlines()) == 4
 
@@ -42,7 +42,7 @@ def test_the_same_statement_counts_once_whatever_syntax_said_it() -> None:
 def test_graphs_that_a_document_names_become_graphs_of_the_page() -> None:
     inner = says("x", "1", graph="<http://other.example/g?a=b#c>")
     blank = says("x", "1", graph="_:b0")
-    lines, count, graphs = page_lines(A, facts(inner, blank, says("x", "1")))
+    lines, count, graphs = serialize_page(A, facts(inner, blank, says("x", "1")))
     assert count == 3
     names = [f"<{A}#graph=http://other.example/g%3Fa%3Db%23c>", f"<{A}#graph=_:b0>"]
     assert list(graphs) == names
@@ -52,24 +52,24 @@ def test_graphs_that_a_document_names_become_graphs_of_the_page() -> None:
 
 def test_no_document_can_write_to_the_graph_of_another_page_or_to_the_provenance() -> None:
     evil = [says("x", "1", graph=f"<{name}>") for name in (PROVENANCE, "http://b.example/")]
-    lines, _, _ = page_lines(A, facts(*evil))
+    lines, _, _ = serialize_page(A, facts(*evil))
     names = {str(quad.graph_name) for quad in quads(lines)}
     assert all(name == "DEFAULT" or name.startswith(f"<{A}#graph=") for name in names)
 
 
 def test_characters_that_utf_8_cannot_hold_do_not_stop_a_page() -> None:
-    lines, count, _ = page_lines(A, facts(says("x", "\ud800")))
+    lines, count, _ = serialize_page(A, facts(says("x", "\ud800")))
     assert count == 1
     assert len(quads(lines)) == 2
 
 
 def test_a_page_without_facts_has_no_lines() -> None:
-    assert page_lines(A, TransformResult()) == (b"", 0, ())
+    assert serialize_page(A, TransformResult()) == (b"", 0, ())
 
 
 @pytest.mark.parametrize("url", ["http://a.example/?q[0]={1}|%", "http://[::1]:8080/a`b^c", "http://a.example/%zz"])
 def test_a_page_of_any_url_has_a_graph_that_strict_readers_take(url: str) -> None:
-    lines, _, _ = page_lines(url, facts(says("x", "1"), says("x", "1", graph="_:g")))
+    lines, _, _ = serialize_page(url, facts(says("x", "1"), says("x", "1", graph="_:g")))
     assert len(quads(lines)) == 4
     assert quads(provenance_lines(PageRecord(url=url, fetched_at=0.0, status=200, redirects_to=url)))
 

@@ -15,7 +15,7 @@ from motherlode.runtime.lazy import names_from
 if TYPE_CHECKING:
     from motherlode.index.crawl_store import BatchWriter, CrawlStore, LocalStore
     from motherlode.index.export.nquads import export_nquads
-    from motherlode.index.page_record import PROVENANCE, PageRecord, RunRecord, page_lines, syntax_keys
+    from motherlode.index.page_record import PROVENANCE, PageRecord, RunRecord, serialize_page, syntax_keys
     from motherlode.index.quad_store import QuadStore, merge, store_bytes
     from motherlode.index.store_client import StoreClient
 
@@ -30,7 +30,7 @@ __all__ = [
     "StoreClient",
     "export_nquads",
     "merge",
-    "page_lines",
+    "serialize_page",
     "store_bytes",
     "syntax_keys",
 ]
@@ -38,7 +38,7 @@ __all__ = [
 __getattr__ = names_from(
     __name__,
     crawl_store=["BatchWriter", "CrawlStore", "LocalStore"],
-    page_record=["PROVENANCE", "PageRecord", "RunRecord", "page_lines", "syntax_keys"],
+    page_record=["PROVENANCE", "PageRecord", "RunRecord", "serialize_page", "syntax_keys"],
     quad_store=["QuadStore", "merge", "store_bytes"],
     store_client=["StoreClient"],
     **{"export.nquads": ["export_nquads"]},

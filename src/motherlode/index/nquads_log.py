@@ -1,7 +1,7 @@
 """The quads of a crawl as files of N-Quads, in the place of a store that is made later.
 
 A crawl that wants all of its machine for the web need not sort quads and words on the way: it appends them here, which
-takes a tenth of the time, and whoever asks first has store and words made of the log (`Unread`). The files are plain
+takes a tenth of the time, and whoever asks first has store and words made of the log (`UnindexedQuads`). The files are plain
 N-Quads, so they also go as they are to any other store. A page's statements come first and its provenance behind them,
 so that the log needs no marks of its own to be told apart into pages. A page that is fetched again stands there again,
 and the later one holds.
@@ -131,7 +131,7 @@ _CUT = "cannot be unpacked to its end"
 
 def _gaps(folder: Path, numbers: Sequence[int]) -> list[str]:
     """Files that must have been there, because numbers follow each other; not those that are indexed as a whole."""
-    first = max(1, Unread(folder).read_up_to[0])
+    first = max(1, UnindexedQuads(folder).indexed_up_to[0])
     missing = sorted(set(range(first, max(numbers, default=0))) - set(numbers))
     return [f"the segment {folder / segment_name(number)} is missing" for number in missing]
 
@@ -160,7 +160,7 @@ def _completed(folder: Path, known: Sequence[ManifestEntry]) -> list[ManifestEnt
     return [manifest[number] for number in sorted(manifest)]
 
 
-def present_manifest(folder: Path) -> list[ManifestEntry]:
+def current_manifest(folder: Path) -> list[ManifestEntry]:
     """The manifest of the files that are there, as they are now, damaged or not."""
     return [entry_of(path) for _, path in segment_files(folder)]
 
@@ -170,21 +170,21 @@ def _logged(record: PageRecord, run: str) -> tuple[bytes, bytes]:
     return b"".join(line + b"\n" for line in in_graphs(record.lines)), provenance_of(record, run)
 
 
-Place = tuple[int, int]
+LogPosition = tuple[int, int]
 """The number of a file, and a byte of it."""
 
 
-class Portion(NamedTuple):
+class LogBatch(NamedTuple):
     """One batch of a log, read back."""
 
     pages: list[PageRecord]
-    runs: bytes
+    run_quads: bytes
     """Lines about the crawl itself."""
-    place: Place
+    position: LogPosition
     """Behind the batch."""
 
 
-class Unread:
+class UnindexedQuads:
     """What a log holds that no store has yet. The mark of how far it was read is kept beside its files."""
 
     def __init__(self, folder: Path, *, from_start: bool = False) -> None:
@@ -200,21 +200,21 @@ class Unread:
     @property
     def size(self) -> int:
         """Bytes of files."""
-        return self.behind(self.read_up_to)
+        return self.bytes_after(self.indexed_up_to)
 
-    def behind(self, place: Place) -> int:
+    def bytes_after(self, position: LogPosition) -> int:
         """Bytes of files that come after a place."""
-        number, start = place
+        number, start = position
         sizes = [(file, _size(path)) for file, path in self._files()]
         return sum(max(0, size - (start if file == number else 0)) for file, size in sizes if file >= number)
 
-    def portions(self, *, damaged: bool = False) -> Iterator[Portion]:
+    def batches(self, *, damaged: bool = False) -> Iterator[LogBatch]:
         """Batch by batch, in the order in which they were written.
 
         `damaged`: pass over batches that are not whole also in the file that was written last. Nobody may be writing to
         it then.
         """
-        number, start = self.read_up_to
+        number, start = self.indexed_up_to
         for file, path in self._files():
             if file >= number:
                 is_open = path.suffix == ".part" and not damaged
@@ -222,23 +222,23 @@ class Unread:
                 for text, end in members(path, start if file == number else 0):
                     yield _portion(text, (file, end))
 
-    def read_all(self) -> None:
+    def mark_all_indexed(self) -> None:
         """All that can be read is in the store, and lasting."""
         files = self._files()
         if files:
-            self.read((files[-1][0], _size(files[-1][1])))
+            self.mark_indexed((files[-1][0], _size(files[-1][1])))
 
-    def read(self, place: Place) -> None:
+    def mark_indexed(self, position: LogPosition) -> None:
         """All up to a place is in the store, and lasting."""
         new = self._mark.with_suffix(".new")
-        new.write_text(f"{place[0]} {place[1]}\n", encoding="ascii")
+        new.write_text(f"{position[0]} {position[1]}\n", encoding="ascii")
         new.replace(self._mark)
 
     def _files(self) -> list[tuple[int, Path]]:
         return segment_files(self._folder) if self._folder.is_dir() else []
 
     @property
-    def read_up_to(self) -> Place:
+    def indexed_up_to(self) -> LogPosition:
         """The mark."""
         if self._from_start:
             return 0, 0
@@ -254,7 +254,7 @@ def _size(path: Path) -> int:
         return os.fstat(file.fileno()).st_size
 
 
-def _portion(text: bytes, place: Place) -> Portion:
+def _portion(text: bytes, position: LogPosition) -> LogBatch:
     said: list[bytes] = []
     pages: list[tuple[bytes, list[bytes], list[bytes]]] = []
     runs: list[bytes] = []
@@ -270,7 +270,7 @@ def _portion(text: bytes, place: Place) -> Portion:
             pages[-1][2].append(line)
         else:
             runs.append(line)
-    return Portion([_page(*page) for page in pages], b"".join(line + b"\n" for line in runs), place)
+    return LogBatch([_page(*page) for page in pages], b"".join(line + b"\n" for line in runs), position)
 
 
 def _page(name: bytes, said: list[bytes], about: list[bytes]) -> PageRecord:

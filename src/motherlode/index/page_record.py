@@ -183,7 +183,7 @@ class Store(Protocol):
     def flush(self) -> None: ...
 
 
-def page_lines(url: str, facts: TransformResult) -> tuple[bytes, int, tuple[str, ...]]:
+def serialize_page(url: str, facts: TransformResult) -> tuple[bytes, int, tuple[str, ...]]:
     """The N-Quads of a page, how many distinct statements they hold, and the graphs that the page names itself.
 
     Each statement is written to the page's graph and to the default graph, which so is the union of all pages. A graph

@@ -139,7 +139,7 @@ class CrawlSite:
         wanted = request.query.get("format", "")
         form = named(wanted, _SEARCH_FORMATS) or choose(request.headers.get("Accept", ""), _SEARCH_FORMATS)
         as_json = form is JSON
-        hits, status, trouble = None, 200, asked.trouble or _trouble(request)
+        hits, status, trouble = None, 200, asked.problem or _trouble(request)
         if trouble:
             status = 400
         elif asked.words.strip():

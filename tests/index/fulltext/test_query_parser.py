@@ -67,14 +67,14 @@ def test_no_filter_is_an_error(asked: Search) -> None:
 
 @pytest.mark.parametrize("name", ["", "schema:Recipe", "<foo:Bar>", "http://a.test/x", "x://y", "URN:isbn:1", " "])
 def test_names_that_may_be_meant(name: str) -> None:
-    assert Search(words="", type=name, predicate=name).trouble == ""
+    assert Search(words="", type=name, predicate=name).problem == ""
 
 
 def test_names_that_can_never_fit_are_told_with_what_is_known() -> None:
-    unknown = Search(words="", type="foo:Bar").trouble
+    unknown = Search(words="", type="foo:Bar").problem
     assert unknown.startswith("type: the prefix of 'foo:Bar' is not known")
     assert "dcterms, doap, foaf" in unknown
-    assert Search(words="", predicate="name").trouble.startswith("predicate: 'name' is no IRI")
+    assert Search(words="", predicate="name").problem.startswith("predicate: 'name' is no IRI")
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from motherlode.crawler.parsing.messages import (
     SubrequestResults,
 )
 from motherlode.detect import detect
-from motherlode.index import page_lines, syntax_keys
+from motherlode.index import serialize_page, syntax_keys
 from motherlode.links import (
     LinkOptions,
     context_links,
@@ -262,7 +262,7 @@ class PageParser:
         facts = facts if asked.may_be_kept(page.at) else _left_out(facts, asked)
         if self._told is not None and not asked.nofollow:
             _remember(self._told, links)
-        lines, quads, graphs = page_lines(page.url, facts)
+        lines, quads, graphs = serialize_page(page.url, facts)
         return ParsedPage(
             kind=document.kind.value,
             relevant=self._target(facts, document.kind),

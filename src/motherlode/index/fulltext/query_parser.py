@@ -47,7 +47,7 @@ class Search:
     """A language tag: de finds de-CH as well."""
 
     @property
-    def trouble(self) -> str:
+    def problem(self) -> str:
         """Why a filter can never fit; "" where nothing is wrong. Words are never wrong."""
         return _trouble("type", self.type) or _trouble("predicate", self.predicate)
 

@@ -62,7 +62,7 @@ def at(sparql: str, offset: int, message: str, hint: str = "") -> QueryProblem:
     return QueryProblem(message, line, column, sparql.split("\n")[line - 1].rstrip("\r"), hint)
 
 
-def diagnosed(sparql: str, error: str, *, offset: int | None = None) -> QueryProblem:
+def diagnose(sparql: str, error: str, *, offset: int | None = None) -> QueryProblem:
     """What the parser's complaint means. `offset` is the place in the text as the user wrote it."""
     found = tokens(sparql)
     match = _ERROR.match(error)

@@ -18,8 +18,8 @@ from typing import BinaryIO, cast
 import msgspec
 import pyoxigraph as ox
 
-from motherlode.index.query.answerer import Answerer, QueryRequest, leave_the_network
 from motherlode.index.query.diagnostics import QueryError
+from motherlode.index.query.query_executor import QueryExecutor, QueryRequest, isolate_from_network
 from motherlode.index.snapshot import DamagedError
 
 LENGTH = struct.Struct("<I")
@@ -98,7 +98,7 @@ def write_frame(sink: BinaryIO, kind: bytes, content: bytes = b"") -> None:
 def main() -> None:
     """`python -m motherlode.index.query.query_worker STORE WORDS`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    leave_the_network()
+    isolate_from_network()
     sink = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=1 << 17)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing that prints can break the frames
     answerer = _opened(sink)
@@ -122,16 +122,16 @@ def main() -> None:
         answerer.close()
 
 
-def _opened(sink: BinaryIO) -> Answerer | None:
+def _opened(sink: BinaryIO) -> QueryExecutor | None:
     """The store as it is now; None where it cannot be read, which has been told then."""
     try:
-        return Answerer(Path(sys.argv[1]), Path(sys.argv[2]))
+        return QueryExecutor(Path(sys.argv[1]), Path(sys.argv[2]))
     except OSError as error:
         write_frame(sink, BROKEN if isinstance(error, DamagedError) else FAILED, str(error).encode("utf-8", "replace"))
         return None
 
 
-def _serve(answerer: Answerer, order: Order, sink: BinaryIO) -> None:
+def _serve(answerer: QueryExecutor, order: Order, sink: BinaryIO) -> None:
     question = QueryRequest(
         sparql=order.sparql,
         default_graphs=order.default_graphs,
@@ -140,7 +140,7 @@ def _serve(answerer: Answerer, order: Order, sink: BinaryIO) -> None:
         allow_service=False,
     )
     try:
-        answer = answerer.ask(question)
+        answer = answerer.execute(question)
         is_graph = isinstance(answer, ox.QueryTriples)
         pieces = _Pieces(sink, order.most, is_xml=(order.graph if is_graph else order.results).endswith("+xml"))
         if isinstance(answer, ox.QueryTriples):

@@ -30,7 +30,7 @@ class Sinks:
     def __init__(self, sinks: Sequence[Sink]) -> None:
         self.all = tuple(sinks)
 
-    def beside(self, store: Store) -> Store:
+    def wrap(self, store: Store) -> Store:
         return SinkStore(store, self.all) if self.all else store
 
     def close(self) -> None:
