@@ -192,11 +192,21 @@ def phases(pages: list[Page], urls: list[str], folder: Path) -> list[tuple[str, 
             moments.append(time.process_time())
             links.append(extract_links(document, facts))
             moments.append(time.process_time())
-            lines, quads, graphs = serialize_page(url, facts)
+            graph_quads, union_quads, quads, graphs = serialize_page(url, facts)
             moments.append(time.process_time())
             for name, (began, ended) in zip(reading, pairwise(moments), strict=True):
                 reading[name] += 1e6 * (ended - began) / len(pages)
-            records.append(PageRecord(url=url, fetched_at=0.0, status=200, lines=lines, quads=quads, graphs=graphs))
+            records.append(
+                PageRecord(
+                    url=url,
+                    fetched_at=0.0,
+                    status=200,
+                    graph_quads=graph_quads,
+                    union_quads=union_quads,
+                    quads=quads,
+                    graphs=graphs,
+                )
+            )
     spent.extend(reading.items())
     store = QuadStore(folder / "phases-store")
     measure("index", lambda: [store.write(records[start : start + 250]) for start in range(0, len(records), 250)])

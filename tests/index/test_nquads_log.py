@@ -61,7 +61,8 @@ def test_pages_come_back_with_their_time_and_number_of_quads(tmp_path: Path) -> 
     pages = [page for portion in UnindexedQuads(tmp_path).batches() for page in portion.pages]
     assert [page.quads for page in pages] == [3, 0, 0, 0, 1]
     assert [page.fetched_at for page in pages] == [0.0, 5.25, 5.25, 7.5, 0.0]
-    assert [page.lines for page in pages] == [page.lines for page in some_pages()]
+    assert [page.graph_quads for page in pages] == [page.graph_quads for page in some_pages()]
+    assert [page.union_quads for page in pages] == [page.union_quads for page in some_pages()]
 
 
 def test_the_later_of_two_versions_holds_and_the_difference_is_kept(tmp_path: Path) -> None:
@@ -117,9 +118,8 @@ def test_every_committed_page_is_there_and_a_copy_has_it_too(tmp_path: Path) -> 
 )
 def test_a_broken_line_costs_itself_alone(tmp_path: Path, line: bytes) -> None:
     good = record(A, ("<urn:s>", P, '"x"'))
-    broken = PageRecord(
-        url=B, fetched_at=0.0, status=200, lines=line + line.replace(b" <http://a.example/>", b""), quads=1
-    )
+    in_union = line.replace(b" <http://a.example/>", b"")
+    broken = PageRecord(url=B, fetched_at=0.0, status=200, graph_quads=line, union_quads=in_union, quads=1)
     logged(tmp_path / "log", [broken, good])
     store = _from_log(tmp_path / "log", QuadStore(tmp_path / "store"))
     assert [str(quad.object) for quad in store.statements()] == ['"x"']

@@ -20,11 +20,11 @@ def quads(lines: bytes | str) -> list[ox.Quad]:
 
 
 def test_each_statement_stands_in_the_pages_graph_and_in_the_union() -> None:
-    lines, count, graphs = serialize_page(A, facts(says("x", "1"), says("y", "2")))
-    assert (count, graphs) == (2, ())
-    rows = {str(quad) for quad in quads(lines)}
+    page = serialize_page(A, facts(says("x", "1"), says("y", "2")))
+    assert (page.count, page.graphs) == (2, ())
     triples = [f'<http://ex.org/{name}> <http://ex.org/p> "{value}"' for name, value in (("x", 1), ("y", 2))]
-    assert rows == {*triples, *(f"{triple} <{A}>" for triple in triples)}
+    assert [str(quad) for quad in quads(page.graph_quads)] == [f"{triple} <{A}>" for triple in triples]
+    assert [str(quad) for quad in quads(page.union_quads)] == triples
 
 
 def test_the_same_statement_counts_once_whatever_syntax_said_it() -> None:
@@ -34,43 +34,41 @@ def test_the_same_statement_counts_once_whatever_syntax_said_it() -> None:
             Extraction(syntax=Syntax.RDFA, statements=(says("x", "1"), says("y", "2"))),
         )
     )
-    lines, count, _ = serialize_page(A, both)
-    assert count == 2
-    assert len(lines.splitlines()) == 4
+    page = serialize_page(A, both)
+    assert page.count == len(page.graph_quads.splitlines()) == len(page.union_quads.splitlines()) == 2
 
 
 def test_graphs_that_a_document_names_become_graphs_of_the_page() -> None:
     inner = says("x", "1", graph="<http://other.example/g?a=b#c>")
     blank = says("x", "1", graph="_:b0")
-    lines, count, graphs = serialize_page(A, facts(inner, blank, says("x", "1")))
-    assert count == 3
+    page = serialize_page(A, facts(inner, blank, says("x", "1")))
+    assert page.count == 3
     names = [f"<{A}#graph=http://other.example/g%3Fa%3Db%23c>", f"<{A}#graph=_:b0>"]
-    assert list(graphs) == names
-    found = {str(quad.graph_name) for quad in quads(lines)}
-    assert found == {*names, f"<{A}>", "DEFAULT"}
+    assert list(page.graphs) == names
+    assert {str(quad.graph_name) for quad in quads(page.graph_quads)} == {*names, f"<{A}>"}
+    assert {str(quad.graph_name) for quad in quads(page.union_quads)} == {"DEFAULT"}
 
 
 def test_no_document_can_write_to_the_graph_of_another_page_or_to_the_provenance() -> None:
     evil = [says("x", "1", graph=f"<{name}>") for name in (PROVENANCE, "http://b.example/")]
-    lines, _, _ = serialize_page(A, facts(*evil))
-    names = {str(quad.graph_name) for quad in quads(lines)}
-    assert all(name == "DEFAULT" or name.startswith(f"<{A}#graph=") for name in names)
+    page = serialize_page(A, facts(*evil))
+    assert all(str(quad.graph_name).startswith(f"<{A}#graph=") for quad in quads(page.graph_quads))
+    assert {str(quad.graph_name) for quad in quads(page.union_quads)} == {"DEFAULT"}
 
 
 def test_characters_that_utf_8_cannot_hold_do_not_stop_a_page() -> None:
-    lines, count, _ = serialize_page(A, facts(says("x", "\ud800")))
-    assert count == 1
-    assert len(quads(lines)) == 2
+    page = serialize_page(A, facts(says("x", "\ud800")))
+    assert page.count == len(quads(page.graph_quads)) == len(quads(page.union_quads)) == 1
 
 
 def test_a_page_without_facts_has_no_lines() -> None:
-    assert serialize_page(A, TransformResult()) == (b"", 0, ())
+    assert serialize_page(A, TransformResult()) == (b"", b"", 0, ())
 
 
 @pytest.mark.parametrize("url", ["http://a.example/?q[0]={1}|%", "http://[::1]:8080/a`b^c", "http://a.example/%zz"])
 def test_a_page_of_any_url_has_a_graph_that_strict_readers_take(url: str) -> None:
-    lines, _, _ = serialize_page(url, facts(says("x", "1"), says("x", "1", graph="_:g")))
-    assert len(quads(lines)) == 4
+    page = serialize_page(url, facts(says("x", "1"), says("x", "1", graph="_:g")))
+    assert len(quads(page.graph_quads)) == len(quads(page.union_quads)) == 2
     assert quads(provenance_lines(PageRecord(url=url, fetched_at=0.0, status=200, redirects_to=url)))
 
 

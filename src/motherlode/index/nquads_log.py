@@ -27,7 +27,6 @@ from motherlode.index.page_record import (
     PageRecord,
     RunRecord,
     ending_lines,
-    in_graphs,
     provenance_of,
     run_lines,
 )
@@ -167,7 +166,7 @@ def current_manifest(folder: Path) -> list[ManifestEntry]:
 
 def _logged(record: PageRecord, run: str) -> tuple[bytes, bytes]:
     """A page's statements in its graphs, without what it says to the union; then its provenance."""
-    return b"".join(line + b"\n" for line in in_graphs(record.lines)), provenance_of(record, run)
+    return record.graph_quads, provenance_of(record, run)
 
 
 LogPosition = tuple[int, int]
@@ -274,14 +273,15 @@ def _portion(text: bytes, position: LogPosition) -> LogBatch:
 
 
 def _page(name: bytes, said: list[bytes], about: list[bytes]) -> PageRecord:
-    lines = b"".join(b"%b\n%b .\n" % (line, _GRAPH.sub(b"", line)) for line in said)
+
     provenance = b"".join(line + b"\n" for line in about)
     when = _WHEN.search(provenance)
     return PageRecord(
         url=name[1:-1].decode(),
         fetched_at=datetime.fromisoformat(when[1].decode()).timestamp() if when else 0.0,
         status=None,
-        lines=lines,
+        graph_quads=b"".join(line + b"\n" for line in said),
+        union_quads=b"".join(_GRAPH.sub(b"", line) + b" .\n" for line in said),
         quads=len(said),
         provenance=provenance,
     )

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import quote
 
 import pyoxigraph as ox
@@ -136,8 +136,10 @@ class PageRecord:
     url: str
     fetched_at: float
     status: int | None
-    lines: bytes = b""
-    """N-Quads: each statement once in the page's graph and once in the default graph."""
+    graph_quads: bytes = b""
+    """N-Quads of the page's statements, each line with its graph."""
+    union_quads: bytes = b""
+    """The same statements without graphs: the default graph of the store is the union of all pages."""
     quads: int = 0
     graphs: tuple[str, ...] = ()
     """Graphs that the page names itself, as the store calls them."""
@@ -183,14 +185,27 @@ class Store(Protocol):
     def flush(self) -> None: ...
 
 
-def serialize_page(url: str, facts: TransformResult) -> tuple[bytes, int, tuple[str, ...]]:
-    """The N-Quads of a page, how many distinct statements they hold, and the graphs that the page names itself.
+class SerializedPage(NamedTuple):
+    """The statements of a page as N-Quads."""
 
-    Each statement is written to the page's graph and to the default graph, which so is the union of all pages. A graph
-    that the document names itself becomes a graph of the page: its URL, and the name given as a fragment.
+    graph_quads: bytes
+    """Each line has a graph."""
+    union_quads: bytes
+    """The same statements without graphs."""
+    count: int
+    """Number of distinct statements."""
+    graphs: tuple[str, ...]
+    """IRIs, in angle brackets, of the graphs that the page names itself."""
+
+
+def serialize_page(url: str, facts: TransformResult) -> SerializedPage:
+    """Return the statements of a page as N-Quads, for its graphs and for the union of all pages.
+
+    A graph that the document names itself becomes a graph of the page: the page's URL with the name as its fragment.
     """
     page = page_iri(url)
-    lines: list[str] = []
+    in_graphs: list[str] = []
+    in_union: list[str] = []
     inner: dict[str, str] = {}
     seen: set[Statement] = set()
     for extraction in facts.extractions:
@@ -200,21 +215,16 @@ def serialize_page(url: str, facts: TransformResult) -> tuple[bytes, int, tuple[
             seen.add(statement)
             subject, predicate, object_, graph = statement
             triple = f"{subject} {predicate} {object_}"
+            name = page
             if graph:
                 name = inner.setdefault(graph, f"{page[:-1]}#graph={quote(graph.strip('<>'), safe=':/')}>")
-                lines.append(f"{triple} {name} .\n{triple} .\n")
-            else:
-                lines.append(f"{triple} {page} .\n{triple} .\n")
-    return "".join(lines).encode("utf-8", "replace"), len(seen), tuple(inner.values())
+            in_graphs.append(f"{triple} {name} .\n")
+            in_union.append(f"{triple} .\n")
+    return SerializedPage(_encode(in_graphs), _encode(in_union), len(seen), tuple(inner.values()))
 
 
-def in_graphs(lines: bytes) -> list[bytes]:
-    """Of the lines of a page those that name a graph: each is followed by the same statement for the union.
-
-    >>> in_graphs(b"<s> <p> <o> <g> .\\n<s> <p> <o> .\\n")
-    [b'<s> <p> <o> <g> .']
-    """
-    return lines.split(b"\n")[:-1:2]
+def _encode(lines: list[str]) -> bytes:
+    return "".join(lines).encode("utf-8", "replace")
 
 
 def provenance_lines(record: PageRecord, run: str = "") -> str:

@@ -100,7 +100,7 @@ class QuadStore:
             if known:
                 self._replace(page, record, about, known)
             else:
-                fresh += (record.lines, about)
+                fresh += (record.graph_quads, record.union_quads, about)
                 quads += record.quads
         if fresh:
             self._add(b"".join(fresh), quads=quads)
@@ -140,7 +140,7 @@ class QuadStore:
         New comes in before old goes out, so that no reader finds less than a page; provenance goes out last, so that it
         still leads to what must go after a crash.
         """
-        new, new_about = self._as_stored(record.lines), self._as_stored(about)
+        new, new_about = self._as_stored(record.graph_quads), self._as_stored(about)
         names = (quad.object for quad in known if quad.predicate == _GRAPH)
         graphs = {_node(page), *(name for name in names if isinstance(name, ox.NamedNode))}
         old = {quad for graph in graphs for quad in self._store.quads_for_pattern(None, None, None, graph)}
@@ -162,7 +162,7 @@ class QuadStore:
         except SyntaxError:
             quads = list(self._readable(lines))
         mirror = ox.Store()
-        mirror.extend(quad for quad in quads if quad.graph_name != _UNION)
+        mirror.extend(quads)
         return set(mirror)
 
     def _take_out(self, removed: set[ox.Quad], graphs: set[ox.NamedNode], kept: set[ox.Triple]) -> None:

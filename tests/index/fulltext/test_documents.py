@@ -43,7 +43,7 @@ def test_graphs_of_the_page_are_told_apart() -> None:
 
 def test_numbers_and_dates_are_no_words_but_unknown_types_may_be() -> None:
     lines = "".join(
-        f"<u:s> <u:p> {value} <http://a/> .\n<u:s> <u:p> {value} .\n"
+        f"<u:s> <u:p> {value} <http://a/> .\n"
         for value in (
             f'"1"^^<{XSD}integer>',
             f'"2020-01-01"^^<{XSD}date>',
@@ -52,7 +52,7 @@ def test_numbers_and_dates_are_no_words_but_unknown_types_may_be() -> None:
             '"Grüezi"@de-CH',
         )
     )
-    (document,) = documents(PageRecord(url="http://a/", fetched_at=0, status=200, lines=lines.encode()))
+    (document,) = documents(PageRecord(url="http://a/", fetched_at=0, status=200, graph_quads=lines.encode()))
     assert [(text.value, text.language) for text in document.texts] == [
         ("plain", ""),
         ("<b>html</b>", ""),
@@ -104,5 +104,5 @@ def test_size_is_bounded() -> None:
 
 def test_broken_lines_are_passed_over() -> None:
     lines = b'rubbish\n<u:s> <u:p> "open\n<u:s> <u:p> "good" .\n\xff\xfe <u:p> "x" .\n'
-    made = documents(PageRecord(url="http://a/", fetched_at=0, status=200, lines=lines))
+    made = documents(PageRecord(url="http://a/", fetched_at=0, status=200, graph_quads=lines))
     assert "good" in {text.value for document in made for text in document.texts}

@@ -33,14 +33,14 @@ def test_a_page_without_statements_still_names_its_graph_and_its_provenance() ->
 
 
 def test_a_graph_that_the_page_names_is_told_even_where_its_lines_are_lost() -> None:
-    made = replace(record(A, (X, P, '"in"', "<http://g.example/>")), lines=b"")
+    made = replace(record(A, (X, P, '"in"', "<http://g.example/>")), graph_quads=b"")
     assert list(change_from(made).graphs.values()) == ["", ""]
 
 
 def test_a_broken_line_costs_only_itself() -> None:
     page = record(A, (X, P, '"one"'), (X, P, '"two"'))
-    first, second = (line for line in page.lines.splitlines(keepends=True) if b"<http://a.example/>" in line)
-    broken = replace(page, lines=first + b"<no> <statement\n" + b"\xff\xfe .\n" + second)
+    first, second = page.graph_quads.splitlines(keepends=True)
+    broken = replace(page, graph_quads=first + b"<no> <statement\n" + b"\xff\xfe .\n" + second)
     assert change_from(broken).graphs[f"<{A}>"].count("\n") == 2
 
 

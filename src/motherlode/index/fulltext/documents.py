@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import msgspec
 
-from motherlode.index.page_record import PageRecord, in_graphs
+from motherlode.index.page_record import PageRecord
 from motherlode.model.terms import RDF, XSD, page_iri
 
 LABELS = ("prefLabel", "label", "name", "title", "headline", "fn", "p-name", "altLabel", "alternateName", "caption")
@@ -96,7 +96,7 @@ def _rank(predicate: str) -> int:
 
 def documents(record: PageRecord) -> list[SubjectDocument]:
     """What there is to find on a page; the same record always gives the same documents."""
-    return documents_in(record.url, b"\n".join(in_graphs(record.lines)).decode("utf-8", "replace").split("\n"))
+    return documents_in(record.url, record.graph_quads.decode("utf-8", "replace").split("\n"))
 
 
 def documents_in(url: str, quads: Iterable[str]) -> list[SubjectDocument]:

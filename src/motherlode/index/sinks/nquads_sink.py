@@ -35,9 +35,8 @@ def change_from(record: PageRecord) -> PageChange:
     """A record of the index, without what it says to our own store's default graph."""
     page = page_iri(record.url)
     graphs: dict[str, list[str]] = {page: [], **{graph: [] for graph in record.graphs}}
-    for quad in _parsed(record.lines):
-        if isinstance(quad.graph_name, ox.NamedNode):
-            graphs.setdefault(str(quad.graph_name), []).append(f"{quad.triple} .\n")
+    for quad in _parsed(record.graph_quads):
+        graphs.setdefault(str(quad.graph_name), []).append(f"{quad.triple} .\n")
     provenance = [f"{quad.triple} .\n" for quad in _parsed(provenance_lines(record).encode("utf-8", "replace"))]
     return PageChange(
         page=page,
