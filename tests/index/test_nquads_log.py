@@ -8,7 +8,7 @@ import pytest
 
 from motherlode.index import PageRecord, QuadStore, RunRecord
 from motherlode.index.nquads_log import NQuadsLog, UnindexedQuads, log_damage
-from motherlode.index.segment_files import Segments
+from motherlode.index.segment_files import SegmentWriter
 from motherlode.index.snapshot import DamagedError
 from tests.index.sinks.records import P, record
 
@@ -37,7 +37,7 @@ def logged(folder: Path, *batches: list[PageRecord]) -> None:
 def _from_log(folder: Path, store: QuadStore) -> QuadStore:
     unread = UnindexedQuads(folder)
     for portion in unread.batches():
-        store.note(portion.run_quads)
+        store.add_run_quads(portion.run_quads)
         store.write(portion.pages)
         unread.mark_indexed(portion.position)
     return store
@@ -90,7 +90,7 @@ def test_what_was_read_is_not_read_again_and_what_comes_later_is(tmp_path: Path)
 
 
 def test_a_batch_that_a_kill_has_cut_is_left_for_the_next_run(tmp_path: Path) -> None:
-    segments = Segments(tmp_path, size=10**9)
+    segments = SegmentWriter(tmp_path, size=10**9)
     log = NQuadsLog(tmp_path / "whole")
     log.write(some_pages())
     (whole,) = (tmp_path / "whole").glob("*.part")

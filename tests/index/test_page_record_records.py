@@ -6,7 +6,7 @@ import pyoxigraph as ox
 import pytest
 
 from motherlode.index import PROVENANCE, PageRecord, RunRecord, serialize_page
-from motherlode.index.page_record import ending_lines, provenance_lines, run_lines
+from motherlode.index.page_record import serialize_provenance, serialize_run, serialize_run_end
 from motherlode.model import Extraction, Syntax, TransformResult
 from motherlode.model.terms import PREFIXES
 
@@ -21,7 +21,7 @@ def quads(lines: bytes | str) -> list[ox.Quad]:
 
 def test_each_statement_stands_in_the_pages_graph_and_in_the_union() -> None:
     page = serialize_page(A, facts(says("x", "1"), says("y", "2")))
-    assert (page.count, page.graphs) == (2, ())
+    assert (page.quads, page.graphs) == (2, ())
     triples = [f'<http://ex.org/{name}> <http://ex.org/p> "{value}"' for name, value in (("x", 1), ("y", 2))]
     assert [str(quad) for quad in quads(page.graph_quads)] == [f"{triple} <{A}>" for triple in triples]
     assert [str(quad) for quad in quads(page.union_quads)] == triples
@@ -35,14 +35,14 @@ def test_the_same_statement_counts_once_whatever_syntax_said_it() -> None:
         )
     )
     page = serialize_page(A, both)
-    assert page.count == len(page.graph_quads.splitlines()) == len(page.union_quads.splitlines()) == 2
+    assert page.quads == len(page.graph_quads.splitlines()) == len(page.union_quads.splitlines()) == 2
 
 
 def test_graphs_that_a_document_names_become_graphs_of_the_page() -> None:
     inner = says("x", "1", graph="<http://other.example/g?a=b#c>")
     blank = says("x", "1", graph="_:b0")
     page = serialize_page(A, facts(inner, blank, says("x", "1")))
-    assert page.count == 3
+    assert page.quads == 3
     names = [f"<{A}#graph=http://other.example/g%3Fa%3Db%23c>", f"<{A}#graph=_:b0>"]
     assert list(page.graphs) == names
     assert {str(quad.graph_name) for quad in quads(page.graph_quads)} == {*names, f"<{A}>"}
@@ -58,7 +58,7 @@ def test_no_document_can_write_to_the_graph_of_another_page_or_to_the_provenance
 
 def test_characters_that_utf_8_cannot_hold_do_not_stop_a_page() -> None:
     page = serialize_page(A, facts(says("x", "\ud800")))
-    assert page.count == len(quads(page.graph_quads)) == len(quads(page.union_quads)) == 1
+    assert page.quads == len(quads(page.graph_quads)) == len(quads(page.union_quads)) == 1
 
 
 def test_a_page_without_facts_has_no_lines() -> None:
@@ -69,7 +69,7 @@ def test_a_page_without_facts_has_no_lines() -> None:
 def test_a_page_of_any_url_has_a_graph_that_strict_readers_take(url: str) -> None:
     page = serialize_page(url, facts(says("x", "1"), says("x", "1", graph="_:g")))
     assert len(quads(page.graph_quads)) == len(quads(page.union_quads)) == 2
-    assert quads(provenance_lines(PageRecord(url=url, fetched_at=0.0, status=200, redirects_to=url)))
+    assert quads(serialize_provenance(PageRecord(url=url, fetched_at=0.0, status=200, redirects_to=url)))
 
 
 def test_the_provenance_of_a_page() -> None:
@@ -85,7 +85,7 @@ def test_the_provenance_of_a_page() -> None:
         graphs=(f"<{A}#graph=x>",),
         referrer="http://b.example/?a[]=1",
     )
-    found = quads(provenance_lines(page))
+    found = quads(serialize_provenance(page))
     assert {str(quad.graph_name) for quad in found} == {f"<{PROVENANCE}>"}
     assert {str(quad.subject) for quad in found} == {f"<{A}>"}
     pairs = {(quad.predicate.value.removeprefix(ML), str(quad.object)) for quad in found}
@@ -109,7 +109,9 @@ def test_the_provenance_of_a_page() -> None:
 
 
 def test_the_provenance_of_a_redirect_tells_where_it_led() -> None:
-    found = quads(provenance_lines(PageRecord(url=A, fetched_at=0.0, status=303, redirects_to="http://b.example/x")))
+    found = quads(
+        serialize_provenance(PageRecord(url=A, fetched_at=0.0, status=303, redirects_to="http://b.example/x"))
+    )
     names = {quad.predicate.value.removeprefix(ML): str(quad.object) for quad in found}
     assert names["redirectsTo"] == "<http://b.example/x>"
     assert "size" not in names
@@ -118,7 +120,7 @@ def test_the_provenance_of_a_redirect_tells_where_it_led() -> None:
 
 def test_plain_facts_are_named_as_syntax_only_where_there_is_nothing_else() -> None:
     def named(**given: object) -> set[str]:
-        found = quads(provenance_lines(PageRecord(url=A, fetched_at=0.0, status=200, **given)))  # type: ignore[arg-type]
+        found = quads(serialize_provenance(PageRecord(url=A, fetched_at=0.0, status=200, **given)))  # type: ignore[arg-type]
         return {quad.object.value for quad in found if quad.predicate.value == ML + "syntax"}
 
     assert named(quads=3) == {"page"}
@@ -128,7 +130,7 @@ def test_plain_facts_are_named_as_syntax_only_where_there_is_nothing_else() -> N
 
 def test_a_run_is_an_activity_of_the_software() -> None:
     run = RunRecord(identifier="a b/c", started_at=0.0, version="1.0", target='ASK { ?s ?p "x" }')
-    found = quads(run_lines(run) + ending_lines(run, 60.0))
+    found = quads(serialize_run(run) + serialize_run_end(run, 60.0))
     assert {str(quad.graph_name) for quad in found} == {f"<{PROVENANCE}>"}
     about = {
         quad.predicate.value.rpartition("#")[2].removeprefix(ML): quad.object

@@ -116,7 +116,7 @@ def _index(folder: CrawlFolder, waiting: UnindexedQuads, *, each: Told, damaged:
     pages, lasting, whole = 0, 0, waiting.size
     place = None
     for portion in waiting.batches(damaged=damaged):
-        store.note(portion.run_quads)
+        store.add_run_quads(portion.run_quads)
         store.write(portion.pages)
         pages += len(portion.pages)
         place = portion.position

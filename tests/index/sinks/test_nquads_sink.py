@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.index import PROVENANCE, PageRecord
-from motherlode.index.sinks.nquads_sink import PageChange, change_from, strict
+from motherlode.index.sinks.nquads_sink import PageChange, change_from, drop_nonstandard
 from motherlode.model.terms import literal, page_iri
 
 from .records import P, record
@@ -72,13 +72,13 @@ def test_a_change_survives_the_spool() -> None:
 def test_what_is_not_strictly_rdf_is_left_out_and_all_else_stays() -> None:
     good, bad = f'{X} {P} "good"@en .\n', f"{X} {P} <http://y.example/50%> .\n"
     page, inner = page_iri(A), f"<{A}#graph=g>"
-    repaired = strict(PageChange(page=page, graphs={page: bad + good, inner: bad}, provenance=good + bad))
+    repaired = drop_nonstandard(PageChange(page=page, graphs={page: bad + good, inner: bad}, provenance=good + bad))
     assert repaired == PageChange(page=page, graphs={page: good, inner: ""}, provenance=good)
-    assert strict(repaired) == repaired
+    assert drop_nonstandard(repaired) == repaired
 
 
 def test_what_an_endpoint_of_rdf_1_1_does_not_know_is_left_out() -> None:
     good = f'{X} {P} "good"@en .\n'
     new = f'{X} {P} <<( {X} {P} "good" )>> .\n{X} {P} "good"@en--ltr .\n'
     page = page_iri(A)
-    assert strict(PageChange(page=page, graphs={page: new + good}, provenance="")).graphs == {page: good}
+    assert drop_nonstandard(PageChange(page=page, graphs={page: new + good}, provenance="")).graphs == {page: good}

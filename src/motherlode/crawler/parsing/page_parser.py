@@ -267,7 +267,7 @@ class PageParser:
             kind=document.kind.value,
             relevant=self._target(facts, document.kind),
             counts={syntax.value: count for syntax, count in facts.counts.items()},
-            quads=serialized.count,
+            quads=serialized.quads,
             graph_quads=serialized.graph_quads,
             union_quads=serialized.union_quads,
             graphs=serialized.graphs,
