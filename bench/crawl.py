@@ -35,7 +35,7 @@ from motherlode.crawler.parsing.page_parser import PageParser
 from motherlode.detect import detect
 from motherlode.fetch import HttpFetcher, HttpOptions
 from motherlode.frontier import Frontier, LmdbStorage, Politeness
-from motherlode.index import PageRecord, QuadStore, page_lines
+from motherlode.index import PageRecord, QuadStore, serialize_page
 from motherlode.links import collect_links as extract_links
 from motherlode.model import Link, LinkSource, Page, Request
 from motherlode.policies import policy_from
@@ -192,11 +192,21 @@ def phases(pages: list[Page], urls: list[str], folder: Path) -> list[tuple[str, 
             moments.append(time.process_time())
             links.append(extract_links(document, facts))
             moments.append(time.process_time())
-            lines, quads, graphs = page_lines(url, facts)
+            graph_quads, union_quads, quads, graphs = serialize_page(url, facts)
             moments.append(time.process_time())
             for name, (began, ended) in zip(reading, pairwise(moments), strict=True):
                 reading[name] += 1e6 * (ended - began) / len(pages)
-            records.append(PageRecord(url=url, fetched_at=0.0, status=200, lines=lines, quads=quads, graphs=graphs))
+            records.append(
+                PageRecord(
+                    url=url,
+                    fetched_at=0.0,
+                    status=200,
+                    graph_quads=graph_quads,
+                    union_quads=union_quads,
+                    quads=quads,
+                    graphs=graphs,
+                )
+            )
     spent.extend(reading.items())
     store = QuadStore(folder / "phases-store")
     measure("index", lambda: [store.write(records[start : start + 250]) for start in range(0, len(records), 250)])

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from motherlode.index import PageRecord, QuadStore, page_lines, store_bytes
+from motherlode.index import PageRecord, QuadStore, serialize_page, store_bytes
 from motherlode.model import Extraction, Statement, Syntax, TransformResult
 from motherlode.model.terms import RDF_TYPE, XSD
 from results import record, table
@@ -81,20 +81,21 @@ def pages(quads: int) -> Iterator[PageRecord]:
         said = TransformResult(
             extractions=(Extraction(syntax=Syntax.JSON_LD, statements=tuple(statements(number, dice))),)
         )
-        lines, count, graphs = page_lines(url(number), said)
+        graph_quads, union_quads, count, graphs = serialize_page(url(number), said)
         made += count
         yield PageRecord(
             url=url(number),
             fetched_at=1.7e9 + number,
             status=200,
-            lines=lines,
+            graph_quads=graph_quads,
+            union_quads=union_quads,
             quads=count,
             graphs=graphs,
             media_type="text/html; charset=utf-8",
             kind="html",
             syntaxes=("jsonld",),
             content_hash=f"sha256:{number:064x}",
-            size=20 * len(lines),
+            size=20 * (len(graph_quads) + len(union_quads)),
             referrer=url(number // 2 + 1),
         )
 
@@ -263,8 +264,7 @@ def _rdflib(folder: Path, made: list[list[PageRecord]]) -> Peer:
     import rdflib
 
     data = rdflib.Dataset(default_union=True)
-    lines = [b"".join(page.lines for page in batch) for batch in made]
-    named = ["".join(line + "\n" for line in text.decode().split("\n")[::2] if line) for text in lines]
+    named = [b"".join(page.graph_quads for page in batch).decode() for batch in made]
 
     def load() -> None:
         for text in named:

@@ -20,7 +20,7 @@ import pyoxigraph as ox
 
 from index import BRANDS, POINT, SCHEMA, STAR, brand, host, pages
 from motherlode.cluster.partitioner import owner_of_host
-from motherlode.index import PageRecord, QuadStore, page_lines
+from motherlode.index import PageRecord, QuadStore, serialize_page
 from motherlode.index.quad_store import merge
 from motherlode.model import Extraction, Syntax, TransformResult
 from motherlode.www.urls import host_of
@@ -40,8 +40,18 @@ def brand_pages() -> list[PageRecord]:
         said = [(f"<{brand(number, which)}>", _NAME, f'"brand {which}"', "") for which in range(1, BRANDS + 1)]
         facts = TransformResult(extractions=(Extraction(syntax=Syntax.JSON_LD, statements=tuple(said)),))
         url = f"{host(number + 500)}/brands"
-        lines, quads, graphs = page_lines(url, facts)
-        made.append(PageRecord(url=url, fetched_at=0.0, status=200, lines=lines, quads=quads, graphs=graphs))
+        graph_quads, union_quads, quads, graphs = serialize_page(url, facts)
+        made.append(
+            PageRecord(
+                url=url,
+                fetched_at=0.0,
+                status=200,
+                graph_quads=graph_quads,
+                union_quads=union_quads,
+                quads=quads,
+                graphs=graphs,
+            )
+        )
     return made
 
 

@@ -20,7 +20,7 @@ from tools.papers.writing import claims, note, section, table
 
 from motherlode.detect import detect
 from motherlode.fetch import HttpFetcher, HttpOptions, RecordedWeb
-from motherlode.index import PageRecord, QuadStore, page_lines
+from motherlode.index import PageRecord, QuadStore, serialize_page
 from motherlode.index.fulltext import SearchableStore, WordIndex
 from motherlode.links import collect_links
 from motherlode.model import Page, Request, TransformResult
@@ -82,8 +82,16 @@ def _through(fetched: Sequence[Page], store: SearchableStore) -> tuple[dict[str,
 
 
 def _record(url: str, facts: TransformResult) -> PageRecord:
-    lines, quads, graphs = page_lines(url, facts)
-    return PageRecord(url=url, fetched_at=0.0, status=200, lines=lines, quads=quads, graphs=graphs)
+    graph_quads, union_quads, quads, graphs = serialize_page(url, facts)
+    return PageRecord(
+        url=url,
+        fetched_at=0.0,
+        status=200,
+        graph_quads=graph_quads,
+        union_quads=union_quads,
+        quads=quads,
+        graphs=graphs,
+    )
 
 
 def _read(kind: Any) -> bool:

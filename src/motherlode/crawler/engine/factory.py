@@ -175,7 +175,7 @@ def assemble(
         usual_sitemaps=job.sitemaps == "usual",
         prober=None if job.probe == "never" else Prober(Probing(job.probe)),
         revisits=revisits,
-        writer=BatchWriter(sinks.beside(store), at_end=lambda: store.finish(time.time())),
+        writer=BatchWriter(sinks.wrap(store), at_end=lambda: store.finish(time.time())),
         quad_log=store if isinstance(store, NQuadsLog) else None,
         spelling=recorded.spelling if recorded is not None else None,
         simplify=_simplifier(recorded) if job.simplify else None,

@@ -23,7 +23,7 @@ from motherlode.crawler.parsing.messages import (
     SubrequestResults,
 )
 from motherlode.detect import detect
-from motherlode.index import page_lines, syntax_keys
+from motherlode.index import serialize_page, syntax_keys
 from motherlode.links import (
     LinkOptions,
     context_links,
@@ -262,14 +262,15 @@ class PageParser:
         facts = facts if asked.may_be_kept(page.at) else _left_out(facts, asked)
         if self._told is not None and not asked.nofollow:
             _remember(self._told, links)
-        lines, quads, graphs = page_lines(page.url, facts)
+        serialized = serialize_page(page.url, facts)
         return ParsedPage(
             kind=document.kind.value,
             relevant=self._target(facts, document.kind),
             counts={syntax.value: count for syntax, count in facts.counts.items()},
-            quads=quads,
-            lines=lines,
-            graphs=graphs,
+            quads=serialized.quads,
+            graph_quads=serialized.graph_quads,
+            union_quads=serialized.union_quads,
+            graphs=serialized.graphs,
             says=syntax_keys(facts),
             links=[] if asked.nofollow else links,
             problems=_kept(facts),

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-_CHUNK = 1 << 18
-_GZIP = 31
+_CHUNK_BYTES = 1 << 18
+_GZIP_WINDOW_BITS = 31
 """The window bits that tell zlib to expect gzip's head and tail."""
 
 
@@ -22,22 +22,22 @@ def export_warc(
     """Write the records of all files, packed as they are or plain; how many there were."""
     count = 0
     for path in files:
-        for raw, plain in _members(path):
+        for raw, plain in _whole_members(path):
             output.write(raw if packed else plain)
             count += 1
             progress(count)
     return count
 
 
-def _members(path: Path) -> Iterator[tuple[bytes, bytes]]:
+def _whole_members(path: Path) -> Iterator[tuple[bytes, bytes]]:
     """The whole gzip members of a file, packed and unpacked; what is cut off or no gzip ends the file."""
     with path.open("rb") as file:
         waiting = b""
         while True:
-            member = zlib.decompressobj(_GZIP)
+            member = zlib.decompressobj(_GZIP_WINDOW_BITS)
             raw, plain = bytearray(), bytearray()
             while not member.eof:
-                chunk = waiting or file.read(_CHUNK)
+                chunk = waiting or file.read(_CHUNK_BYTES)
                 waiting = b""
                 if not chunk:
                     return

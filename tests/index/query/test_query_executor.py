@@ -10,14 +10,14 @@ import pytest
 
 from motherlode.index import QuadStore
 from motherlode.index.fulltext import SearchableStore, WordIndex
-from motherlode.index.query import Answerer, QueryError, QueryRequest, leave_the_network
+from motherlode.index.query import QueryError, QueryExecutor, QueryRequest, isolate_from_network
 from tests.index.fakes import record, says
 
 SEARCH = 'SELECT ?o { SERVICE ml:search { ?s ml:matches "tomato" } ?s <http://ex.org/p> ?o } ORDER BY ?o'
 
 
 @pytest.fixture(scope="module")
-def answerer(tmp_path_factory: pytest.TempPathFactory) -> Answerer:
+def answerer(tmp_path_factory: pytest.TempPathFactory) -> QueryExecutor:
     folder = tmp_path_factory.mktemp("answering")
     store = SearchableStore(QuadStore(folder / "store"), WordIndex(folder / "words"))
     store.write(
@@ -27,24 +27,24 @@ def answerer(tmp_path_factory: pytest.TempPathFactory) -> Answerer:
         ]
     )
     store.flush()
-    return Answerer(folder / "store", folder / "words")
+    return QueryExecutor(folder / "store", folder / "words")
 
 
-def values(answerer: Answerer, question: QueryRequest) -> list[str]:
-    found = answerer.ask(question)
+def values(answerer: QueryExecutor, question: QueryRequest) -> list[str]:
+    found = answerer.execute(question)
     assert isinstance(found, ox.QuerySolutions)
     return [str(row[0].value) for row in found]
 
 
-def test_words_inside_of_a_query(answerer: Answerer) -> None:
+def test_words_inside_of_a_query(answerer: QueryExecutor) -> None:
     assert values(answerer, QueryRequest(sparql=SEARCH)) == ["tomato", "tomato soup"]
 
 
-def test_a_mark_of_the_byte_order_is_no_part_of_a_query(answerer: Answerer) -> None:
+def test_a_mark_of_the_byte_order_is_no_part_of_a_query(answerer: QueryExecutor) -> None:
     assert values(answerer, QueryRequest(sparql=f"\ufeff{SEARCH}")) == ["tomato", "tomato soup"]
 
 
-def test_the_default_graph_is_the_union_unless_graphs_are_named(answerer: Answerer) -> None:
+def test_the_default_graph_is_the_union_unless_graphs_are_named(answerer: QueryExecutor) -> None:
     sparql = "SELECT ?o { ?s <http://ex.org/p> ?o } ORDER BY ?o"
     assert values(answerer, QueryRequest(sparql=sparql)) == ["bread", "tomato", "tomato soup"]
     assert values(answerer, QueryRequest(sparql=sparql, default_graphs=("http://b.test/",))) == ["bread"]
@@ -53,10 +53,10 @@ def test_the_default_graph_is_the_union_unless_graphs_are_named(answerer: Answer
     assert values(answerer, QueryRequest(sparql=inside, named_graphs=("http://b.test/",))) == ["bread"]
 
 
-def test_a_mistake_behind_a_search_is_told_at_its_place(answerer: Answerer) -> None:
+def test_a_mistake_behind_a_search_is_told_at_its_place(answerer: QueryExecutor) -> None:
     sparql = 'SELECT * { SERVICE ml:search { ?s ml:matches "tomato" }\n ?s ?p ?o } ORDER ?s'
     with pytest.raises(QueryError) as caught:
-        answerer.ask(QueryRequest(sparql=sparql))
+        answerer.execute(QueryRequest(sparql=sparql))
     assert (caught.value.problem.line, caught.value.problem.column) == (2, 19)
 
 
@@ -66,7 +66,7 @@ def test_a_process_that_left_the_network_reaches_nobody() -> None:
         if child == 0:
             code = 3
             try:
-                code = 2 if not leave_the_network() else 1
+                code = 2 if not isolate_from_network() else 1
                 if code == 1:
                     socket.create_connection(server.getsockname(), timeout=2).close()
             except OSError:

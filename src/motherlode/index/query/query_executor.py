@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from motherlode.index.quad_store import QuadStore, QueryAnswer
-from motherlode.index.query.diagnostics import QueryError, diagnosed
-from motherlode.index.query.service_clause import Lookup, Prepared, prepared
+from motherlode.index.quad_store import QuadStore, StoreResult
+from motherlode.index.query.diagnostics import QueryError, diagnose
+from motherlode.index.query.service_clause import Lookup, RewrittenQuery, rewrite_services
 from motherlode.index.snapshot import is_damage, store_advice
 from motherlode.model.sparql import offset_of
 
@@ -32,7 +32,7 @@ class QueryRequest:
     """Let SERVICE ask other servers."""
 
 
-class Answerer:
+class QueryExecutor:
     """Answers from a store and its words as they are now."""
 
     def __init__(self, store: Path, words: Path) -> None:
@@ -40,10 +40,10 @@ class Answerer:
         self._store = QuadStore(store, read_only=True)
         self._words = words
 
-    def ask(self, question: QueryRequest) -> QueryAnswer:
+    def execute(self, question: QueryRequest) -> StoreResult:
         """The answer, which may still be worked out while it is read. QueryError where the query is wrong."""
         sparql = question.sparql.removeprefix("\ufeff")  # which editors of some systems put before a text
-        made = prepared(sparql, self._lookup(), allow_network=question.allow_service)
+        made = rewrite_services(sparql, self._lookup(), allow_network=question.allow_service)
         try:
             return self._store.query(
                 made.text,
@@ -54,7 +54,7 @@ class Answerer:
             )
         except SyntaxError as error:
             message = error.msg or str(error)
-            raise QueryError(diagnosed(sparql, message, offset=_offset(message, made))) from error
+            raise QueryError(diagnose(sparql, message, offset=_offset(message, made))) from error
 
     def _lookup(self) -> Lookup | None:
         """The word index, loaded when a query uses it; None where there is none."""
@@ -81,15 +81,15 @@ def _graphs(own: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple
     return () if own is None and other is not None else own
 
 
-def _offset(message: str, made: Prepared) -> int | None:
+def _offset(message: str, made: RewrittenQuery) -> int | None:
     """Where in the user's own text the parser stopped."""
     head = message.removeprefix("error at ").partition(": ")[0].split(":")
     if len(head) != 2 or not all(part.isdigit() for part in head):
         return None
-    return made.original(offset_of(made.text, int(head[0]), int(head[1])))
+    return made.original_offset(offset_of(made.text, int(head[0]), int(head[1])))
 
 
-def leave_the_network() -> bool:
+def isolate_from_network() -> bool:
     """Cut this process off from every network, where the system lets us: the second wall behind refusing SERVICE."""
     try:
         unshare = ctypes.CDLL(None, use_errno=True).unshare
