@@ -230,9 +230,9 @@ def _frontier(links: list[list[Link]], path: Path) -> None:
     frontier = Frontier(
         storage=storage, policy=policy, scope=lambda url: "", read_rules=None, politeness=Politeness(delay=0.0)
     )
-    frontier.add_links([Link(url="http://seed.example/", source=LinkSource.SEED)], parent=None, entry=None)
+    frontier.add_links([Link(url="http://seed.example/", source=LinkSource.SEED)], parent=None)
     for number, found in enumerate(links):
-        frontier.add_links(found, parent=None, entry=None)
+        frontier.add_links(found, parent=None)
         lease = frontier.next(float(number))
         if lease is not None:
             frontier.response_received(lease, float(number))

@@ -107,7 +107,7 @@ def offer(folder: Path, policy: str, *, urls: int, hosts: int) -> dict[str, floa
         pages = [web.page() for _ in range(BATCH)]
         began, worked_before = time.perf_counter(), time.process_time()
         for page in pages:
-            frontier.add_links(page, parent=None, entry=None)
+            frontier.add_links(page, parent=None)
         offered += sum(map(len, pages))
         spent += time.perf_counter() - began
         if spent - committed >= COMMIT_SECONDS:

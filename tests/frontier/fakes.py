@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from motherlode.frontier import Entry, Frontier, FrontierStorage, Lease, MemoryStorage, Politeness
-from motherlode.model import Link, LinkSource, Outcome, Parent, Policy, Rating, RequestKind
+from motherlode.model import Link, LinkSource, Outcome, Policy, Rating, RequestKind
 from motherlode.www.urls import host_of
 
 
@@ -19,7 +19,7 @@ class BestOf:
         self.refuse = ""
         """Refuse every link whose URL holds this."""
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         ratings = []
         for link in links:
             self._count += 1
@@ -83,7 +83,15 @@ def entry(url: str, *, score: float = 0.0, sequence: int = 1, arm: str = "") -> 
 
 
 def offer(frontier: Frontier, *urls: str) -> int:
-    return frontier.add_links([Link(url=url, source=LinkSource.ANCHOR) for url in urls], parent=None, entry=None)
+    return frontier.add_links([Link(url=url, source=LinkSource.ANCHOR) for url in urls], parent=None)
+
+
+def page_outcome(lease: Lease) -> Outcome:
+    """Return the outcome of a page, as the parent of its links."""
+    entry = lease.entry
+    return Outcome(
+        url=entry.url, host=lease.host, depth=entry.depth, score=entry.score, hops=entry.hops, source=entry.source
+    )
 
 
 def take(frontier: Frontier, now: float) -> Lease:

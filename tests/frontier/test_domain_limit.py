@@ -11,7 +11,7 @@ from motherlode.frontier import Frontier, FrontierStorage, Lease, LmdbStorage, M
 from motherlode.frontier.domain_limit import MAX_WITHHELD_HOSTS, TOO_MANY_HOSTS, domain_refusal
 from motherlode.model import Link, LinkSource, RequestKind
 
-from .fakes import BestOf, FakeRules, offer
+from .fakes import BestOf, FakeRules, offer, page_outcome
 
 ZONE = "zone.example"
 
@@ -32,7 +32,7 @@ def hosts(count: int, *, domain: str = ZONE, first: int = 0) -> list[str]:
 
 
 def seed(frontier: Frontier, *urls: str) -> None:
-    frontier.add_links([Link(url=url, source=LinkSource.SEED) for url in urls], parent=None, entry=None)
+    frontier.add_links([Link(url=url, source=LinkSource.SEED) for url in urls], parent=None)
 
 
 def contacted(frontier: Frontier, *, relevant: Iterable[str] = (), now: float = 100.0) -> list[str]:
@@ -141,7 +141,7 @@ def test_redirect_of_a_seed_is_contacted_and_that_of_a_link_is_not() -> None:
     for number, lease in enumerate(tickets.values()):
         target = Link(url=f"http://to{number}.zone.example/", source=LinkSource.REDIRECT)
         frontier.response_received(lease, 0.0)
-        frontier.add_links([target], parent=None, entry=lease.entry)
+        frontier.add_links([target], parent=page_outcome(lease))
         frontier.done(lease)
     assert contacted(frontier) == ["to0.zone.example"]
 

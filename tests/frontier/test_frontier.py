@@ -12,7 +12,7 @@ from motherlode.frontier import Frontier, FrontierStorage, LmdbStorage, MemorySt
 from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, HOST_RESTS_AFTER, TREATMENTS, long_rest
 from motherlode.model import FailureKind, Link, LinkSource, Rating, RequestKind
 
-from .fakes import BestOf, ended, fetch, frontier_on, offer, take, take_page, wait
+from .fakes import BestOf, ended, fetch, frontier_on, offer, page_outcome, take, take_page, wait
 
 A, B = "http://a.example", "http://b.example"
 
@@ -46,7 +46,7 @@ def test_links_out_of_scope_are_counted_and_seeds_are_always_in() -> None:
     assert offer(frontier, "http://outside.example/", f"{A}/") == 1
     assert frontier.refused == {"out of scope": 1}
     seed = Link(url="http://outside.example/seed", source=LinkSource.SEED)
-    assert frontier.add_links([seed], parent=None, entry=None) == 1
+    assert frontier.add_links([seed], parent=None) == 1
 
 
 def test_links_that_the_policy_refuses_are_counted_and_known(storage: FrontierStorage) -> None:
@@ -116,13 +116,13 @@ def test_a_redirect_target_is_as_urgent_as_what_led_to_it_and_no_deeper() -> Non
     first = take(frontier, 0.0)
     frontier.response_received(first, 0.0)
     target = Link(url=f"{B}/target", source=LinkSource.REDIRECT)
-    frontier.add_links([target], parent=None, entry=first.entry)
+    frontier.add_links([target], parent=page_outcome(first))
     assert not frontier.failed(first, FailureKind.REDIRECT, 0.0, retry_after=None)
     followed = take(frontier, 0.0)
     assert followed.url == f"{B}/target", "it would wait behind the others by its own rating"
     assert (followed.entry.hops, followed.entry.depth, followed.entry.parent_url) == (1, 0, f"{A}/1")
-    frontier.add_links([Link(url=f"{B}/x", source=LinkSource.REDIRECT)], parent=None, entry=followed.entry)
-    frontier.add_links([Link(url=f"{B}/child", source=LinkSource.ANCHOR)], parent=None, entry=followed.entry)
+    frontier.add_links([Link(url=f"{B}/x", source=LinkSource.REDIRECT)], parent=page_outcome(followed))
+    frontier.add_links([Link(url=f"{B}/child", source=LinkSource.ANCHOR)], parent=page_outcome(followed))
     entries = {lease.url: lease.entry for lease in (take(frontier, 0.0) for _ in range(4))}
     assert (entries[f"{B}/x"].hops, entries[f"{B}/x"].depth) == (2, 0)
     assert (entries[f"{B}/child"].hops, entries[f"{B}/child"].depth) == (0, 1)
@@ -341,7 +341,7 @@ def test_an_entry_keeps_what_the_link_said() -> None:
     link = Link(
         url=f"{A}/1", source=LinkSource.TRIPLE, anchor="a", rel="next", tag_path="html a", predicate="http://p.example/"
     )
-    frontier.add_links([link], parent=None, entry=None)
+    frontier.add_links([link], parent=None)
     entry = take_page(frontier, 0.0).entry
     kept = msgspec.structs.asdict(entry)
     expected = {"source": "triple", "anchor": "a", "rel": "next", "tag_path": "html a"}

@@ -15,7 +15,7 @@ from motherlode.frontier import Frontier, FrontierStorage, Lease, LmdbStorage, M
 from motherlode.model import FailureKind, Link, LinkSource, RequestKind
 from motherlode.www.urls import host_of
 
-from .fakes import FakeRules, frontier_on
+from .fakes import FakeRules, frontier_on, page_outcome
 
 PAGES = 12
 KINDS = [FailureKind.TIMEOUT, FailureKind.RESET, FailureKind.SERVER_ERROR, FailureKind.NOT_FOUND]
@@ -57,13 +57,13 @@ def settle(world: World, frontier: Frontier, lease: Lease, now: float) -> None:
         settle_robots(world, frontier, lease, now)
     elif lease.url in world.redirects:
         target = Link(url=world.redirects[lease.url], source=LinkSource.REDIRECT)
-        frontier.add_links([target], parent=None, entry=lease.entry)
+        frontier.add_links([target], parent=page_outcome(lease))
         frontier.failed(lease, FailureKind.REDIRECT, now, retry_after=None)
     elif lease.url in world.trouble and world.random.random() < 0.7:
         frontier.failed(lease, world.trouble[lease.url], now, retry_after=None)
     else:
         links = [Link(url=url, source=LinkSource.ANCHOR) for url in world.links[lease.url]]
-        frontier.add_links(links, parent=None, entry=lease.entry)
+        frontier.add_links(links, parent=page_outcome(lease))
         frontier.done(lease)
 
 
@@ -147,7 +147,7 @@ def reachable(world: World) -> set[str]:
 
 def seed(world: World, frontier: Frontier) -> None:
     links = [Link(url=f"http://{name}/0", source=LinkSource.SEED) for name in world.names]
-    frontier.add_links(links, parent=None, entry=None)
+    frontier.add_links(links, parent=None)
 
 
 @pytest.mark.parametrize("delay", [0.0, 2.0])

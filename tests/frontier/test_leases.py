@@ -17,7 +17,7 @@ def leasing(*urls: str, delay: float = DELAY) -> Frontier:
         storage=MemoryStorage(), policy=BestOf(), scope=lambda url: "", read_rules=None, politeness=politeness
     )
     links = [Link(url=url, source=LinkSource.SEED) for url in urls]
-    frontier.add_links(links, parent=None, entry=None)
+    frontier.add_links(links, parent=None)
     while (ticket := frontier.next(0.0)) is not None and ticket.kind is RequestKind.RESOLVE:
         frontier.resolved(ticket, HERE)
     if ticket is not None:

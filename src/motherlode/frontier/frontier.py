@@ -18,7 +18,7 @@ from motherlode.frontier.hosts import Host, HostBudget, HostDelay, RulesReader, 
 from motherlode.frontier.lease import REVISIT, Entry, HostRecord, Lease, Politeness, UrlState
 from motherlode.frontier.prerequisites import RULES_LAST, Prerequisites
 from motherlode.frontier.storage.base import FrontierStorage
-from motherlode.model import FailureKind, Link, Parent, Policy, RequestKind, Waits
+from motherlode.model import FailureKind, Link, Outcome, Policy, RequestKind, Waits
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
 from motherlode.www.urls import Scope, host_of
 
@@ -87,12 +87,12 @@ class Frontier:
 
     # ── links come in ────────────────────────────────────────────────────────────────────────────────
 
-    def add_links(self, links: Sequence[Link], *, parent: Parent | None, entry: Entry | None) -> int:
-        """Take up the links that are not known yet, rated by the policy; how many there were.
+    def add_links(self, links: Sequence[Link], *, parent: Outcome | None) -> int:
+        """Add the links that are not known yet, rated by the policy. Return how many were new.
 
-        `entry` is the page on which the links were found, None for seeds.
+        `parent` is the outcome of the page on which the links were found; None for seeds.
         """
-        return self._intake.add_links(links, parent=parent, found_on=entry)
+        return self._intake.add_links(links, parent=parent)
 
     def revisit(self, entry: Entry) -> None:
         """A URL that has ended waits again, in an arm of its own for each host; one that was given up has a new try."""
@@ -347,6 +347,10 @@ class Frontier:
             self._permits.give_up(lease)
             host.held = None
         return host
+
+    def count_refused(self, reason: str, urls: int) -> None:
+        """Count links that were left out before the frontier saw them."""
+        self._intake.refused[reason] += urls
 
     def count(self, name: str, *, relevant: int, quads: int, received: int, is_known: bool = False) -> None:
         """Add a finished request to its host's account; a look at a known page may also take off what it found."""

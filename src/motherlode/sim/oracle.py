@@ -15,7 +15,7 @@ import heapq
 from collections import deque
 from collections.abc import Sequence
 
-from motherlode.model import Link, Outcome, Parent, Rating
+from motherlode.model import Link, Outcome, Rating
 from motherlode.policies.priority_queue import WaitRule
 from motherlode.sim.simulated_web import SimPage, SimulatedWeb
 from motherlode.www.urls import host_of
@@ -117,7 +117,7 @@ class OraclePolicy(WaitRule):
         self._searched = 0
         """Steps of searches since all ways were computed anew."""
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         ratings = []
         for link in links:
             number = self._graph.numbers.get(link.url)

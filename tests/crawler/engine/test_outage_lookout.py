@@ -69,7 +69,7 @@ class Crawl:
 
     def add_links(self, *hosts: str) -> None:
         links = [Link(url=f"http://{host}/1", source=LinkSource.SEED) for host in hosts]
-        self.frontier.add_links(links, parent=None, entry=None)
+        self.frontier.add_links(links, parent=None)
 
     async def turn(self) -> tuple[Lease, Fetched]:
         """A request for what the frontier hands out next, all but settled."""

@@ -28,7 +28,7 @@ def asked() -> tuple[Frontier, RobotsHandler, Lease]:
         politeness=Politeness(delay=1.0, adaptive=True),
     )
     settler = Scheduler(frontier, policy)
-    settler.seeds([HOME])
+    settler.add_seeds([HOME])
     lease = frontier.next(0.0)
     assert lease is not None and lease.kind is RequestKind.ROBOTS
     frontier.response_received(lease, 0.0)
@@ -107,13 +107,13 @@ def test_who_holds_the_rules_of_others_and_is_asked_too_much_rests() -> None:
     frontier, introductions, lease = rerouted()
     answer = Failure(url=ELSEWHERE, kind=FailureKind.TOO_MANY, fetched_at=1.0, retry_after=600.0)
     assert introductions.settle(lease, answer) is None
-    Scheduler(frontier, policy_from("bfs")).seeds(["http://www.a.example/"])
+    Scheduler(frontier, policy_from("bfs")).add_seeds(["http://www.a.example/"])
     assert frontier.next(600.0) is None
 
 
 def test_rules_at_an_address_that_nobody_may_ask_forbid_everything_once() -> None:
     frontier, introductions, lease = rerouted()
-    Scheduler(frontier, policy_from("bfs")).seeds([HOME + "1", HOME + "2"])
+    Scheduler(frontier, policy_from("bfs")).add_seeds([HOME + "1", HOME + "2"])
     assert introductions.settle(lease, Failure(url=ELSEWHERE, kind=FailureKind.GUARD, fetched_at=1.0)) is None
     assert waiting(frontier) == set()
     assert frontier.refused == {"robots": 3}

@@ -27,7 +27,7 @@ class Crawl:
         self.revisits = Revisits(self.storage, self.frontier, self.policy)
 
     def add_links(self, *urls: str) -> None:
-        self.frontier.add_links([Link(url=url, source=LinkSource.ANCHOR) for url in urls], parent=None, entry=None)
+        self.frontier.add_links([Link(url=url, source=LinkSource.ANCHOR) for url in urls], parent=None)
 
     def visited(self, *urls: str, **more: object) -> None:
         """The first visits, as the loop writes them."""

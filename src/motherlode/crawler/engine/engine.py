@@ -27,11 +27,10 @@ from motherlode.crawler.engine.limits import Slots
 from motherlode.crawler.engine.outage import LeaseResult, OutageBuffer, Verdict
 from motherlode.crawler.engine.recovery import restore_counters
 from motherlode.crawler.engine.robots_and_dns import RobotsHandler, answered_in, ended_at
-from motherlode.crawler.engine.scheduler import PageOutcome, Scheduler
+from motherlode.crawler.engine.scheduler import Scheduler, same_url
 from motherlode.crawler.engine.settlement import (
     body_of,
     failed_visit,
-    given,
     page_record,
     page_visit,
     redirect_record,
@@ -47,6 +46,7 @@ from motherlode.model import Failure, FailureKind, Page, Request, RequestKind, S
 from motherlode.www.urls import OUT_OF_SCOPE
 
 _LOG = logging.getLogger(__package__)
+_SYNTAXES = {syntax.value: syntax for syntax in Syntax}
 _GRACE_SECONDS = 4.0
 """After the time of a crawl, for what is under way to come to its end."""
 _SETTLING_SECONDS = 6.0
@@ -59,7 +59,9 @@ class Engine:
     def __init__(self, parts: Components, *, budget: Budget, concurrency: int) -> None:
         self._parts = parts
         self._frontier = parts.frontier
-        self._settler = Scheduler(parts.frontier, parts.policy, parts.spelling, parts.simplify)
+        self._settler = Scheduler(
+            parts.frontier, parts.policy, respell=parts.spelling or same_url, simplify=parts.simplify or same_url
+        )
         self._budget = budget
         self._places = Slots(concurrency, freed=self.nudge)
         """Taken by tickets whose outcome frontier and policy do not know yet."""
@@ -131,7 +133,7 @@ class Engine:
 
     async def visits(self, seeds: Sequence[str] = ()) -> AsyncGenerator[Visit, None]:
         """One visit for each URL that was asked for, as it ends."""
-        self._settler.seeds(seeds)
+        self._settler.add_seeds(seeds)
         try:
             while True:
                 self._holding.tend()
@@ -429,19 +431,26 @@ class Engine:
 
     def _settle_page(self, lease: Lease, page: Page, reading: ParsedPage) -> Visit:
         entry = lease.entry
-        counts = {Syntax(name): count for name, count in reading.counts.items()}
-        reward = self._parts.reward(given(entry, page, reading))
-        outcome = PageOutcome(
-            relevant=reading.relevant, kind=reading.kind, counts=counts, links=reading.links, reward=reward
+        outcome = self._settler.page_outcome(
+            lease,
+            relevant=reading.relevant,
+            kind=reading.kind,
+            counts={_SYNTAXES[name]: count for name, count in reading.counts.items()},
+            links=reading.links,
+            size=page.wire_bytes or len(page.body),
+            statement_hashes=reading.hashes,
         )
+        reward = self._parts.reward(outcome)
+        if reward != outcome.reward:
+            outcome = msgspec.structs.replace(outcome, reward=reward)
         useful, parent = reading.relevant, entry.parent_url
         copy_of = self._parts.traps.saw(entry.url, page.body, useful=useful, gist=reading.gist, parent=parent)
-        new = self._settler.page(lease, outcome)
+        new = self._settler.settle_page(lease, outcome)
         self._parts.traps.page_is_over()
         if reading.not_followed:
-            self._frontier.refused["nofollow"] += reading.not_followed
+            self._frontier.count_refused("nofollow", reading.not_followed)
         if reading.out_of_scope:
-            self._frontier.refused[OUT_OF_SCOPE] += reading.out_of_scope
+            self._frontier.count_refused(OUT_OF_SCOPE, reading.out_of_scope)
         return page_visit(
             lease,
             page,
@@ -459,7 +468,7 @@ class Engine:
             self._parts.traps.moved(lease.url, parent=lease.entry.parent_url)
         if self._parts.revisits is not None:
             self._parts.revisits.failed(lease, failure)
-        return self._failed(lease, self._settler.failure(lease, failure, ended_at(failure)))
+        return self._failed(lease, self._settler.settle_failure(lease, failure, ended_at(failure)))
 
     def _failed(self, lease: Lease, failure: Failure) -> Visit:
         return failed_visit(lease, failure, number=self.totals.fetched + 1, value=self._values.get(lease.url))

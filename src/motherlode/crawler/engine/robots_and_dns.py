@@ -229,7 +229,7 @@ class RobotsHandler:
             self._frontier.introduce(lease, DISALLOW_ALL, now)  # RFC 9309, 2.3.1.4; tomorrow it is asked again
             return None
         if failure.kind in _UNREACHABLE:
-            return self._settler.failure(lease, failure, now)
+            return self._settler.settle_failure(lease, failure, now)
         if failure.kind in SLOW_DOWN:
             self._frontier.slow_down(lease, now, retry_after=failure.retry_after)
         self._frontier.defer(lease, failure.kind, now, retry_after=failure.retry_after)
@@ -237,9 +237,9 @@ class RobotsHandler:
 
     def _offer_sitemaps(self, lease: Lease, body: bytes) -> None:
         named = RobotsRules(body).sitemaps
-        self._settler.sitemaps(named, base=lease.url)
+        self._settler.add_sitemaps(named, base=lease.url)
         if not named and self._usual_sitemaps:
-            self._settler.sitemaps(["/sitemap.xml"], base=origin_of(lease.entry.url) + "/")
+            self._settler.add_sitemaps(["/sitemap.xml"], base=origin_of(lease.entry.url) + "/")
 
     def _forget_answers(self, lease: Lease) -> None:
         """The journal need not keep what came: the next commit knows what followed from it."""

@@ -37,7 +37,6 @@ from motherlode.model import (
     Link,
     Outcome,
     Page,
-    Parent,
     Policy,
     Rating,
     Request,
@@ -273,7 +272,7 @@ class RefreshFirst:
         self._awake: dict[str, float] = {}
         self._heap: list[tuple[float, str]] = []
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         return self._inner.rate(links, parent)
 
     def learn(self, feedback: Outcome) -> None:
