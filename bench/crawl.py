@@ -34,7 +34,7 @@ from motherlode.crawler.parsing.messages import PageBody, ParseOptions
 from motherlode.crawler.parsing.page_parser import PageParser
 from motherlode.detect import detect
 from motherlode.fetch import HttpFetcher, HttpOptions
-from motherlode.frontier import Frontier, LmdbStorage, Politeness
+from motherlode.frontier import End, Frontier, LmdbStorage, Politeness
 from motherlode.index import PageRecord, QuadStore, page_lines
 from motherlode.links import collect_links as extract_links
 from motherlode.model import Link, LinkSource, Page, Request
@@ -233,10 +233,10 @@ def _frontier(links: list[list[Link]], path: Path) -> None:
     frontier.add_links([Link(url="http://seed.example/", source=LinkSource.SEED)], parent=None)
     for number, found in enumerate(links):
         frontier.add_links(found, parent=None)
-        lease = frontier.next(float(number))
+        lease = frontier.lease(float(number))
         if lease is not None:
             frontier.response_received(lease, float(number))
-            frontier.done(lease)
+            frontier.end(lease, End.FETCHED, 0.0)
         if number % 500 == 0:
             frontier.commit()
     frontier.commit()

@@ -8,7 +8,7 @@ from math import inf
 
 import msgspec
 
-from motherlode.model import Link, LinkSource, Outcome, Rating, RequestKind
+from motherlode.model import Link, LinkSource, Outcome, Rating, Request
 
 REVISIT = "revisit "
 """Begins the arm of a known page that is to be looked at again; what follows is its host."""
@@ -159,17 +159,17 @@ MAX_REDIRECTS = 8
 """Redirects in a row; the next one is broken."""
 
 
-class Lease(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Leave to make one request, now."""
+class Lease(Request, frozen=True, kw_only=True):
+    """Permission to send one request now; it is that request. `Frontier.end` ends it, exactly once."""
 
-    url: str
     host: str
-    """The host whose page this is about. A robots.txt may lie on another."""
-    kind: RequestKind
+    """The host whose page this is about. Its robots.txt may be on another host."""
     entry: Entry
-    """The page that is to be fetched; for a robots ticket, the page that waits for the rules."""
+    """The page to fetch; for a lease of a prerequisite, the page that waits for it."""
     address: str = ""
-    """The IP address whose clock allows the request; empty where addresses have no clocks."""
+    """The IP address to which the request goes; empty if IP addresses have no delay of their own."""
+    is_subrequest: bool = False
+    """`Frontier.lease_for` gave the lease, also for a prerequisite: no page of a queue waits for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

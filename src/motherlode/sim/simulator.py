@@ -18,7 +18,7 @@ import msgspec
 import xxhash
 
 from motherlode.crawler.engine.scheduler import Scheduler
-from motherlode.frontier import Frontier, Lease, MemoryStorage, Politeness
+from motherlode.frontier import End, Frontier, Lease, MemoryStorage, Politeness
 from motherlode.model import Failure, FailureKind, Outcome, Policy, RequestKind
 from motherlode.model.policy import MAX_UNTRIED_HOSTS
 from motherlode.policies import Reward
@@ -193,7 +193,7 @@ class Simulation:
     def _begin(self, now: float, pages: int, result: SimResult, *, keep_picks: bool) -> None:
         while self._free(pages):
             began = time.perf_counter()
-            ticket = self._frontier.next(now)
+            ticket = self._frontier.lease(now)
             result.select_seconds += time.perf_counter() - began
             if ticket is None:
                 return
@@ -235,7 +235,7 @@ class Simulation:
     def _settle(self, lease: Lease, page: SimPage | None, now: float, result: SimResult) -> None:
         self._frontier.response_received(lease, now)
         if page is None:
-            self._frontier.introduce(lease, b"", now)
+            self._frontier.end(lease, End.ROBOTS_READ, now)
             return
         result.fetched += 1
         account = result.hosts.get(lease.host)
@@ -244,12 +244,12 @@ class Simulation:
         account[0] += 1
         if page.failure is not None:
             failure = Failure(url=page.url, kind=page.failure, location=page.location)
-            kind = self._scheduler.settle_failure(lease, failure, now).kind.value
+            kind = self._scheduler.settle_failure(lease, failure, now)[0].kind.value
             result.failures[kind] = result.failures.get(kind, 0) + 1
             return
         result.relevant += page.relevant
         account[1] += page.relevant
-        self._scheduler.settle_page(lease, self._outcome(lease, page))
+        self._scheduler.settle_page(lease, self._outcome(lease, page), now)
 
     def _outcome(self, lease: Lease, page: SimPage) -> Outcome:
         outcome = self._scheduler.page_outcome(

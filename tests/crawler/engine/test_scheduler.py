@@ -51,11 +51,12 @@ class Turn:
         outcome = self.settler.page_outcome(lease, relevant=relevant, kind="html", counts={Syntax.RDFA: 3}, links=links)
         if reward is not None:
             outcome = msgspec.structs.replace(outcome, reward=reward)
-        return self.settler.settle_page(lease, outcome)
+        return self.settler.settle_page(lease, outcome, 0.0)
 
     def fails(self, kind: FailureKind, now: float = 0.0, **more: str) -> Failure:
         lease = self.lease(now)
-        return self.settler.settle_failure(lease, Failure(url=lease.url, kind=kind, **more), now)  # type: ignore[arg-type]
+        failure = Failure(url=lease.url, kind=kind, **more)  # type: ignore[arg-type]
+        return self.settler.settle_failure(lease, failure, now)[0]
 
     def state(self, url: str) -> UrlState | None:
         found = self.storage.find(url)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import msgspec
 
-from motherlode.frontier import MAX_REDIRECTS, Frontier, Lease
+from motherlode.frontier import MAX_REDIRECTS, End, Entry, Frontier, Lease
 from motherlode.model import Failure, FailureKind, Link, LinkSource, Outcome, Policy, Syntax
 from motherlode.www.urls import resolve
 
@@ -64,9 +64,13 @@ class Scheduler:
         links: Sequence[Link] = (),
         size: int = 0,
         statement_hashes: bytes = b"",
+        entry: Entry | None = None,
     ) -> Outcome:
-        """Return the outcome of a page, with its links as the frontier spells them. The reward is 1 or 0."""
-        entry = lease.entry
+        """Return the outcome of a page, with its links as the frontier spells them. The reward is 1 or 0.
+
+        After a revisit `entry` is the entry of the page as it was before.
+        """
+        entry = entry or lease.entry
         return Outcome(
             url=entry.url,
             host=lease.host,
@@ -87,41 +91,43 @@ class Scheduler:
             statement_hashes=statement_hashes,
         )
 
-    def settle_page(self, lease: Lease, outcome: Outcome) -> int:
+    def settle_page(self, lease: Lease, outcome: Outcome, now: float, *, entry: Entry | None = None) -> int:
         """End the lease of a page that was parsed. Return how many of its links were new."""
         self._policy.learn(outcome)
         new = self._frontier.add_links(outcome.links, parent=outcome)
-        self._frontier.done(lease, relevant=outcome.relevant)
+        self._frontier.end(lease, End.FETCHED, now, relevant=outcome.relevant, entry=entry)
         return new
 
-    def settle_failure(self, lease: Lease, failure: Failure, now: float) -> Failure:
+    def settle_failure(
+        self, lease: Lease, failure: Failure, now: float, *, entry: Entry | None = None
+    ) -> tuple[Failure, float | None]:
         """End the lease of a request that gave no page, and add the target of a redirect.
 
-        Return the failure as it counts: a redirect after too many others is broken. The policy learns only from the
-        last attempt.
+        Return the failure as it counts (a redirect after too many others is broken), and when the URL is tried again,
+        if it is. The policy learns only from the last attempt.
         """
-        if failure.kind is FailureKind.REDIRECT and lease.entry.hops >= MAX_REDIRECTS:
+        found = entry or lease.entry
+        if failure.kind is FailureKind.REDIRECT and found.hops >= MAX_REDIRECTS:
             detail = f"more than {MAX_REDIRECTS} redirects in a row"
             failure = replace(failure, kind=FailureKind.REDIRECT_BROKEN, detail=detail, location="")
-        outcome = _failed_outcome(lease, failure.kind)
+        outcome = _failed_outcome(found, lease.host, failure.kind)
         if failure.kind is FailureKind.REDIRECT:
-            self._add_target(lease, failure.location, outcome)
-        is_retried = self._frontier.failed(lease, failure.kind, now, retry_after=failure.retry_after)
-        if not is_retried:
+            self._add_target(found, failure.location, outcome)
+        retry_at = self._frontier.end(lease, End.FAILED, now, failure=failure, entry=entry)
+        if retry_at is None:
             self._policy.learn(outcome)
-        return failure
+        return failure, retry_at
 
-    def _add_target(self, lease: Lease, location: str, outcome: Outcome) -> None:
+    def _add_target(self, entry: Entry, location: str, outcome: Outcome) -> None:
         """Add the target of a redirect like any other link, so that delays, robots.txt and scope apply to it."""
-        link = Link(url=location, source=LinkSource.REDIRECT, anchor=lease.entry.anchor, rel=lease.entry.rel)
+        link = Link(url=location, source=LinkSource.REDIRECT, anchor=entry.anchor, rel=entry.rel)
         self._frontier.add_links(_respelled([link], self._respell), parent=outcome)
 
 
-def _failed_outcome(lease: Lease, kind: FailureKind) -> Outcome:
-    entry = lease.entry
+def _failed_outcome(entry: Entry, host: str, kind: FailureKind) -> Outcome:
     return Outcome(
         url=entry.url,
-        host=lease.host,
+        host=host,
         arm=entry.arm,
         score=entry.score,
         depth=entry.depth,
