@@ -35,7 +35,7 @@ from motherlode.cluster.outbox import pack, page_links
 from motherlode.cluster.ray_runtime import running_ray
 from motherlode.crawler import CrawlFolder, Job, read_stats
 from motherlode.fetch.warc.writer import WarcFile
-from motherlode.model import Link, LinkSource, Outcome, Parent, Rating
+from motherlode.model import Link, LinkSource, Outcome, Rating
 from motherlode.policies import policy_from
 from motherlode.sim.synthetic.synthetic_web import SyntheticWeb
 from motherlode.www.urls import host_of
@@ -189,7 +189,7 @@ def calls() -> list[tuple[int, float, float, float]]:
     ray.get(receiver.deliver.remote(b"x"))
     rows = []
     for size in BATCHES:
-        parcels = [page_links(page, _parent(n), None) for n, page in enumerate(_pages_of_links(size))]
+        parcels = [page_links(page, _parent(n)) for n, page in enumerate(_pages_of_links(size))]
         began = time.process_time()
         for _ in range(20):
             batch = pack(parcels)
@@ -203,9 +203,9 @@ def calls() -> list[tuple[int, float, float, float]]:
     return rows
 
 
-def _parent(number: int) -> Parent:
+def _parent(number: int) -> Outcome:
     host = f"www.site-{number}.example"
-    return Parent(url=f"https://{host}/a/page", host=host, depth=3, relevant=True)
+    return Outcome(url=f"https://{host}/a/page", host=host, depth=3, relevant=True)
 
 
 def _pages_of_links(count: int) -> Iterable[list[Link]]:

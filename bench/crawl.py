@@ -34,8 +34,13 @@ from motherlode.crawler.parsing.messages import PageBody, ParseOptions
 from motherlode.crawler.parsing.page_parser import PageParser
 from motherlode.detect import detect
 from motherlode.fetch import HttpFetcher, HttpOptions
+<<<<<<< HEAD
 from motherlode.frontier import Frontier, LmdbStorage, Politeness
 from motherlode.index import PageRecord, QuadStore, serialize_page
+=======
+from motherlode.frontier import End, Frontier, LmdbStorage, Politeness
+from motherlode.index import PageRecord, QuadStore, page_lines
+>>>>>>> r7
 from motherlode.links import collect_links as extract_links
 from motherlode.model import Link, LinkSource, Page, Request
 from motherlode.policies import policy_from
@@ -240,13 +245,13 @@ def _frontier(links: list[list[Link]], path: Path) -> None:
     frontier = Frontier(
         storage=storage, policy=policy, scope=lambda url: "", read_rules=None, politeness=Politeness(delay=0.0)
     )
-    frontier.add_links([Link(url="http://seed.example/", source=LinkSource.SEED)], parent=None, entry=None)
+    frontier.add_links([Link(url="http://seed.example/", source=LinkSource.SEED)], parent=None)
     for number, found in enumerate(links):
-        frontier.add_links(found, parent=None, entry=None)
-        lease = frontier.next(float(number))
+        frontier.add_links(found, parent=None)
+        lease = frontier.lease(float(number))
         if lease is not None:
             frontier.response_received(lease, float(number))
-            frontier.done(lease)
+            frontier.end(lease, End.FETCHED, 0.0)
         if number % 500 == 0:
             frontier.commit()
     frontier.commit()

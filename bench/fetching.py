@@ -17,7 +17,7 @@ import uvloop
 
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.fetch import HttpFetcher, HttpOptions
-from motherlode.frontier import Frontier, LmdbStorage, Politeness
+from motherlode.frontier import End, Frontier, LmdbStorage, Politeness
 from motherlode.model import Page, Request
 from motherlode.policies import policy_from
 
@@ -37,10 +37,10 @@ async def fetch_all(urls: list[str], folder: Path) -> int:
 
     async def worker() -> None:
         nonlocal pages
-        while (lease := frontier.next(time.time())) is not None:
+        while (lease := frontier.lease(time.time())) is not None:
             fetched = await fetcher.fetch(Request(url=lease.url))
             frontier.response_received(lease, time.time(), elapsed=fetched.elapsed)
-            frontier.done(lease)
+            frontier.end(lease, End.FETCHED, 0.0)
             pages += isinstance(fetched, Page)
 
     while not frontier.exhausted:

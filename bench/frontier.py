@@ -24,7 +24,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from motherlode.frontier import Frontier, LmdbStorage, Politeness
+from motherlode.frontier import End, Frontier, LmdbStorage, Politeness
 from motherlode.model import Link, LinkSource
 from motherlode.policies import DEFAULT_POLICY, policy_from
 from results import record, table
@@ -107,7 +107,7 @@ def offer(folder: Path, policy: str, *, urls: int, hosts: int) -> dict[str, floa
         pages = [web.page() for _ in range(BATCH)]
         began, worked_before = time.perf_counter(), time.process_time()
         for page in pages:
-            frontier.add_links(page, parent=None, entry=None)
+            frontier.add_links(page, parent=None)
         offered += sum(map(len, pages))
         spent += time.perf_counter() - began
         if spent - committed >= COMMIT_SECONDS:
@@ -143,7 +143,7 @@ def pick(folder: Path, policy: str, *, picks: int) -> dict[str, float]:
     committed = time.perf_counter()
     while len(times) < picks:
         began = time.perf_counter()
-        lease = frontier.next(now)
+        lease = frontier.lease(now)
         took = time.perf_counter() - began
         if lease is None:
             now = max(now, frontier.idle_until() or now)
@@ -153,7 +153,7 @@ def pick(folder: Path, policy: str, *, picks: int) -> dict[str, float]:
         first = first or sum(times)
         now += 1e-4
         frontier.response_received(lease, now)
-        frontier.done(lease)
+        frontier.end(lease, End.FETCHED, 0.0)
         if time.perf_counter() - committed > COMMIT_SECONDS:
             frontier.commit()
             committed = time.perf_counter()

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from random import Random
 
-from motherlode.model import Link, LinkSource, Outcome, Parent, Rating, Syntax
+from motherlode.model import Link, LinkSource, Outcome, Rating, Syntax
 from motherlode.policies import POLICIES, policy_from
 from results import record, table
 
@@ -103,7 +103,7 @@ class Measured:
             "counts": counts,
             "kind": "html",
         }
-        parent = Parent(depth=1, links=links, **known)
+        parent = Outcome(depth=1, links=links, **known)
         outcome = Outcome(arm=arm, score=rating.score, reward=float(relevant), **known)
         began = now()
         policy.arm_snoozed(arm)

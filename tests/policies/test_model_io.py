@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from motherlode.model import Outcome, Parent, Policy, Reason
+from motherlode.model import Outcome, Policy, Reason
 from motherlode.policies import policy_from
 from motherlode.policies.model_io import (
     Model,
@@ -32,7 +32,7 @@ def taught(name: str, turns: Sequence[int]) -> Policy:
     for turn in turns:
         for host in (GOOD, POOR):
             url, found = f"http://{host}/item/{turn}", host == GOOD
-            parent = Parent(url=f"http://{host}/", host=host, depth=0, relevant=found, kind="html")
+            parent = Outcome(url=f"http://{host}/", host=host, depth=0, relevant=found, kind="html")
             (rating,) = policy.rate(links(url), parent)
             policy.learn(
                 Outcome(
@@ -57,7 +57,7 @@ def model(name: str, turns: Sequence[int], **label: str) -> Model:
 
 def first_choice(policy: Policy) -> str:
     for host in (POOR, GOOD):
-        parent = Parent(url=f"http://{host}/", host=host, depth=0, relevant=False, kind="html")
+        parent = Outcome(url=f"http://{host}/", host=host, depth=0, relevant=False, kind="html")
         (rating,) = policy.rate(links(f"http://{host}/item/new"), parent)
         policy.arm_ready(rating.arm, rating.score, 5)
     picked = policy.pick()
@@ -149,7 +149,7 @@ def test_every_policy_explains_itself(name: str) -> None:
     policy = taught(name, range(10))
     for host in (GOOD, POOR):
         (link,) = links(f"http://{host}/item/new")
-        parent = Parent(url=f"http://{host}/", host=host, depth=0, relevant=host == GOOD, kind="html")
+        parent = Outcome(url=f"http://{host}/", host=host, depth=0, relevant=host == GOOD, kind="html")
         (rating,) = policy.rate([link], parent)
         said = policy.explain(link, rating, parent)  # type: ignore[attr-defined]
         assert said.says.endswith(".")
@@ -162,7 +162,7 @@ def test_weights_speak_for_the_good_and_against_the_poor(name: str) -> None:
     totals = {}
     for host in (GOOD, POOR):
         (link,) = links(f"http://{host}/item/new")
-        parent = Parent(url=f"http://{host}/", host=host, depth=0, relevant=host == GOOD, kind="html")
+        parent = Outcome(url=f"http://{host}/", host=host, depth=0, relevant=host == GOOD, kind="html")
         (rating,) = policy.rate([link], parent)
         said = policy.explain(link, rating, parent)  # type: ignore[attr-defined]
         reasons: tuple[Reason, ...] = said.reasons

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from motherlode.model import FailureKind, Outcome, Parent, Rating, Syntax
-from motherlode.policies import POLICIES, Given, policy_from, reward_from, statement_hashes
+from motherlode.model import FailureKind, Outcome, Rating, Syntax
+from motherlode.policies import POLICIES, policy_from, reward_from, statement_hashes
 from tests.policies.fakes import facts, links
 
-PAGE = Given(relevant=True, counts={Syntax.JSON_LD: 30, Syntax.PAGE: 500}, size=50_000, requests=3)
+PAGE = Outcome(url="", host="", relevant=True, counts={Syntax.JSON_LD: 30, Syntax.PAGE: 500}, size=50_000, requests=3)
 
 
 def test_the_target_alone_gives_one_or_nothing() -> None:
@@ -17,8 +17,8 @@ def test_the_target_alone_gives_one_or_nothing() -> None:
     assert reward_from("target")(judged(PAGE, relevant=False)) == 0.0
 
 
-def judged(page: Given, *, relevant: bool) -> Given:
-    return Given(relevant=relevant, counts=page.counts, size=page.size, requests=page.requests)
+def judged(page: Outcome, *, relevant: bool) -> Outcome:
+    return msgspec.structs.replace(page, relevant=relevant)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_new_statements_count_once() -> None:
     reward = reward_from("new-statements")
     found = statement_hashes(facts(RDFA=20, PAGE=7))
     assert len(found) == 20 * 8
-    page = Given(relevant=True, counts={Syntax.RDFA: 20}, hashes=found)
+    page = Outcome(url="", host="", relevant=True, counts={Syntax.RDFA: 20}, statement_hashes=found)
     assert reward(page) == pytest.approx(0.5, abs=0.02)
     assert reward(page) == 0.0
 
@@ -78,13 +78,13 @@ def test_a_policy_prefers_the_host_whose_finds_are_worth_more(name: str) -> None
     for turn in range(30):
         for host, home in homes.items():
             url = f"{home}item/{turn}"
-            parent = Parent(url=home, host=host, depth=0, relevant=True, kind="html")
+            parent = Outcome(url=home, host=host, depth=0, relevant=True, kind="html")
             (rating,) = policy.rate(links(url), parent)
             policy.learn(outcome(rating, url, 0.9 if host == "a.example" else 0.1))
     picked = []
     for _ in range(20):
         for host, home in homes.items():
-            parent = Parent(url=home, host=host, depth=0, relevant=True, kind="html")
+            parent = Outcome(url=home, host=host, depth=0, relevant=True, kind="html")
             (rating,) = policy.rate(links(f"{home}item/last"), parent)
             policy.arm_ready(rating.arm, rating.score, 10)
         arm = policy.pick()

@@ -13,7 +13,7 @@ from tools.papers.watching import Watching
 from tools.papers.webs import opened, starts
 
 from motherlode.crawler.report.plot import Axes, Curve
-from motherlode.model import Link, Outcome, Parent
+from motherlode.model import Link, Outcome
 from motherlode.sim.experiment import relevant_at
 from motherlode.sim.simulator import SimResult, Simulation
 
@@ -33,7 +33,7 @@ def crawl(*, web: str, target: str, policy: str, seed: int, pages: int, start: s
     judged = [0, 0]
     right: list[tuple[int, int]] = []
 
-    def seen(link: Link, parent: Parent | None, outcome: Outcome) -> None:
+    def seen(link: Link, parent: Outcome | None, outcome: Outcome) -> None:
         judged[0] += 1
         judged[1] += (outcome.score > 0.5) is outcome.relevant
         if judged[0] % step == 0:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tools.papers.watching import Watching
 from tools.papers.webs import opened, starts
 
-from motherlode.model import Link, Outcome, Parent
+from motherlode.model import Link, Outcome
 from motherlode.policies import policy_from
 from motherlode.sim.simulator import Simulation
 
@@ -18,7 +18,7 @@ class Example(NamedTuple):
     """A link, the page that had it, and whether it led to a relevant page."""
 
     link: Link
-    parent: Parent | None
+    parent: Outcome | None
     relevant: bool
 
 
@@ -26,7 +26,7 @@ def crawled(web: str, order: str, pages: int, target: str = "any") -> list[Examp
     """The pages of a crawl from every home page, in the order in which they were fetched; seeds have no link."""
     found: list[Example] = []
 
-    def seen(link: Link, parent: Parent | None, outcome: Outcome) -> None:
+    def seen(link: Link, parent: Outcome | None, outcome: Outcome) -> None:
         if parent is not None:
             found.append(Example(link, parent, outcome.relevant))
 

@@ -16,7 +16,7 @@ import numpy as np
 from tools.papers.watching import Watching
 from tools.papers.webs import opened, starts
 
-from motherlode.model import Link, Outcome, Parent, Policy
+from motherlode.model import Link, Outcome, Policy
 from motherlode.policies import policy_from
 from motherlode.policies.anthelion import FUNCTIONS, Features, HostBandit, NaiveBayes
 from motherlode.policies.anthelion.url_classifier import HASHES, row
@@ -38,7 +38,7 @@ class UriFeatures(Features):
         super().__init__()
         self._hasher = Hasher(HASHES)
 
-    def rows(self, links: Sequence[Link], parent: Parent | None) -> list[bytes]:
+    def rows(self, links: Sequence[Link], parent: Outcome | None) -> list[bytes]:
         named = page_features(links, parent, "trp")
         return [row.astype(np.uint16).tobytes() for row in self._hasher.rows(["bias", *names] for names in named)]
 
@@ -50,7 +50,7 @@ def _training(web: str, target: str, order: str, pages: int) -> tuple[list[bytes
     rows: list[bytes] = []
     labels: list[bool] = []
 
-    def seen(link: Link, parent: Parent | None, outcome: Outcome) -> None:
+    def seen(link: Link, parent: Outcome | None, outcome: Outcome) -> None:
         if len(rows) < pages:
             rows.extend(features.rows([link], parent))
             labels.append(outcome.relevant)

@@ -14,7 +14,7 @@ from tools.papers.scale import RECORDED
 from tools.papers.watching import Watching
 from tools.papers.webs import opened, starts, web_spec
 
-from motherlode.model import FailureKind, Link, Outcome, Parent
+from motherlode.model import FailureKind, Link, Outcome
 from motherlode.policies import policy_from
 from motherlode.policies.linkanalysis import HEURISTICS, SIMILARITY, LinkClass, default_concepts, link_properties
 from motherlode.policies.linkanalysis.heuristics import relevancy_r
@@ -110,7 +110,7 @@ class _Counts:
         self.fired: Counter[str] = Counter()
         self.fired_right: Counter[str] = Counter()
 
-    def seen(self, link: Link, parent: Parent | None, outcome: Outcome) -> None:
+    def seen(self, link: Link, parent: Outcome | None, outcome: Outcome) -> None:
         if parent is None or outcome.failure is not None:
             return
         properties = link_properties(link, parent, literal=self._literal)

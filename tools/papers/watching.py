@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from motherlode.model import FailureKind, Link, LinkSource, Outcome, Parent, Policy, Rating
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, Policy, Rating
 
-Seen = Callable[[Link, Parent | None, Outcome], None]
+Seen = Callable[[Link, Outcome | None, Outcome], None]
 """Told of every URL that was fetched and was no redirect: the link that led to it, its page, and the outcome."""
 
 
@@ -16,9 +16,9 @@ class Watching:
     def __init__(self, policy: Policy, seen: Seen) -> None:
         self._policy = policy
         self._seen = seen
-        self._found: dict[str, tuple[Link, Parent | None]] = {}
+        self._found: dict[str, tuple[Link, Outcome | None]] = {}
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         for link in links:
             found = (link, parent)
             if link.source is LinkSource.REDIRECT and parent is not None:

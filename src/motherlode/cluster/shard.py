@@ -108,8 +108,7 @@ class Shard:
         if self._assembled is None or self._exchange is None or self._exchange.closed:
             return False
         for parcel in unpack(batch):
-            entry = None if parcel.found_on is None else parcel.found_on.entry()
-            self._assembled.frontier.add_links(parcel.links, parent=parcel.unpacked_parent(), entry=entry)
+            self._assembled.frontier.add_links(parcel.links, parent=parcel.unpacked_parent())
         self._deliveries += 1
         self._assembled.crawl.nudge()
         return await self._is_lasting(self._exchange)

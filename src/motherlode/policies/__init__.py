@@ -16,7 +16,7 @@ from motherlode.policies.registry import (
     policy_usage,
     reads_known_links,
 )
-from motherlode.policies.rewards import DEFAULT_REWARD, REWARDS, Given, Reward, reward_from, statement_hashes
+from motherlode.policies.rewards import DEFAULT_REWARD, REWARDS, Reward, reward_from, statement_hashes
 from motherlode.policies.targets import TARGETS, Target, ntriples, target_from
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "POLICY_TABLE",
     "REWARDS",
     "TARGETS",
-    "Given",
     "Reward",
     "Target",
     "default_wait_threshold",

@@ -8,7 +8,7 @@ from random import Random
 
 import msgspec
 
-from motherlode.model import Explanation, Link, Outcome, Parent, Rating
+from motherlode.model import Explanation, Link, Outcome, Rating
 from motherlode.policies.priority_queue import ReadyArms
 from motherlode.www.urls import host_of
 
@@ -43,7 +43,7 @@ class OrderPolicy:
         self._count = 0
         self._awake = ReadyArms()
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         ratings = []
         for link in links:
             self._count += 1
@@ -62,7 +62,7 @@ class OrderPolicy:
     def pick(self) -> str | None:
         return self._awake.best()
 
-    def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
+    def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
         return Explanation(says=self._says, value=rating.score)
 
     def dump(self) -> bytes:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from motherlode.model import TransformResult
+from motherlode.model import Outcome, TransformResult
 from motherlode.policies.registry import nearest
 from motherlode.policies.targets import COUNTED, Counts
 
@@ -92,25 +91,12 @@ _FORM = re.compile(r"(?P<value>[a-z-]+)(?::(?P<half>\d+))?(?:/(?P<cost>request|b
 _BLANK = "_:"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
-    """What a request gave, and what it took."""
-
-    relevant: bool
-    counts: Counts
-    size: int = 0
-    """Bytes that crossed the network."""
-    requests: int = 1
-    """That led here: this one, the redirects before it, and the attempts that failed."""
-    hashes: bytes = b""
-    """Of its statements, where they are wanted."""
-
-
 class Reward:
     """From what a request gave to a number from 0 to 1.
 
     >>> from motherlode.model import Syntax
-    >>> page = Given(relevant=True, counts={Syntax.RDFA: 20, Syntax.PAGE: 3}, size=100_000, requests=2)
+    >>> counts = {Syntax.RDFA: 20, Syntax.PAGE: 3}
+    >>> page = Outcome(url="", host="", relevant=True, counts=counts, size=100_000, requests=2)
     >>> [reward_from(name)(page) for name in ("target", "statements", "statements:60/request", "per-byte")]
     [1.0, 0.5, 0.125, 0.25]
     """
@@ -121,21 +107,21 @@ class Reward:
         self.seen = SeenStatements()
         self._half = half
         self._cost = cost
-        kinds: dict[str, Callable[[Given], float]] = {
-            "target": lambda given: 1.0,
-            "statements": lambda given: self._share(statements(given.counts)),
-            "new-statements": lambda given: self._share(self.seen.count_new(given.hashes)),
+        kinds: dict[str, Callable[[Outcome], float]] = {
+            "target": lambda outcome: 1.0,
+            "statements": lambda outcome: self._share(statements(outcome.counts)),
+            "new-statements": lambda outcome: self._share(self.seen.count_new(outcome.statement_hashes)),
         }
         self._value = kinds[value]
 
-    def __call__(self, given: Given) -> float:
-        if not given.relevant:
+    def __call__(self, outcome: Outcome) -> float:
+        if not outcome.relevant:
             return 0.0
-        value = self._value(given)
+        value = self._value(outcome)
         if self._cost == "request":
-            return value / max(1, given.requests)
+            return value / max(1, outcome.requests)
         if self._cost == "byte":
-            return value * HALF_BYTES / (HALF_BYTES + given.size)
+            return value * HALF_BYTES / (HALF_BYTES + outcome.size)
         return value
 
     def _share(self, count: int) -> float:

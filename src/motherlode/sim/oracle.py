@@ -16,7 +16,7 @@ import heapq
 from collections import deque
 from collections.abc import Sequence
 
-from motherlode.model import Link, Outcome, Parent, Rating
+from motherlode.model import Link, Outcome, Rating
 from motherlode.policies.priority_queue import WaitRule
 from motherlode.sim.simulated_web import SimPage, SimulatedWeb
 from motherlode.www.urls import host_of
@@ -118,7 +118,7 @@ class OraclePolicy(WaitRule):
         self._searched = 0
         """Search steps since all paths were last computed."""
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         ratings = []
         for link in links:
             number = self._graph.numbers.get(link.url)

@@ -35,9 +35,9 @@ class Notes:
         self._writer_fails = writer_fails
 
     def parts(self) -> Any:
-        names = ("lookout", "errands", "readers", "fetcher", "writer")
+        names = ("outage_monitor", "subrequests", "readers", "fetcher", "writer")
         slow = {name: SimpleNamespace(close=self._closing(name)) for name in names}
-        quick = ("archive", "journal", "neighbours", "ledger", "sinks")
+        quick = ("archive", "journal", "peers", "storage", "sinks")
         return SimpleNamespace(**slow, **{name: SimpleNamespace(close=self._note(name)) for name in quick})
 
     def _closing(self, name: str) -> Any:
@@ -58,16 +58,18 @@ class Notes:
 async def test_the_last_commit_comes_after_the_quads_and_before_the_ledger_is_closed() -> None:
     notes = Notes()
     await close(notes.parts(), notes.checkpoints(), dried_out=False, spoiled=False)
-    order = [name for name in notes.done if name in ("writer", "commit", "ledger")]
-    assert order == ["writer", "commit", "ledger"]
-    assert {"errands", "readers", "fetcher", "archive", "journal", "neighbours", "sinks", "lookout"} <= set(notes.done)
+    order = [name for name in notes.done if name in ("writer", "commit", "storage")]
+    assert order == ["writer", "commit", "storage"]
+    assert {"subrequests", "readers", "fetcher", "archive", "journal", "peers", "sinks", "outage_monitor"} <= set(
+        notes.done
+    )
 
 
 async def test_quads_that_could_not_be_stored_keep_the_frontier_from_being_committed() -> None:
     notes = Notes(writer_fails=True)
     with pytest.raises(OSError, match="no space"):
         await close(notes.parts(), notes.checkpoints(), dried_out=False, spoiled=False)
-    assert "commit" not in notes.done and "ledger" in notes.done
+    assert "commit" not in notes.done and "storage" in notes.done
 
 
 async def test_after_a_first_error_the_second_is_not_told_and_nothing_is_committed() -> None:

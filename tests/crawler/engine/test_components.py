@@ -7,8 +7,8 @@ from pathlib import Path
 
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.crawler.engine.factory import assemble
-from motherlode.frontier import Entry, FrontierStorage
-from motherlode.model import Link, Parent
+from motherlode.frontier import FrontierStorage
+from motherlode.model import Link, Outcome
 from motherlode.www.urls import host_of
 from tests.crawler.small_web import HOME, small_web
 
@@ -22,7 +22,7 @@ class Diary:
         self.sent: list[tuple[str, str]] = []
         self.known_elsewhere = False
 
-    def keep_own(self, links: Sequence[Link], parent: Parent | None, entry: Entry | None) -> Sequence[Link]:
+    def keep_own(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Link]:
         foreign = [link for link in links if host_of(link.url) == "b.example"]
         self.sent += [(host_of(link.url), "" if parent is None else parent.url) for link in foreign]
         return [link for link in links if link not in foreign]

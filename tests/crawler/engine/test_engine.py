@@ -14,9 +14,9 @@ from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
 from motherlode.crawler.engine.factory import assemble
 from motherlode.fetch.http.connections import Connection, Connector, Endpoint
 from motherlode.fetch.http.errors import FetchError
-from motherlode.frontier import Entry, FrontierStorage, LmdbStorage
+from motherlode.frontier import FrontierStorage, LmdbStorage
 from motherlode.index import PROVENANCE, QuadStore
-from motherlode.model import FailureKind, Link, Parent, Visit
+from motherlode.model import FailureKind, Link, Outcome, Visit
 from motherlode.model.terms import page_iri
 from tests.crawler.changing_web import ChangingWeb, Document, serving
 from tests.crawler.small_web import HOME, crawled, small_web
@@ -54,7 +54,7 @@ class Recorder:
         self._ledger = storage
         self.closed_with: bytes | None = None
 
-    def keep_own(self, links: Sequence[Link], parent: Parent | None, entry: Entry | None) -> Sequence[Link]:
+    def keep_own(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Link]:
         return links
 
     def seal(self) -> None: ...

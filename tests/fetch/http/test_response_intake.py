@@ -178,7 +178,7 @@ def test_a_short_one_is_judged_at_its_end() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "useful"), [(RequestKind.ROBOTS, ()), (RequestKind.ERRAND, ()), (RequestKind.PAGE, ("image/*",))]
+    ("kind", "useful"), [(RequestKind.ROBOTS, ()), (RequestKind.SUBREQUEST, ()), (RequestKind.PAGE, ("image/*",))]
 )
 def test_what_somebody_wants_is_not_judged(kind: RequestKind, useful: tuple[str, ...]) -> None:
     made = intake(kind, useful=useful)

@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from motherlode.model import FailureKind, Link, LinkSource, Outcome, Parent, Rating
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, Rating
 from motherlode.policies.anthelion.bandit import HostBandit
 from motherlode.policies.anthelion.host_selection import FUNCTIONS
 from motherlode.www.urls import host_of
@@ -20,7 +20,7 @@ from ..fakes import outcome
 class NoRater:
     """For tests of the hosts alone: every page is worth the same."""
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> list[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> list[Rating]:
         return [Rating(arm=host_of(link.url), score=0.5) for link in links]
 
     def learn(self, outcome: Outcome) -> None: ...
@@ -158,11 +158,11 @@ def test_a_redirect_to_a_find_on_another_host_makes_up_for_itself() -> None:
     policy = bandit()
     for host in ("short.example", "other.example"):
         policy.arm_ready(host, 0.5, 1)
-    on = Parent(url="http://short.example/", host="short.example", depth=0, relevant=False)
+    on = Outcome(url="http://short.example/", host="short.example", depth=0, relevant=False)
     for step in ("http://middle.example/", "http://data.example/"):
         policy.rate([Link(url=step, source=LinkSource.REDIRECT)], on)
         policy.learn(outcome(on.host, relevant=False, failure=FailureKind.REDIRECT))
-        on = Parent(url=step, host=host_of(step), depth=0, relevant=False)
+        on = Outcome(url=step, host=host_of(step), depth=0, relevant=False)
     assert policy.pick() == "other.example"
     again = bandit()
     again.load(policy.dump())

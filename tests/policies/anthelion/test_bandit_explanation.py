@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from motherlode.model import Outcome, Parent
+from motherlode.model import Outcome
 from motherlode.policies import policy_from
 from tests.policies.fakes import links
 
 
 def test_tokens_carry_their_names_and_the_record_its_counts() -> None:
     policy = policy_from("bandit:success-rate:0")
-    parent = Parent(url="http://a.example/", host="a.example", depth=0, relevant=True)
+    parent = Outcome(url="http://a.example/", host="a.example", depth=0, relevant=True)
     for number in range(20):
         good = number % 2 == 0
         (link,) = links(f"http://a.example/{'recipe' if good else 'imprint'}/{number}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.model import Link, LinkSource, Parent
+from motherlode.model import Link, LinkSource, Outcome
 from motherlode.policies.baselines.bounded_crawl import ELSEWHERE, TOO_DEEP, BoundedPolicy
 
 from ..fakes import links
@@ -13,7 +13,7 @@ from ..fakes import links
 def step(
     policy: BoundedPolicy, policy_state: bytes, *, relevant: bool, url: str = "http://a.example/next"
 ) -> tuple[bytes, str]:
-    on = Parent(url="http://a.example/", host="a.example", depth=0, relevant=relevant, policy_state=policy_state)
+    on = Outcome(url="http://a.example/", host="a.example", depth=0, relevant=relevant, policy_state=policy_state)
     (rating,) = policy.rate(links(url), on)
     return rating.policy_state, rating.refused
 
@@ -49,7 +49,7 @@ def test_only_finds_lead_to_other_domains() -> None:
 
 def test_a_redirect_is_the_same_step() -> None:
     policy = BoundedPolicy()
-    on = Parent(url="http://a.example/", host="a.example", depth=0, relevant=False, policy_state=bytes((0,)))
+    on = Outcome(url="http://a.example/", host="a.example", depth=0, relevant=False, policy_state=bytes((0,)))
     (rating,) = policy.rate([Link(url="http://other.org/", source=LinkSource.REDIRECT)], on)
     assert (rating.policy_state, rating.refused) == (bytes((0,)), "")
 

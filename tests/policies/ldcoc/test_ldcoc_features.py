@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.model import Link, LinkSource, Parent
+from motherlode.model import Link, LinkSource, Outcome
 from motherlode.policies.ftrl import Ftrl
 from motherlode.policies.hashing import hash_features
 from motherlode.policies.ldcoc import SETS, features, header_features, page_features, similarity
@@ -18,7 +18,7 @@ from motherlode.sim.trace.trace_web import TraceWeb
 from motherlode.www.urls import host_of
 from tests.policies.webs import real_web
 
-PARENT = Parent(url="http://r.example:8080/list/", host="r.example:8080", depth=0, relevant=True, kind="html")
+PARENT = Outcome(url="http://r.example:8080/list/", host="r.example:8080", depth=0, relevant=True, kind="html")
 LINK = Link(url="http://t.example/obj/12", source=LinkSource.TRIPLE, predicate="http://v.example/ns#sees")
 
 
@@ -91,13 +91,13 @@ def test_the_crosses_of_a_link_are_bounded_whatever_the_page() -> None:
     assert max(map(len, page_features(links, PARENT, "x"))) <= 10 * MOST_SIBLINGS
 
 
-def pages(web: TraceWeb) -> Iterator[tuple[list[Link], Parent]]:
+def pages(web: TraceWeb) -> Iterator[tuple[list[Link], Outcome]]:
     for page in web.everything():
         if page.links:
             host = host_of(page.url)
             yield (
                 list(page.links),
-                Parent(url=page.url, host=host, depth=0, relevant=page.relevant, kind=page.kind),
+                Outcome(url=page.url, host=host, depth=0, relevant=page.relevant, kind=page.kind),
             )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.model import Link, LinkSource, Parent
+from motherlode.model import Link, LinkSource, Outcome
 from motherlode.policies.linkanalysis import (
     HEURISTICS,
     SIMILARITY,
@@ -29,8 +29,8 @@ from motherlode.policies.linkanalysis.heuristics import (
 from motherlode.www.urls import host_of
 from tests.policies.webs import real_web
 
-HTML = Parent(url="http://a.example/", host="a.example", depth=0, relevant=False, kind="html")
-RDF = Parent(url="http://a.example/d.ttl", host="a.example", depth=0, relevant=True, kind="turtle")
+HTML = Outcome(url="http://a.example/", host="a.example", depth=0, relevant=False, kind="html")
+RDF = Outcome(url="http://a.example/d.ttl", host="a.example", depth=0, relevant=True, kind="turtle")
 
 
 def link(url: str = "http://a.example/x", **said: str) -> Link:
@@ -114,7 +114,7 @@ def test_heuristics_fire_on_real_pages_and_class_r_is_richer_in_rdf(tmp_path: Pa
     found: dict[str, list[bool]] = {}
     held = {page.url: page for page in web.everything()}
     for page in held.values():
-        parent = Parent(url=page.url, host=host_of(page.url), depth=0, relevant=page.relevant, kind=page.kind)
+        parent = Outcome(url=page.url, host=host_of(page.url), depth=0, relevant=page.relevant, kind=page.kind)
         for one in page.links:
             fired.update(features(one, parent))
             target = held.get(one.url)

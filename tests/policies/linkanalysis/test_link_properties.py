@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from motherlode.model import Link, LinkSource, Parent
+from motherlode.model import Link, LinkSource, Outcome
 from motherlode.policies.linkanalysis.link_properties import link_properties, url_properties
 
 
@@ -34,14 +34,14 @@ SAID = Link(url="http://a.example/x", source=LinkSource.ANCHOR, type="t", title=
 
 
 def test_what_html_says_is_not_considered_for_links_of_rdf_documents() -> None:
-    page = Parent(url="http://a.example/", host="a.example", depth=0, relevant=True, kind="html")
+    page = Outcome(url="http://a.example/", host="a.example", depth=0, relevant=True, kind="html")
     html, rdf = link_properties(SAID, page), link_properties(SAID, replace(page, kind="turtle"))
     assert (html.type, html.title, html.anchor_text, html.context, html.is_rdf_link) == ("t", "ti", "an", "co", False)
     assert (rdf.type, rdf.title, rdf.anchor_text, rdf.context, rdf.is_rdf_link) == ("", "", "", "", True)
 
 
 def test_directories_that_a_page_lies_in_do_not_tell_its_links_apart() -> None:
-    page = Parent(url="http://a.example/my-rdf/list/", host="a.example", depth=0, relevant=False, kind="html")
+    page = Outcome(url="http://a.example/my-rdf/list/", host="a.example", depth=0, relevant=False, kind="html")
     link = Link(url="http://a.example/my-rdf/foaf/one", source=LinkSource.ANCHOR)
     assert link_properties(link, page).telling_path == ("foaf", "one")
     assert link_properties(link, page, literal=True).telling_path == ("my-rdf", "foaf", "one")

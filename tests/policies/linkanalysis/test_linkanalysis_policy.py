@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from motherlode.model import FailureKind, Link, LinkSource, Outcome, Parent, Rating
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, Rating
 from motherlode.policies import policy_from
 from motherlode.policies.linkanalysis import LinkAnalysis
 from motherlode.policies.linkanalysis.heuristics import UNKNOWN_EXTENSION, UNLIKELY_EXTENSION
 
-HOME = Parent(url="http://a.example/staffs/staff1", host="a.example", depth=0, relevant=False, kind="html")
+HOME = Outcome(url="http://a.example/staffs/staff1", host="a.example", depth=0, relevant=False, kind="html")
 
 
 def link(url: str, source: LinkSource = LinkSource.ANCHOR) -> Link:
@@ -31,7 +31,7 @@ def outcome(url: str, rating: Rating, kind: str, parent_url: str, failure: Failu
     )
 
 
-def taught(kind: str = "rdfxml", parent: Parent = HOME, failure: FailureKind | None = None) -> LinkAnalysis:
+def taught(kind: str = "rdfxml", parent: Outcome = HOME, failure: FailureKind | None = None) -> LinkAnalysis:
     """A policy that has seen one document."""
     policy = LinkAnalysis()
     url = "http://a.example/data/staff1"
@@ -82,7 +82,7 @@ def test_behind_redirects_it_is_the_html_page_that_is_added() -> None:
     first, second = "http://w3id.example/staff1", "http://w3id.example/to/staff1"
     (rating,) = policy.rate([link(first)], HOME)
     for url in (first, second):
-        redirect = Parent(
+        redirect = Outcome(
             url=url, host="w3id.example", depth=0, relevant=False, policy_state=rating.policy_state, parent_url=HOME.url
         )
         (rating,) = policy.rate([link(url + "/next", LinkSource.REDIRECT)], redirect)
@@ -91,7 +91,7 @@ def test_behind_redirects_it_is_the_html_page_that_is_added() -> None:
 
 
 def test_the_letter_of_the_paper_can_be_had() -> None:
-    page = Parent(url="http://a.example/my-rdf/", host="a.example", depth=0, relevant=False, kind="html")
+    page = Outcome(url="http://a.example/my-rdf/", host="a.example", depth=0, relevant=False, kind="html")
     inside = [link("http://a.example/my-rdf/about")]
     assert [round(policy_from(name).rate(inside, page)[0].score / 1e12) for name in NAMES] == [1, 3]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.model import Link, LinkSource, Parent
+from motherlode.model import Link, LinkSource, Outcome
 from motherlode.policies.motherlode import Motherlode
 from motherlode.policies.motherlode.arm_key import GENERAL, TAB, family_of, features_of
 
@@ -64,7 +64,7 @@ def test_every_name_has_features_and_a_family_of_its_host(
 def test_the_names_that_the_policy_gives_are_understood() -> None:
     policy = Motherlode()
     home = policy.rate([Link(url="http://a.example/", source=LinkSource.SEED)], None)[0].arm
-    parent = Parent(url="http://a.example/", host="a.example", depth=0, relevant=True, arm=home)
+    parent = Outcome(url="http://a.example/", host="a.example", depth=0, relevant=True, arm=home)
     links = [Link(url=f"http://{host}/x/1.ttl", source=LinkSource.ANCHOR) for host in ("a.example", "b.example")]
     own, abroad = (features_of(rating.arm) for rating in policy.rate(links, parent))
     assert "a.example" in own

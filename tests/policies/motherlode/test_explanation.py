@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.model import FailureKind, Link, LinkSource, Outcome, Parent, SummaryLine
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, SummaryLine
 from motherlode.policies.motherlode import Motherlode
 from motherlode.policies.motherlode.explanation import explain, lessons, readable
 
@@ -34,7 +34,7 @@ def taught() -> tuple[Motherlode, str, str]:
     policy = Motherlode()
     home = policy.rate([Link(url=HOME, source=LinkSource.SEED)], None)[0].arm
     policy.learn(told(home, relevant=False))
-    parent = Parent(url=HOME, host="a.example", depth=0, relevant=False, arm=home)
+    parent = Outcome(url=HOME, host="a.example", depth=0, relevant=False, arm=home)
     good, bad = (
         rating.arm for rating in policy.rate([link("item/1.ttl", "ul li a"), link("news/1.html", "nav a")], parent)
     )
@@ -85,7 +85,7 @@ def test_what_lies_behind_an_arm_is_told(taught: tuple[Motherlode, str, str]) ->
 
 def test_pages_are_told_to_have_led_to_no_more_links_than_they_had(taught: tuple[Motherlode, str, str]) -> None:
     policy, good, bad = taught
-    parent = Parent(url=HOME + "item/2.ttl", host="a.example", depth=1, relevant=True, arm=good)
+    parent = Outcome(url=HOME + "item/2.ttl", host="a.example", depth=1, relevant=True, arm=good)
     for number in range(30):
         policy.learn(told(good, relevant=True))
         policy.rate([link(f"news/{number}-{place}.html", "nav a") for place in range(3)], parent)

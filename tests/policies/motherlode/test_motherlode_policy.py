@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motherlode.model import FailureKind, Link, LinkSource, Outcome, Parent
+from motherlode.model import FailureKind, Link, LinkSource, Outcome
 from motherlode.policies.motherlode import Motherlode
 
 
@@ -10,8 +10,8 @@ def link(url: str, place: str = "ul li a") -> Link:
     return Link(url=url, source=LinkSource.ANCHOR, tag_path=f"html body {place}")
 
 
-def page(url: str, arm: str) -> Parent:
-    return Parent(url=url, host="a.example", depth=0, relevant=False, arm=arm)
+def page(url: str, arm: str) -> Outcome:
+    return Outcome(url=url, host="a.example", depth=0, relevant=False, arm=arm)
 
 
 def outcome(arm: str, *, relevant: bool, failure: FailureKind | None = None) -> Outcome:
@@ -23,7 +23,7 @@ def outcome(arm: str, *, relevant: bool, failure: FailureKind | None = None) -> 
     )  # fmt: skip
 
 
-def arm_of(policy: Motherlode, one: Link, parent: Parent | None = None) -> str:
+def arm_of(policy: Motherlode, one: Link, parent: Outcome | None = None) -> str:
     return policy.rate([one], parent)[0].arm
 
 
@@ -181,7 +181,7 @@ def test_seeds_inside_a_host_stay_worth_a_try_when_others_held_nothing() -> None
 
 def test_in_an_arm_what_is_nearer_to_a_seed_comes_first() -> None:
     policy = started()
-    deep = Parent(url="http://a.example/x", host="a.example", depth=3, relevant=False)
+    deep = Outcome(url="http://a.example/x", host="a.example", depth=3, relevant=False)
     far, near = (policy.rate([link("http://a.example/item/1.html")], parent)[0] for parent in (deep, None))
     later = policy.rate([link("http://a.example/item/2.html")], None)[0]
     assert near.score > later.score > far.score

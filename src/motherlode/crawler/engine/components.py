@@ -13,18 +13,18 @@ from motherlode.crawler.parsing.parser_pool import ParserLanes
 from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.url_rules import Filters, TrapWatch
 from motherlode.fetch import Prober, ResponseJournal, WarcArchive
-from motherlode.frontier import Entry, Frontier, FrontierStorage
+from motherlode.frontier import Frontier, FrontierStorage
 from motherlode.index import BatchWriter
 from motherlode.index.nquads_log import NQuadsLog
 from motherlode.index.sinks import Sinks
-from motherlode.model import Fetcher, Link, Parent, Policy
+from motherlode.model import Fetcher, Link, Outcome, Policy
 from motherlode.policies import DEFAULT_REWARD, Reward, reward_from
 
 
 class Peers(Protocol):
     """Those who own the hosts that are not ours."""
 
-    def keep_own(self, links: Sequence[Link], parent: Parent | None, entry: Entry | None) -> Sequence[Link]:
+    def keep_own(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Link]:
         """Of links that were found, those of our hosts; the others are on their way, at the latest with `seal`."""
         ...
 

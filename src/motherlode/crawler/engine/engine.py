@@ -27,11 +27,10 @@ from motherlode.crawler.engine.limits import Slots
 from motherlode.crawler.engine.outage import LeaseResult, OutageBuffer, Verdict
 from motherlode.crawler.engine.recovery import restore_counters
 from motherlode.crawler.engine.robots_and_dns import RobotsHandler, answered_in, ended_at
-from motherlode.crawler.engine.scheduler import PageOutcome, Scheduler
+from motherlode.crawler.engine.scheduler import Scheduler, same_url
 from motherlode.crawler.engine.settlement import (
     body_of,
     failed_visit,
-    given,
     page_record,
     page_visit,
     redirect_record,
@@ -41,12 +40,13 @@ from motherlode.crawler.parsing.messages import ParsedPage
 from motherlode.crawler.parsing.parser_pool import UnreadableError
 from motherlode.crawler.recrawl.revisits import RevisitResult, is_revisit
 from motherlode.crawler.stats.counters import BEING_FETCHED, BEING_READ, EarlyStop, Estimator
-from motherlode.frontier import MAX_REDIRECTS, STORAGE_ERRORS, Lease
+from motherlode.frontier import MAX_REDIRECTS, STORAGE_ERRORS, End, Entry, Lease
 from motherlode.index import PageRecord
 from motherlode.model import Failure, FailureKind, Page, Request, RequestKind, Syntax, Visit
 from motherlode.www.urls import OUT_OF_SCOPE
 
 _LOG = logging.getLogger(__package__)
+_SYNTAXES = {syntax.value: syntax for syntax in Syntax}
 _GRACE_SECONDS = 4.0
 """After the time of a crawl, for what is under way to come to its end."""
 _SETTLING_SECONDS = 6.0
@@ -59,7 +59,9 @@ class Engine:
     def __init__(self, parts: Components, *, budget: Budget, concurrency: int) -> None:
         self._parts = parts
         self._frontier = parts.frontier
-        self._settler = Scheduler(parts.frontier, parts.policy, parts.spelling, parts.simplify)
+        self._settler = Scheduler(
+            parts.frontier, parts.policy, respell=parts.spelling or same_url, simplify=parts.simplify or same_url
+        )
         self._budget = budget
         self._places = Slots(concurrency, freed=self.nudge)
         """Taken by tickets whose outcome frontier and policy do not know yet."""
@@ -131,7 +133,7 @@ class Engine:
 
     async def visits(self, seeds: Sequence[str] = ()) -> AsyncGenerator[Visit, None]:
         """One visit for each URL that was asked for, as it ends."""
-        self._settler.seeds(seeds)
+        self._settler.add_seeds(seeds)
         try:
             while True:
                 self._holding.tend()
@@ -217,7 +219,7 @@ class Engine:
         if self._holding.stands_still:
             return
         while not self._places.full(time.monotonic()) and not self._over():
-            ticket = self._frontier.next(time.time())
+            ticket = self._frontier.lease(time.time())
             if ticket is None:
                 return
             self._places.open += 1
@@ -259,7 +261,7 @@ class Engine:
         plain = Request(url=lease.url, kind=lease.kind)
         request = plain if revisits is None else revisits.request(lease, time.time())
         began = time.monotonic()
-        with self._places.asking(began, usual=self._frontier.response_time(lease)):
+        with self._places.asking(began, usual=self._frontier.usual_response_time(lease)):
             fetched = await self._parts.fetcher.fetch(request)
         self._frontier.response_received(
             lease, ended_at(fetched), elapsed=answered_in(fetched), address=fetched.address
@@ -304,7 +306,7 @@ class Engine:
             raise ValueError("nothing was said about probing")
         request = Request(url=lease.url, kind=RequestKind.PROBE)
         began = time.monotonic()
-        with self._places.asking(began, usual=self._frontier.response_time(lease)):
+        with self._places.asking(began, usual=self._frontier.usual_response_time(lease)):
             answer = await self._parts.fetcher.fetch(request)
         self._frontier.response_received(lease, ended_at(answer), elapsed=answered_in(answer), address=answer.address)
         self.totals.heads += 1
@@ -315,9 +317,9 @@ class Engine:
             self._turns.put_nowait(self._holding.turn(lease, verdict, began=began))
             return
         self.totals.requests += 1
-        self._frontier.count(lease.host, relevant=False, quads=0, received=0)  # the host's budget pays for it
-        retry_after = answer.retry_after if isinstance(answer, Failure) else None
-        self._frontier.probed(lease, ended_at(answer), retry_after=retry_after)
+        self._frontier.record_visit(lease.host, relevant=False, quads=0, received=0)  # the host's budget pays for it
+        failure = answer if isinstance(answer, Failure) else None
+        self._frontier.end(lease, End.PROBED, ended_at(answer), failure=failure)
         self._places.open -= 1
         self._pages_running -= 1
         self._turns.put_nowait(None)
@@ -331,7 +333,7 @@ class Engine:
         if isinstance(found, Failure):
             self._turns.put_nowait(self._holding.turn(lease, found, began=began))
         else:
-            self._frontier.resolved(lease, found)
+            self._frontier.end(lease, End.RESOLVED, time.time(), address=found)
             self._places.open -= 1
             self._turns.put_nowait(None)
 
@@ -367,16 +369,16 @@ class Engine:
         self._places.open -= 1
         self._pages_running -= ticket.kind is RequestKind.PAGE
         if isinstance(fetched, Failure) and verdict is Verdict.UNCOUNTED:
-            self._frontier.put_back(ticket, fetched.kind, ended_at(fetched))
+            self._frontier.end(ticket, End.NETWORK_DOWN, ended_at(fetched), failure=fetched)
             self._forget_answer(ticket)
             return None
         if isinstance(fetched, Failure) and fetched.elsewhere:
-            self._frontier.elsewhere(ticket, ended_at(fetched))
+            self._frontier.end(ticket, End.NEXT_ADDRESS, ended_at(fetched), failure=fetched)
             self._forget_answer(ticket)
             return None
         never_sent = why_never_sent(ticket, fetched)
         if never_sent:  # so there is no visit, and no budget pays
-            self._frontier.refuse(ticket, never_sent)
+            self._frontier.end(ticket, End.REFUSED, ended_at(fetched), reason=never_sent)
             self._forget_answer(ticket)
             return None
         if ticket.kind is RequestKind.ROBOTS:
@@ -404,18 +406,18 @@ class Engine:
         revisits, fetched = self._parts.revisits, turn.fetched
         if revisits is None:
             raise ValueError("nobody remembers the pages")
-        ticket = revisits.close(turn.lease)
+        ticket, entry = turn.lease, revisits.entry_before(turn.lease)
         if isinstance(fetched, Page) and turn.reading is not None:
-            visit = self._settle_page(ticket, fetched, turn.reading)
+            visit = self._settle_page(ticket, fetched, turn.reading, entry)
         elif isinstance(fetched, Failure):
             if outcome is not RevisitResult.UNCHANGED and fetched.kind is not FailureKind.REDIRECT:
                 at = fetched.fetched_at or time.time()  # a page that says nothing: its quads go, its provenance stays
                 await self._parts.writer.put(PageRecord(url=ticket.url, fetched_at=at, status=fetched.status))
             if fetched.kind is FailureKind.NOT_MODIFIED:
-                self._frontier.done(ticket)
-                visit = self._failed(ticket, fetched)
+                self._frontier.end(ticket, End.FETCHED, ended_at(fetched), entry=entry)
+                visit = self._failed(msgspec.structs.replace(ticket, entry=entry), fetched)
             else:
-                visit = await self._settle_failure(ticket, fetched)
+                visit = await self._settle_failure(ticket, fetched, entry)
         else:
             raise ValueError(f"{ticket.url} was fetched but not read")
         return revisits.settle(outcome, visit, fetched)
@@ -427,23 +429,32 @@ class Engine:
             return None
         return self._account(self._failed(lease, failure))
 
-    def _settle_page(self, lease: Lease, page: Page, reading: ParsedPage) -> Visit:
-        entry = lease.entry
-        counts = {Syntax(name): count for name, count in reading.counts.items()}
-        reward = self._parts.reward(given(entry, page, reading))
-        outcome = PageOutcome(
-            relevant=reading.relevant, kind=reading.kind, counts=counts, links=reading.links, reward=reward
+    def _settle_page(self, lease: Lease, page: Page, reading: ParsedPage, before: Entry | None = None) -> Visit:
+        """`before` is the entry of a known page before its revisit."""
+        entry = before or lease.entry
+        outcome = self._settler.page_outcome(
+            lease,
+            entry=before,
+            relevant=reading.relevant,
+            kind=reading.kind,
+            counts={_SYNTAXES[name]: count for name, count in reading.counts.items()},
+            links=reading.links,
+            size=page.wire_bytes or len(page.body),
+            statement_hashes=reading.hashes,
         )
+        reward = self._parts.reward(outcome)
+        if reward != outcome.reward:
+            outcome = msgspec.structs.replace(outcome, reward=reward)
         useful, parent = reading.relevant, entry.parent_url
         copy_of = self._parts.traps.saw(entry.url, page.body, useful=useful, gist=reading.gist, parent=parent)
-        new = self._settler.page(lease, outcome)
+        new = self._settler.settle_page(lease, outcome, ended_at(page), entry=before)
         self._parts.traps.page_is_over()
         if reading.not_followed:
-            self._frontier.refused["nofollow"] += reading.not_followed
+            self._frontier.count_refused("nofollow", reading.not_followed)
         if reading.out_of_scope:
-            self._frontier.refused[OUT_OF_SCOPE] += reading.out_of_scope
+            self._frontier.count_refused(OUT_OF_SCOPE, reading.out_of_scope)
         return page_visit(
-            lease,
+            msgspec.structs.replace(lease, entry=entry),
             page,
             reading,
             number=self.totals.fetched + 1,
@@ -453,13 +464,14 @@ class Engine:
             reward=reward,
         )
 
-    async def _settle_failure(self, lease: Lease, failure: Failure) -> Visit:
+    async def _settle_failure(self, lease: Lease, failure: Failure, before: Entry | None = None) -> Visit:
         if failure.kind is FailureKind.REDIRECT and lease.entry.hops < MAX_REDIRECTS:
             await self._parts.writer.put(redirect_record(lease, failure))
             self._parts.traps.moved(lease.url, parent=lease.entry.parent_url)
-        if self._parts.revisits is not None:
+        if self._parts.revisits is not None and before is None:
             self._parts.revisits.failed(lease, failure)
-        return self._failed(lease, self._settler.failure(lease, failure, ended_at(failure)))
+        failure, _ = self._settler.settle_failure(lease, failure, ended_at(failure), entry=before)
+        return self._failed(msgspec.structs.replace(lease, entry=before or lease.entry), failure)
 
     def _failed(self, lease: Lease, failure: Failure) -> Visit:
         return failed_visit(lease, failure, number=self.totals.fetched + 1, value=self._values.get(lease.url))
@@ -468,7 +480,7 @@ class Engine:
         self.totals.add(visit)
         self._estimator.add(visit)
         self._dry.add(visit)
-        self._frontier.count(
+        self._frontier.record_visit(
             visit.host,
             relevant=visit.relevant - visit.relevant_before,
             quads=visit.quads - visit.quads_before,

@@ -343,7 +343,7 @@ class OutageMonitor:
         return self._witnesses.choose(_FIRST_ASKED if first else _THEN_ASKED, unless=self._outlook.silent_networks)
 
     async def _ask(self, origin: str, until: float) -> None:
-        await self._polite.fetch(Request(url=f"{origin}/robots.txt", kind=RequestKind.ERRAND), wait_until=until)
+        await self._polite.fetch(Request(url=f"{origin}/robots.txt", kind=RequestKind.SUBREQUEST), wait_until=until)
 
     async def close(self) -> None:
         if self._round is not None:

@@ -11,7 +11,7 @@ from math import inf
 
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.fetch import ResponseJournal, RobotsRules, robots_body, robots_last
-from motherlode.frontier import SLOW_DOWN, Frontier, Lease
+from motherlode.frontier import End, Frontier, Lease
 from motherlode.links import header_links
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind
 from motherlode.www.media_types import essence
@@ -67,7 +67,7 @@ class PoliteFetcher:
         """
         url = request.url
         while True:
-            leave = self._frontier.errand(url, time.time(), by_rules=request.posting is None)
+            leave = self._frontier.lease_for(url, time.time(), obey_robots=request.posting is None)
             if leave is None:
                 detail = f"{origin_of(url)}/robots.txt disallows it"
                 return Failure(url=url, kind=FailureKind.ROBOTS, detail=detail)
@@ -76,10 +76,13 @@ class PoliteFetcher:
                     return Failure(url=url, kind=FailureKind.TIMEOUT, detail="its host may not be asked so soon")
                 await self._wait(host_of(url), leave)
                 continue
-            if leave.kind is RequestKind.ERRAND:
+            if leave.kind is RequestKind.SUBREQUEST:
                 fetched = await self._ask(leave, request)
+                failure = fetched if isinstance(fetched, Failure) else None
                 if _goes_elsewhere(fetched):
+                    self._frontier.end(leave, End.NEXT_ADDRESS, ended_at(fetched), failure=failure)
                     continue
+                self._frontier.end(leave, End.SUBREQUEST_DONE, ended_at(fetched), failure=failure)
                 return fetched
             learn = self._learn_address if leave.kind is RequestKind.RESOLVE else self._learn_rules
             failure = await learn(leave)
@@ -92,7 +95,7 @@ class PoliteFetcher:
         for _ in range(_MOST_HOPS):
             if address is None:
                 return None
-            request = Request(url=address, kind=RequestKind.ERRAND, accept=JSON_LD)
+            request = Request(url=address, kind=RequestKind.SUBREQUEST, accept=JSON_LD)
             fetched = await self.fetch(request, wait_until=wait_until)
             if isinstance(fetched, Failure):
                 address = fetched.location if fetched.kind is FailureKind.REDIRECT else None
@@ -114,10 +117,6 @@ class PoliteFetcher:
         fetched = await self._fetcher.fetch(request)
         now = ended_at(fetched)
         self._frontier.response_received(leave, now, elapsed=answered_in(fetched), address=fetched.address)
-        if isinstance(fetched, Failure) and (fetched.kind in SLOW_DOWN or fetched.retry_after):
-            self._frontier.slow_down(leave, now, retry_after=fetched.retry_after)
-        if _goes_elsewhere(fetched):
-            self._frontier.elsewhere(leave, now)
         return fetched
 
     async def _learn_address(self, leave: Lease) -> Failure | None:
@@ -125,30 +124,30 @@ class PoliteFetcher:
             raise ValueError("the frontier asks for addresses, but nobody can look them up")
         found = await self._resolve(leave.url)
         if isinstance(found, Failure):
-            self._frontier.drop(leave)
+            self._frontier.end(leave, End.FAILED, time.time(), failure=found)
             return found
-        self._frontier.resolved(leave, found)
+        self._frontier.end(leave, End.RESOLVED, time.time(), address=found)
         return None
 
     async def _learn_rules(self, leave: Lease) -> Failure | None:
         fetched = await self._ask(leave, Request(url=leave.url, kind=RequestKind.ROBOTS))
         if self._journal is not None:
             self._journal.settled(RequestKind.ROBOTS, leave.url)
+        now, failure = ended_at(fetched), fetched if isinstance(fetched, Failure) else None
         if _goes_elsewhere(fetched):
+            self._frontier.end(leave, End.NEXT_ADDRESS, now, failure=failure)
             return None
-        if isinstance(fetched, Failure) and fetched.kind is FailureKind.REDIRECT:
-            if not self._frontier.reroute(leave, fetched.location):
-                self._frontier.introduce(leave, b"", ended_at(fetched))  # RFC 9309, 2.3.1.2
+        if failure is not None and failure.kind is FailureKind.REDIRECT:
+            self._frontier.end(leave, End.ROBOTS_MOVED, now, failure=failure)
             return None
         body = robots_body(fetched)
         if body is not None:
-            self._frontier.introduce(leave, body, ended_at(fetched), lasts=robots_last(fetched))
+            self._frontier.end(leave, End.ROBOTS_READ, now, failure=failure, robots=body, lasts=robots_last(fetched))
             return None
-        if isinstance(fetched, Failure) and fetched.status is not None:  # asked anew for every errand, it would be many
-            self._frontier.without_rules(leave, fetched.kind, ended_at(fetched), retry_after=fetched.retry_after)
-        self._frontier.drop(leave)
-        if isinstance(fetched, Failure) and fetched.status is None:
-            return fetched  # nobody answers there, so that the page could not be had either
+        if failure is not None and failure.status is None:
+            self._frontier.end(leave, End.FAILED, now, failure=failure)
+            return failure  # nobody answers there, so that the page could not be had either
+        self._frontier.end(leave, End.ROBOTS_UNREADABLE, now, failure=failure)
         detail = f"{leave.url} cannot be read now, so that nothing of its host is allowed now"
         status = f" (the server answered {fetched.status})" if fetched.status else ""
         return Failure(url=leave.url, kind=FailureKind.ROBOTS, detail=f"{detail}{status}; try again later")
@@ -206,16 +205,15 @@ class RobotsHandler:
         """The failure of the page that waited for these rules, where its host cannot be reached."""
         now = ended_at(fetched)
         if isinstance(fetched, Failure) and fetched.kind is FailureKind.REDIRECT:
-            if self._frontier.reroute(lease, fetched.location):
+            if self._frontier.end(lease, End.ROBOTS_MOVED, now, failure=fetched) is not None:
                 self._rerouted.setdefault(lease.host, []).append(lease.url)
                 return None  # no commit knows of this yet: after a kill the host's rules are asked for from the start
             self._forget_answers(lease)
-            self._frontier.introduce(lease, b"", now)  # RFC 9309, 2.3.1.2: too many redirects mean no rules
             return None
         self._forget_answers(lease)
         body = robots_body(fetched)
         if body is not None:
-            self._frontier.introduce(lease, body, now, lasts=robots_last(fetched))
+            self._frontier.end(lease, End.ROBOTS_READ, now, robots=body, lasts=robots_last(fetched))
             if self._sitemaps:
                 self._offer_sitemaps(lease, body)
         elif isinstance(fetched, Failure):
@@ -226,20 +224,20 @@ class RobotsHandler:
         """The rules could not be had: who was asked for them is left alone, and so is the host that they are for."""
         lies_elsewhere = host_of(lease.url) != lease.host
         if lies_elsewhere and failure.kind in _NEVER:
-            self._frontier.introduce(lease, DISALLOW_ALL, now)  # RFC 9309, 2.3.1.4; tomorrow it is asked again
+            self._frontier.end(
+                lease, End.ROBOTS_READ, now, robots=DISALLOW_ALL
+            )  # RFC 9309, 2.3.1.4; tomorrow it is asked again
             return None
         if failure.kind in _UNREACHABLE:
-            return self._settler.failure(lease, failure, now)
-        if failure.kind in SLOW_DOWN:
-            self._frontier.slow_down(lease, now, retry_after=failure.retry_after)
-        self._frontier.defer(lease, failure.kind, now, retry_after=failure.retry_after)
+            return self._settler.settle_failure(lease, failure, now)[0]
+        self._frontier.end(lease, End.ROBOTS_UNREADABLE, now, failure=failure)
         return None
 
     def _offer_sitemaps(self, lease: Lease, body: bytes) -> None:
         named = RobotsRules(body).sitemaps
-        self._settler.sitemaps(named, base=lease.url)
+        self._settler.add_sitemaps(named, base=lease.url)
         if not named and self._usual_sitemaps:
-            self._settler.sitemaps(["/sitemap.xml"], base=origin_of(lease.entry.url) + "/")
+            self._settler.add_sitemaps(["/sitemap.xml"], base=origin_of(lease.entry.url) + "/")
 
     def _forget_answers(self, lease: Lease) -> None:
         """The journal need not keep what came: the next commit knows what followed from it."""

@@ -8,10 +8,9 @@ from typing import Any
 from motherlode.crawler.parsing.messages import READ_HEADERS, PageBody, ParsedPage, syntaxes
 from motherlode.crawler.recrawl.revisits import FAILED_REFRESH, is_revisit
 from motherlode.crawler.recrawl.schedule import header_asks, validator
-from motherlode.frontier import Entry, Lease
+from motherlode.frontier import Lease
 from motherlode.index import PageRecord
-from motherlode.model import NO_DIRECTIVES, Failure, FailureKind, Fetched, Page, Problem, Syntax, Visit
-from motherlode.policies import Given
+from motherlode.model import NO_DIRECTIVES, Failure, FailureKind, Fetched, Page, Problem, Visit
 from motherlode.www.urls import host_of
 
 _NEVER_SENT = frozenset({FailureKind.GUARD, FailureKind.SCHEME})
@@ -27,17 +26,6 @@ def why_never_sent(lease: Lease, answer: Fetched) -> str:
 def body_of(page: Page) -> PageBody:
     headers = {name: page.headers[name] for name in READ_HEADERS if name in page.headers}
     return PageBody(url=page.url, content_type=page.content_type, body=page.body, headers=headers, at=page.fetched_at)
-
-
-def given(entry: Entry, page: Page, reading: ParsedPage) -> Given:
-    """What a reward goes by."""
-    return Given(
-        relevant=reading.relevant,
-        counts={Syntax(name): count for name, count in reading.counts.items()},
-        size=page.wire_bytes or len(page.body),
-        requests=1 + entry.hops + entry.attempts,
-        hashes=reading.hashes,
-    )
 
 
 def page_record(lease: Lease, page: Page, reading: ParsedPage) -> PageRecord:

@@ -76,7 +76,7 @@ class Subrequests:
             return ServiceAnswer(failure=f"{len(page.body)} bytes are more than the service is given")
         headers = {"Content-Type": page.content_type, "Content-Location": page.url}
         posting = Posting(body=page.body, headers=headers, seconds=service.seconds)
-        request = Request(url=service.url, kind=RequestKind.ERRAND, accept=RDF_ANSWERS, posting=posting)
+        request = Request(url=service.url, kind=RequestKind.SUBREQUEST, accept=RDF_ANSWERS, posting=posting)
         fetched = await self._polite.fetch(request)
         if isinstance(fetched, Failure):
             return ServiceAnswer(failure=f"{fetched.kind.value}: {fetched.detail}")

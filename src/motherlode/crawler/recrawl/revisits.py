@@ -27,7 +27,7 @@ from motherlode.crawler.recrawl.schedule import (
     sendable,
     validator,
 )
-from motherlode.frontier import REVISIT, Frontier, FrontierStorage, Lease, UrlState
+from motherlode.frontier import REVISIT, Entry, Frontier, FrontierStorage, Lease, UrlState
 from motherlode.model import (
     NO_DIRECTIVES,
     CrawlerDirectives,
@@ -37,7 +37,6 @@ from motherlode.model import (
     Link,
     Outcome,
     Page,
-    Parent,
     Policy,
     Rating,
     Request,
@@ -185,12 +184,10 @@ class Revisits:
             if memory is not None:
                 self._put(msgspec.structs.replace(memory, etag="", last_modified=""))
 
-    def close(self, lease: Lease) -> Lease:
-        """The ticket of a revisit with the entry as it was before."""
+    def entry_before(self, lease: Lease) -> Entry:
+        """Return the entry of a revisited page as it was before the revisit."""
         memory, entry = self.memory(lease.url), lease.entry
-        if memory is not None:
-            entry = msgspec.structs.replace(entry, arm=memory.arm, score=memory.score)
-        return self._frontier.revisited(lease, entry)
+        return entry if memory is None else msgspec.structs.replace(entry, arm=memory.arm, score=memory.score)
 
     def settle(self, outcome: RevisitResult, visit: Visit, answer: Fetched) -> Visit:
         """Remember what was found; the visit with what the account needs to know of the page as it was."""
@@ -273,7 +270,7 @@ class RefreshFirst:
         self._awake: dict[str, float] = {}
         self._heap: list[tuple[float, str]] = []
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         return self._inner.rate(links, parent)
 
     def learn(self, feedback: Outcome) -> None:

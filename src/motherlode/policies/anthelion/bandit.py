@@ -18,7 +18,7 @@ from random import Random
 
 import msgspec
 
-from motherlode.model import Explanation, Link, LinkSource, Outcome, Parent, Rating, SummaryLine
+from motherlode.model import Explanation, Link, LinkSource, Outcome, Rating, SummaryLine
 from motherlode.policies.anthelion.bandit_explanation import explain, lessons
 from motherlode.policies.anthelion.host_selection import ValueFunction, hosts_for
 from motherlode.policies.anthelion.url_classifier import Rater
@@ -73,12 +73,12 @@ class HostBandit:
             return self._exploration
         return self._exploration * self._decay / (self._picks + self._decay)
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         if self._keeps_records and parent is not None and len(links) == 1 and links[0].source is LinkSource.REDIRECT:
             self._remember(links[0].url, parent)
         return self.rater.rate(links, parent)
 
-    def _remember(self, url: str, redirecting: Parent) -> None:
+    def _remember(self, url: str, redirecting: Outcome) -> None:
         first = self._led_here.pop(redirecting.url, redirecting.host)
         if first != host_of(url):
             self._led_here[url] = first
@@ -168,7 +168,7 @@ class HostBandit:
             return None
         return self.function.value(*self.records.get(arm, _NO_RECORD), self._best.get(arm, 0.0))
 
-    def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
+    def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
         return explain(self, link, rating)
 
     def summary(self, most: int) -> Sequence[SummaryLine]:

@@ -19,7 +19,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from motherlode.model import FailureKind, Link, LinkSource, Outcome, Parent, Rating
+from motherlode.model import FailureKind, Link, LinkSource, Outcome, Rating
 from motherlode.policies.model_io import NotCombinedError
 from motherlode.www.urls import host_of
 
@@ -137,7 +137,7 @@ class Features:
         self._labels: dict[int, bool] = {}
         """By the hash of the URL."""
 
-    def rows(self, links: Sequence[Link], parent: Parent | None) -> list[bytes]:
+    def rows(self, links: Sequence[Link], parent: Outcome | None) -> list[bytes]:
         """A row for each link, as a memo that the frontier keeps."""
         shared = self._siblings(parent) if FeatureSet.SIBLING in self.using and parent is not None else []
         by_parent = FeatureSet.PARENT in self.using and parent is not None
@@ -154,7 +154,7 @@ class Features:
             rows.append(own.tobytes())
         return rows
 
-    def _siblings(self, parent: Parent) -> list[int]:
+    def _siblings(self, parent: Outcome) -> list[int]:
         labels = self._labels
         known = [labels.get(xxhash.xxh3_64_intdigest(link.url.encode())) for link in parent.links] if labels else []
         good, bad = known.count(True), known.count(False)
@@ -216,7 +216,7 @@ class Classifier(Protocol):
 class Rater(Protocol):
     """Rates the pages inside their hosts, for a bandit that chooses the host."""
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> list[Rating]: ...
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> list[Rating]: ...
 
     def learn(self, outcome: Outcome) -> None: ...
 
@@ -243,7 +243,7 @@ class OnlineRater:
         """Pages whose label was predicted when their link was found, as score over one half, and is known now."""
         self.right = 0
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> list[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> list[Rating]:
         memos = self._features.rows(links, parent)
         scores = self.classifier.scores(memos)
         return [

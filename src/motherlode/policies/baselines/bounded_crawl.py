@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from motherlode.model import Explanation, Link, LinkSource, Outcome, Parent, Rating
+from motherlode.model import Explanation, Link, LinkSource, Outcome, Rating
 from motherlode.policies.priority_queue import ReadyArms
 from motherlode.www.urls import host_of, registrable_domain
 
@@ -44,7 +44,7 @@ class BoundedPolicy:
         self._found = 0
         self._awake = ReadyArms()
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         if parent is None:
             return [self._rating(link.url, self._depth) for link in links]
         had = parent.policy_state[0] if parent.policy_state else self._depth
@@ -52,7 +52,7 @@ class BoundedPolicy:
         domain = registrable_domain(parent.host)
         return [self._followed(link, parent, left, had, domain) for link in links]
 
-    def _followed(self, link: Link, parent: Parent, left: int, had: int, domain: str) -> Rating:
+    def _followed(self, link: Link, parent: Outcome, left: int, had: int, domain: str) -> Rating:
         if link.source is LinkSource.REDIRECT:  # the same step, not one further
             return self._rating(link.url, had)
         if left < 0:
@@ -78,7 +78,7 @@ class BoundedPolicy:
     def pick(self) -> str | None:
         return self._awake.best()
 
-    def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
+    def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
         left = rating.policy_state[0] if rating.policy_state else 0
         return Explanation(
             says="Breadth-first within a depth that grows behind a find and shrinks otherwise; nothing is learned.",

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from motherlode.model import Explanation, FailureKind, Link, Outcome, Parent, Rating, SummaryLine
+from motherlode.model import Explanation, FailureKind, Link, Outcome, Rating, SummaryLine
 from motherlode.policies.priority_queue import ReadyArms
 from motherlode.www.urls import host_of, registrable_domain
 
@@ -66,7 +66,7 @@ class _ByDomain:
         self._domains = _Domains()
         self._domain_of: dict[str, str] = {}
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         first = self._found + 1
         self._found += len(links)
         return [Rating(arm=host_of(link.url), score=-number) for number, link in enumerate(links, first)]
@@ -116,7 +116,7 @@ class SharePolicy(_ByDomain):
             known = self._records.get(domain, (0, 0))
             self._records[domain] = known[0] + good, known[1] + bad
 
-    def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
+    def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
         domain = self.domain(host_of(link.url))
         good, bad = self._records.get(domain, (0, 0))
         return Explanation(
@@ -167,7 +167,7 @@ class TurnPolicy(_ByDomain):
         self._domains.awake.put(domain, -self._turn)
         return self._domains.first(domain)
 
-    def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
+    def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
         return Explanation(
             says="Domains take turns, and in each what was found first goes first; nothing is learned.",
             value=float(-self._turns.get(self.domain(host_of(link.url)), self._turn)),

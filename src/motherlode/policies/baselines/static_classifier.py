@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import msgspec
 import numpy as np
 
-from motherlode.model import FailureKind, Link, Outcome, Parent, Rating
+from motherlode.model import FailureKind, Link, Outcome, Rating
 from motherlode.policies.anthelion.hoeffding_tree import HoeffdingTree
 from motherlode.policies.anthelion.naive_bayes import probabilities
 from motherlode.policies.anthelion.url_classifier import SIZE, Features, batch, is_good, row
@@ -53,7 +53,7 @@ class StaticRater:
     def trained(self) -> bool:
         return self._model is not None
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> list[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> list[Rating]:
         memos = self._features.rows(links, parent)
         if self._model is not None:
             scores = self._model.scores(memos)

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from rapidfuzz.distance import Levenshtein
 
-from motherlode.model import ContentKind, Link, Parent
+from motherlode.model import ContentKind, Link, Outcome
 from motherlode.policies.ldcoc.context_graph import ContextGraph, property_of
 from motherlode.www.media_types import by_extension, by_media_type, essence, extension_of
 from motherlode.www.urls import registrable_domain
@@ -149,7 +149,7 @@ def target_features(link: Link) -> list[str]:
     return [f"t:{name}" for name in (*intrinsic(link.url), *said)]
 
 
-def referring_features(parent: Parent | None) -> tuple[str, ...]:
+def referring_features(parent: Outcome | None) -> tuple[str, ...]:
     """F₊ᵣ = F_int(u_r); and whether u_r is relevant, as it always is in the paper, whose links all come from RDF."""
     return ("r:none",) if parent is None else _referring(parent.url, parent.host, relevant=parent.relevant)
 
@@ -189,7 +189,7 @@ def _crossed(uri: str) -> tuple[str, ...]:
 
 def features(
     link: Link,
-    parent: Parent | None,
+    parent: Outcome | None,
     sets: str = BEST_SETS,
     *,
     siblings: Sequence[Link] = (),
@@ -217,7 +217,7 @@ def features(
 
 def page_features(
     links: Sequence[Link],
-    parent: Parent | None,
+    parent: Outcome | None,
     sets: str = BEST_SETS,
     *,
     relevances: Relevances | None = None,

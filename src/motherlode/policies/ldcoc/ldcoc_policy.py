@@ -8,7 +8,7 @@ from random import Random
 import msgspec
 import numpy as np
 
-from motherlode.model import Explanation, FailureKind, Link, LinkSource, Outcome, Parent, Rating, Reason, SummaryLine
+from motherlode.model import Explanation, FailureKind, Link, LinkSource, Outcome, Rating, Reason, SummaryLine
 from motherlode.policies.ftrl import Ftrl
 from motherlode.policies.hashing import Hasher, Indices
 from motherlode.policies.ldcoc.ldcoc_features import BEST_SETS, SETS, Hardness, hardness, page_features
@@ -127,7 +127,7 @@ class Ldcoc:
         """Of each host, the answers that were redirects, and the others."""
         self._awake = {suffix: ReadyArms() for suffix in ("", " sampled", " reserve")}
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         if parent is not None and parent.policy_state and len(links) == 1 and links[0].source is LinkSource.REDIRECT:
             return [self._redirected(links[0], parent)]
         names = page_features(links, parent, self._sets, relevances=self._relevances)
@@ -158,7 +158,7 @@ class Ldcoc:
         features = row.astype("<u4").tobytes() if how in (_POSITIVE, _NEGATIVE) else b""
         return Rating(arm=host + _SUFFIXES[how], score=chance, policy_state=how + features)
 
-    def _redirected(self, link: Link, parent: Parent) -> Rating:
+    def _redirected(self, link: Link, parent: Outcome) -> Rating:
         """A redirect's target stands for the URI that led to it: its label is that URI's label."""
         return Rating(
             arm=host_of(link.url) + _SUFFIXES[parent.policy_state[:1]], score=0.0, policy_state=parent.policy_state
@@ -238,7 +238,7 @@ class Ldcoc:
         self._let_through[_POSITIVE] += read.positives
         self._let_through[_NEGATIVE] += read.negatives
 
-    def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
+    def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
         names = ["bias", *page_features([link], parent, self._sets, relevances=self._relevances)[0]]
         redirects, others = self._answers.get(host_of(link.url), (0, 0))
         return explanation(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from motherlode.model import Link, Parent
+from motherlode.model import Link, Outcome
 from motherlode.policies.linkanalysis.link_properties import LinkClass, LinkProperties, SimilarUrls, link_properties
 
 _OWN = Path(__file__).parent
@@ -164,7 +164,7 @@ def predicted(link: LinkProperties, concepts: Concepts, s_hr: SimilarUrls | None
 
 
 def classify(
-    link: Link, parent: Parent | None = None, *, concepts: Concepts | None = None, s_hr: SimilarUrls | None = None
+    link: Link, parent: Outcome | None = None, *, concepts: Concepts | None = None, s_hr: SimilarUrls | None = None
 ) -> LinkClass:
     """The class that is predicted for a link's target.
 
@@ -180,7 +180,7 @@ def classify(
 
 
 def features(
-    link: Link, parent: Parent | None = None, *, concepts: Concepts | None = None, s_hr: SimilarUrls | None = None
+    link: Link, parent: Outcome | None = None, *, concepts: Concepts | None = None, s_hr: SimilarUrls | None = None
 ) -> list[str]:
     """The names of the heuristics that a link satisfies: for tables, and as features of other policies."""
     properties, sets = link_properties(link, parent), concepts or default_concepts()

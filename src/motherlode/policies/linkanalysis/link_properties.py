@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 import xxhash
 
-from motherlode.model import ContentKind, Link, Parent
+from motherlode.model import ContentKind, Link, Outcome
 from motherlode.www.media_types import by_extension
 
 _RDF_KINDS = frozenset(
@@ -67,7 +67,7 @@ def is_html_document(kind: str) -> bool:
     return kind in _HTML_KINDS
 
 
-def link_properties(link: Link, parent: Parent | None = None, *, literal: bool = False) -> LinkProperties:
+def link_properties(link: Link, parent: Outcome | None = None, *, literal: bool = False) -> LinkProperties:
     """The properties of a link that was found on a page.
 
     The paper looks for terms in the whole path. A directory in which an HTML page lies itself says nothing about where

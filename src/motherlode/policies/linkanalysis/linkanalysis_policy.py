@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from motherlode.model import Explanation, Link, LinkSource, Outcome, Parent, Rating, SummaryLine
+from motherlode.model import Explanation, Link, LinkSource, Outcome, Rating, SummaryLine
 from motherlode.policies.linkanalysis.heuristics import Concepts, default_concepts, predicted
 from motherlode.policies.linkanalysis.link_properties import (
     LinkClass,
@@ -41,11 +41,11 @@ class LinkAnalysis:
         self._count = 0
         self._awake = ReadyArms()
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         memo = _FROM_HTML if parent is not None and is_html_document(parent.kind) else _PLAIN
         return [self._rated(link, parent, memo) for link in links]
 
-    def _rated(self, link: Link, parent: Parent | None, policy_state: bytes) -> Rating:
+    def _rated(self, link: Link, parent: Outcome | None, policy_state: bytes) -> Rating:
         self._count += 1
         properties = link_properties(link, parent, literal=self._literal)
         found, reason = predicted(properties, self._concepts, self._s_hr)
@@ -87,7 +87,7 @@ class LinkAnalysis:
         """Add the pages that led to RDF in another crawl."""
         self._s_hr.merge(msgspec.msgpack.decode(state, type=tuple[int, bytes])[1])
 
-    def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
+    def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
         found, reason = predicted(link_properties(link, parent, literal=self._literal), self._concepts, self._s_hr)
         return Explanation(
             says="Links go in the order of the class that is predicted for them: R (is RDF), HR (leads to RDF), H.",
@@ -108,7 +108,7 @@ class LinkAnalysis:
         self._s_hr.load(similar)
 
 
-def _html_page_before(redirect: Parent) -> bytes:
+def _html_page_before(redirect: Outcome) -> bytes:
     """What a redirect's target remembers: the HTML page that linked to the redirect, or to the first of several."""
     if not redirect.policy_state:
         return _PLAIN

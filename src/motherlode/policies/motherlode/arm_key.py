@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 from zlib import crc32
 
-from motherlode.model import Link, LinkSource, Parent
+from motherlode.model import Link, LinkSource, Outcome
 from motherlode.www.media_types import MEDIA
 
 TAB = "\t"
@@ -192,7 +192,7 @@ class ArmKeyBuilder:
         self._arms: dict[str, dict[str, None]] = {}
         """Only of hosts that were tried: of others a crawl knows too many."""
 
-    def arm(self, link: Link, parent: Parent | None) -> str:
+    def arm(self, link: Link, parent: Outcome | None) -> str:
         """The arm of one link."""
         url = link.url
         start = url.find("://") + 3

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from motherlode.model import Explanation, Link, Outcome, Parent, Rating, SummaryLine
+from motherlode.model import Explanation, Link, Outcome, Rating, SummaryLine
 from motherlode.policies.motherlode.arm_key import (
     TAB,
     ArmKeyBuilder,
@@ -156,7 +156,7 @@ class Motherlode(WaitRule):
 
     # ── links come in ────────────────────────────────────────────────────────────────────────────────
 
-    def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
+    def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         arm_of, count = self._namer.arm, self._count
         arms = [arm_of(link, parent) for link in links]
         self._count = count + len(links)
@@ -380,7 +380,7 @@ class Motherlode(WaitRule):
 
     # ── what people are told ─────────────────────────────────────────────────────────────────────────
 
-    def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
+    def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
         return explain(self, rating.arm)
 
     def summary(self, most: int) -> Sequence[SummaryLine]:
