@@ -89,8 +89,8 @@ def figures_2_to_7(lab: Lab, found: Mapping[str, Rows], extra: Mapping[str, Rows
 FIGURES_SAY = (
     "The paper describes its curves: static classifiers are slightly above breadth-first, and the online classifier is "
     "ahead after two fifths of the crawl (2); the accuracy is 0.45 to 0.55 for static classifiers and 0.7 for the "
-    "online one (3); λ > 0 raises the share in the first two fifths of the crawl from 0.3 to 0.4 and lowers it at the end "
-    "(5, 6); with decay, λ = 0.5 goes from worst to best (7). Shares are drawn in thousandths."
+    "online one (3); λ > 0 raises the share in the first two fifths of the crawl from 0.3 to 0.4 and lowers it at the "
+    "end (5, 6); with decay, λ = 0.5 goes from worst to best (7). Shares are drawn in thousandths."
 )
 _ACCURACY = Axes(x="pages crawled", y="share of pages put into their class", unit=" ‰")
 
