@@ -179,7 +179,7 @@ def phases(pages: list[Page], urls: list[str], folder: Path) -> list[tuple[str, 
         spent.append((name, 1e6 * (time.process_time() - began) / len(pages)))
 
     measure("fetch", lambda: asyncio.run(_fetch_all(urls)))
-    reading: dict[str, float] = dict.fromkeys(("detect", "transform", "extract", "quads as lines"), 0.0)
+    reading: dict[str, float] = dict.fromkeys(("detect", "transform", "links", "quads as lines"), 0.0)
     links: list[list[Link]] = []
     records = []
     with alarm_ready():
