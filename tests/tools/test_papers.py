@@ -7,15 +7,15 @@ import json
 from pathlib import Path
 
 import pytest
-from tools.papers import anthelion_curves, writing
+from tools.papers import anthelion_curves, markdown
 from tools.papers.anthelion_classifiers import online_accuracy
 from tools.papers.anthelion_narrower import narrower
-from tools.papers.crawling import crawl, harvest, repetitions
 from tools.papers.lab import Lab
 from tools.papers.ldcoc_features import offline_quality
-from tools.papers.pretrained import named_policy
 from tools.papers.scale import Scale, Web
+from tools.papers.simulated_crawl import crawl, harvest, repetitions
 from tools.papers.sites import rdf_sites, site_crawl
+from tools.papers.static_crawlers import named_policy
 
 from motherlode.model import Link, LinkSource
 
@@ -102,11 +102,11 @@ def test_papers_repeat_only_random_policies() -> None:
     ]
 
 
-@pytest.mark.parametrize("module", [writing, anthelion_curves])
+@pytest.mark.parametrize("module", [markdown, anthelion_curves])
 def test_papers_docstring_examples_pass(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
 
 
 def test_papers_every_table_has_notes() -> None:
-    for path in writing.NOTES.glob("*.md"):
+    for path in markdown.NOTES.glob("*.md"):
         assert len(path.read_text(encoding="utf-8").split()) > 40, f"{path.name} says nothing"

@@ -1,8 +1,8 @@
-"""Our half of a comparison in bench/crawl.py: fetch all pages and do nothing with them, as Scrapy does beside it.
+"""Fetch all pages without processing them: our side of the comparison with Scrapy in bench/crawl.py.
 
-    python bench/fetching.py SEEDS
+    python bench/fetch_only.py SEEDS
 
-The frontier on disk hands out every URL, the fetcher checks every address; robots.txt is not asked for on either side.
+The frontier on disk leases every URL, and the fetcher checks every address; neither side requests robots.txt.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from motherlode.frontier import End, Frontier, LmdbStorage, Politeness
 from motherlode.model import Page, Request
 from motherlode.policies import policy_from
 
-AT_A_TIME = 64
+CONCURRENCY = 64
 
 
 async def fetch_all(urls: list[str], folder: Path) -> int:
-    """How many pages came."""
+    """Fetch all URLs and return the number of pages."""
     storage = LmdbStorage(folder)
     policy = policy_from("bfs")
     frontier = Frontier(
@@ -44,7 +44,7 @@ async def fetch_all(urls: list[str], folder: Path) -> int:
             pages += isinstance(fetched, Page)
 
     while not frontier.exhausted:
-        await asyncio.gather(*(worker() for _ in range(AT_A_TIME)))
+        await asyncio.gather(*(worker() for _ in range(CONCURRENCY)))
     frontier.commit()
     await fetcher.close()
     storage.close()
@@ -56,7 +56,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         pages = uvloop.run(fetch_all(urls, Path(folder) / "frontier"))
     if pages != len(urls):
-        sys.exit(f"{pages} of {len(urls)} pages came")
+        sys.exit(f"{pages} of {len(urls)} pages were fetched")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Markdown: tables, claims, and the notes that were written by hand."""
+"""Markdown tables, claims and hand-written notes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MISSING = "–"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A Markdown table; the first column is text, the others are numbers.
+    """Return a Markdown table; the first column is text, the others are numbers.
 
     >>> print(table(("what", "share"), [("ours", number(0.51234))]))
     | what | share |
@@ -32,11 +32,11 @@ def percent(value: float | None) -> str:
 
 
 Holds = Callable[[Mapping[str, float]], bool]
-"""A claim as a question to the figures of a web."""
+"""A claim as a predicate over the figures of a web."""
 
 
 def claims(found: Iterable[tuple[str, Mapping[str, bool]]]) -> str:
-    """What a paper says, and where it holds: computed, not judged.
+    """Return the claims of a paper with the webs on which they hold.
 
     >>> print(claims([("a beats b", {"recorded": True, "synthetic": False})]))
     - a beats b: holds on recorded; **does not** on synthetic
@@ -52,7 +52,7 @@ def claims(found: Iterable[tuple[str, Mapping[str, bool]]]) -> str:
 
 
 def agreement(published: Mapping[str, float], ours: Mapping[str, float]) -> str:
-    """How many pairs of the published order are in the same order here.
+    """Return how many pairs of the published order are in the same order here.
 
     >>> agreement({"a": 3, "b": 2, "c": 1}, {"a": 3, "b": 1, "c": 2})
     '2 of 3 pairs'
@@ -63,7 +63,7 @@ def agreement(published: Mapping[str, float], ours: Mapping[str, float]) -> str:
 
 
 def note(name: str) -> str:
-    """The paragraph that was written by hand; nothing where none was written yet."""
+    """Return a hand-written note, or an empty string if it does not exist."""
     path = NOTES / f"{name}.md"
     return path.read_text(encoding="utf-8").strip() if path.exists() else ""
 

@@ -1,4 +1,4 @@
-"""A policy that lets another decide and looks on: which link, on which page, came to what."""
+"""A policy that delegates to another one and reports the outcome of every link."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from motherlode.model import FailureKind, Link, LinkSource, Outcome, Policy, Rating
 
 Seen = Callable[[Link, Outcome | None, Outcome], None]
-"""Told of every URL that was fetched and was no redirect: the link that led to it, its page, and the outcome."""
+"""Callback for every fetched URL except redirects: the link that led to it, the page of the link, and the outcome."""
 
 
-class Watching:
-    """Passes every question on. What a redirect led to counts for the link that led to the redirect."""
+class ObservedPolicy:
+    """Delegates all methods. The target of a redirect counts for the link that led to the redirect."""
 
     def __init__(self, policy: Policy, seen: Seen) -> None:
         self._policy = policy

@@ -1,8 +1,8 @@
-"""Crawlers whose classifier was trained before the crawl, on pages that do not count: the static ones of the papers.
+"""The papers' static crawlers: their classifier is trained before the crawl, on pages that do not count.
 
 `pretrained:KIND:K` has Anthelion's features and K pages of a random crawl ("randomly selected pages", 5.1);
 `uris:KIND:K` has LDCOC's features F₊ₜ₊ᵣ₊ₚ and K pages of a breadth-first crawl (section 4). The policies `nb-static:K`
-and so on of the command line take their training pages from the crawl itself, as one must in life.
+and so on of the command line take their training pages from the crawl itself, as in practice.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from random import Random
 
 import msgspec
 import numpy as np
-from tools.papers.watching import Watching
+from tools.papers.observed_policy import ObservedPolicy
 from tools.papers.webs import opened, starts
 
 from motherlode.model import Link, Outcome, Policy
@@ -28,11 +28,11 @@ from motherlode.sim.simulator import Simulation
 from motherlode.sim.synthetic.adapter import SyntheticSimWeb
 
 _TRAINING_SEED = 1_000_003
-"""Of the random crawl that is trained on: none that is measured has it."""
+"""Seed of the random crawl for training; no measured crawl uses it."""
 
 
 class UriFeatures(Features):
-    """F₊ₜ₊ᵣ₊ₚ, hashed to as many places as Anthelion's tokens."""
+    """F₊ₜ₊ᵣ₊ₚ, hashed to as many indices as Anthelion's tokens."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class UriFeatures(Features):
 
 @lru_cache(maxsize=4)
 def _training(web: str, target: str, order: str, pages: int) -> tuple[list[bytes], list[bool]]:
-    """Rows and labels of the pages of a crawl in the given order."""
+    """Return feature rows and labels of the pages of a crawl in the given order."""
     features = Features() if order == "random" else UriFeatures()
     rows: list[bytes] = []
     labels: list[bool] = []
@@ -56,15 +56,15 @@ def _training(web: str, target: str, order: str, pages: int) -> tuple[list[bytes
             labels.append(outcome.relevant)
 
     known = opened(web, target)
-    policy = Watching(policy_from(order, _TRAINING_SEED), seen)
-    # breadth-first from every home page of a large web would be trained on home pages alone
+    policy = ObservedPolicy(policy_from(order, _TRAINING_SEED), seen)
+    # a breadth-first crawl from every home page of a large web would contain only home pages
     start = "hubs" if order == "bfs" and isinstance(known, SyntheticSimWeb) else "homes"
     Simulation(known, policy, scope=lambda url: "").run(starts(known, start), pages=round(pages * 1.6) + 100)
     return rows, labels
 
 
 def _fit_bayes(rows: Sequence[bytes], labels: Sequence[bool]) -> Frozen:
-    """The learner of `nb-online`, which stops learning: then all that differs is when it learned."""
+    """Train the learner of `nb-online`, so that only the time of learning differs from it."""
     model = NaiveBayes()
     for policy_state, label in zip(rows, labels, strict=True):
         model.learn(row(policy_state), relevant=label)
@@ -77,7 +77,7 @@ def _graph(web: str, target: str) -> LinkGraph:
 
 
 def named_policy(name: str, *, web: str, target: str, seed: int) -> Policy:
-    """A policy by its name, those above or those of the command line."""
+    """Return a policy by its name: one of this module or one of the command line."""
     word, *arguments = name.split(":")
     if word == "oracle":
         return OraclePolicy(_graph(web, target))

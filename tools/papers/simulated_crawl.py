@@ -1,4 +1,4 @@
-"""A simulated crawl as a job, and its curves as they are drawn."""
+"""Simulated crawls as jobs, and their curves for figures."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from statistics import mean
 from typing import Any
 
 from tools.papers.lab import Arguments, Lab
-from tools.papers.pretrained import named_policy
+from tools.papers.observed_policy import ObservedPolicy
 from tools.papers.scale import Web
-from tools.papers.watching import Watching
+from tools.papers.static_crawlers import named_policy
 from tools.papers.webs import opened, starts
 
 from motherlode.crawler.report.plot import Axes, Curve
@@ -18,16 +18,16 @@ from motherlode.sim.experiment import relevant_at
 from motherlode.sim.simulator import SimResult, Simulation
 
 POINTS = 200
-"""Of a curve."""
+"""Maximum number of points per curve."""
 SHARE = Axes(x="pages crawled", y="share of relevant pages", unit=" ‰")
-"""As the figures of the papers show it, in thousandths."""
+"""Axes of the papers' figures; the share is drawn in thousandths."""
 
 Answer = dict[str, Any]
 _DRAWS = ("random", "ldcoc", "bandit:")
 
 
 def crawl(*, web: str, target: str, policy: str, seed: int, pages: int, start: str) -> Answer:
-    """One policy, once. `right` tells how many of the pages so far the classifier had put into their class."""
+    """Run one policy once. `right` contains the number of correctly classified pages along the crawl."""
     known = opened(web, target)
     step = max(1, pages // POINTS)
     judged = [0, 0]
@@ -39,7 +39,7 @@ def crawl(*, web: str, target: str, policy: str, seed: int, pages: int, start: s
         if judged[0] % step == 0:
             right.append((judged[0], judged[1]))
 
-    watched = Watching(named_policy(policy, web=web, target=target, seed=seed), seen)
+    watched = ObservedPolicy(named_policy(policy, web=web, target=target, seed=seed), seen)
     result = Simulation(known, watched, scope=lambda url: "", seed=seed).run(starts(known, start), pages=pages)
     return {
         "fetched": result.fetched,
@@ -60,7 +60,7 @@ def _thinned(result: SimResult) -> list[tuple[int, int]]:
 def crawls(
     lab: Lab, web: Web, policies: Iterable[str], *, target: str = "any", pages: int = 0
 ) -> dict[str, list[Answer]]:
-    """Crawls of the web at its scale, for each policy as many as it takes."""
+    """Run the crawls of the web for each policy, with as many repetitions as the policy needs."""
     asked = [
         (policy, crawl_arguments(web, policy, seed=seed, target=target, pages=pages or web.requests))
         for policy in dict.fromkeys(policies)
@@ -84,22 +84,22 @@ def crawl_arguments(web: Web, policy: str, *, seed: int, target: str, pages: int
 
 
 def repetitions(policy: str, repeat: int) -> int:
-    """One is enough for a policy that draws nothing at random: all would be the same."""
+    """Return the number of repetitions: one for a policy without randomness, because all runs would be equal."""
     greedy = policy.endswith(":0") and "thompson" not in policy
     return repeat if policy.startswith(_DRAWS) and not greedy else 1
 
 
 def harvest(answers: Sequence[Answer]) -> float:
-    """The share of relevant pages in all requests, on average."""
+    """Return the mean harvest rate."""
     rates: list[float] = [answer["harvest_rate"] for answer in answers]
     return mean(rates)
 
 
 def share_curve(name: str, answers: Sequence[Answer], upto: int = 0) -> Curve:
-    """The share of relevant pages by pages crawled, in thousandths."""
+    """Return the share of relevant pages by pages crawled, in thousandths."""
     most = min(upto or 10**12, min(answer["fetched"] for answer in answers))
     places = [round(most * number / POINTS) for number in range(1, POINTS + 1)]
-    first = places[POINTS // 50]  # the first few pages say nothing but fill the picture
+    first = places[POINTS // 50]  # the first few pages are noise that would fill the picture
     points = [
         (place, round(mean(1000 * relevant_at(answer["curve"], place) / place for answer in answers)))
         for place in dict.fromkeys(places)
@@ -109,6 +109,6 @@ def share_curve(name: str, answers: Sequence[Answer], upto: int = 0) -> Curve:
 
 
 def accuracy_curve(name: str, answers: Sequence[Answer]) -> Curve:
-    """The share of pages that the classifier had put into their class, in thousandths."""
+    """Return the share of correctly classified pages, in thousandths."""
     points = [(judged, round(1000 * right / judged)) for judged, right in answers[0]["right"]]
     return Curve(name=name, points=tuple(points[POINTS // 50 :]))
