@@ -43,7 +43,7 @@ def test_few_names_collide_in_a_vector_of_the_usual_size() -> None:
 
 
 def test_a_hasher_does_not_remember_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hashing, "_MOST_REMEMBERED", 100)
+    monkeypatch.setattr(hashing, "_MAX_CACHED_NAMES", 100)
     hasher = Hasher()
     for number in range(50):
         row = [f"{number}-{other}" for other in range(10)]
@@ -61,5 +61,5 @@ def test_rows_of_nothing() -> None:
 
 
 def test_a_vector_needs_a_place() -> None:
-    with pytest.raises(ValueError, match="at least one place"):
+    with pytest.raises(ValueError, match="at least 1"):
         Hasher(0)

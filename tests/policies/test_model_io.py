@@ -13,9 +13,9 @@ from motherlode.policies.model_io import (
     Model,
     ModelError,
     check_fits,
-    family,
     from_bytes,
-    merged,
+    merge_models,
+    policy_family,
     policy_of,
     start_from,
     to_bytes,
@@ -75,8 +75,8 @@ def test_a_crawl_that_starts_from_a_model_chooses_as_one_that_learned(name: str)
 @pytest.mark.parametrize("name", MERGEABLE)
 def test_models_add_up_in_any_order(name: str) -> None:
     one, other = model(name, range(8)), model(name, range(50, 60))
-    both = merged([("one", one), ("other", other)], made_at="now", version="1")
-    turned = merged([("other", other), ("one", one)], made_at="now", version="1")
+    both = merge_models([("one", one), ("other", other)], made_at="now", version="1")
+    turned = merge_models([("other", other), ("one", one)], made_at="now", version="1")
     assert (both.requests, both.finds, both.crawls) == (36, 18, 2)
     assert table(policy_of(both)) == table(policy_of(turned))
     if name != "linkanalysis":  # both have met pages of one family
@@ -91,7 +91,7 @@ def table(policy: Policy) -> object:
 def test_ftrl_sums_add_up() -> None:
     """What two learners gathered from the same examples is twice what one did: the weights of both sums."""
     one = model("motherlode", range(6))
-    both = policy_of(merged([("a", one), ("b", one)], made_at="", version=""))
+    both = policy_of(merge_models([("a", one), ("b", one)], made_at="", version=""))
     single = policy_of(one)
     arms = single.evidence.arms  # type: ignore[attr-defined]
     sums = single.evidence.features  # type: ignore[attr-defined]
@@ -113,25 +113,25 @@ def test_a_tree_can_be_started_from_but_not_merged() -> None:
     one = model("ht-online", range(10))
     start_from(policy_from("ht-online"), one)
     with pytest.raises(ModelError, match="cannot be merged"):
-        merged([("a", one), ("b", one)], made_at="", version="")
+        merge_models([("a", one), ("b", one)], made_at="", version="")
 
 
 def test_what_does_not_fit_is_refused_with_a_reason() -> None:
     one = model("motherlode", range(3))
-    with pytest.raises(ModelError, match=r"learned by the policy motherlode, and the crawl is to use nb-online"):
+    with pytest.raises(ModelError, match=r"learned by the policy motherlode, but the crawl uses nb-online"):
         check_fits(one, policy="nb-online")
     with pytest.raises(ModelError, match=r"version 0\.0"):
         start_from(policy_from("motherlode"), Model(policy="motherlode", target="any", version="0.0", state=b"\xc1"))
     with pytest.raises(ModelError, match="target 'rdf'"):
-        merged([("a", one), ("b", model("motherlode", range(3), target="rdf"))], made_at="", version="")
+        merge_models([("a", one), ("b", model("motherlode", range(3), target="rdf"))], made_at="", version="")
     with pytest.raises(ModelError, match="learns nothing"):
-        merged([("a", model("bfs", [1])), ("b", model("bfs", [1]))], made_at="", version="")
+        merge_models([("a", model("bfs", [1])), ("b", model("bfs", [1]))], made_at="", version="")
     with pytest.raises(ModelError, match="at least two"):
-        merged([("a", one)], made_at="", version="")
+        merge_models([("a", one)], made_at="", version="")
 
 
 def test_files_that_are_no_models_are_refused() -> None:
-    with pytest.raises(ModelError, match="no model"):
+    with pytest.raises(ModelError, match="not a model"):
         from_bytes(b"PK\x03\x04")
     with pytest.raises(ModelError, match="format 2"):
         from_bytes(to_bytes(model("bfs", [1])).replace(b"model 1", b"model 2"))
@@ -140,7 +140,7 @@ def test_files_that_are_no_models_are_refused() -> None:
 
 
 def test_bandits_share_what_they_learn_whatever_their_function() -> None:
-    assert family("bandit:thompson:0.1") == family("bandit:success-rate")
+    assert policy_family("bandit:thompson:0.1") == policy_family("bandit:success-rate")
     check_fits(model("bandit:thompson", range(3)), policy="bandit:success-rate:0.2")
 
 

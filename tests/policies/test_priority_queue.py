@@ -55,7 +55,7 @@ def test_many_changes_of_few_arms_keep_the_heap_small() -> None:
     arms, random = ReadyArms(), Random(1)
     for _ in range(10_000):
         arms.put(f"arm{random.randrange(5)}", random.random())
-    assert len(arms._young) + sum(len(run) for runs in arms._levels for run in runs) < 4_000
+    assert len(arms._heap) + sum(len(run) for runs in arms._levels for run in runs) < 4_000
     assert len(arms) == 5
 
 

@@ -161,7 +161,7 @@ def test_a_prefix_of_the_users_own_goes_before_ours() -> None:
         ("json-ld>=2", "did you mean jsonld?"),
         ("any>=", "did you mean any?"),
         ("any>=-1", "unknown target"),
-        ("microdata>=0", "ask for at least 1"),
+        ("microdata>=0", "use at least 1"),
         ("", "unknown target ''"),
         ("SELECT * { ?s ?p ?o }", "or a SPARQL ASK { … }"),
         ("type:Recipe", "give an IRI, as in type:http://schema.org/Recipe or type:schema:Recipe"),

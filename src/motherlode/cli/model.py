@@ -12,7 +12,7 @@ from motherlode import __version__
 from motherlode.cli.terminal import print_json, print_table, say, stop
 from motherlode.crawler.model_files import now, read_model, write_model
 from motherlode.model import SummaryLine
-from motherlode.policies.model_io import Model, merged, policy_of
+from motherlode.policies.model_io import Model, merge_models, policy_of
 
 
 class ModelAction(Enum):
@@ -59,7 +59,7 @@ def model(
                 stop("model save takes one crawl; `motherlode model merge` makes one model of several")
             made = read_model(sources[0])
         else:
-            made = merged([(str(path), read_model(path)) for path in sources], made_at=now(), version=__version__)
+            made = merge_models([(str(path), read_model(path)) for path in sources], made_at=now(), version=__version__)
         write_model(made, output)
     except ValueError as error:
         stop(str(error))

@@ -184,7 +184,7 @@ def test_good_hosts_are_waited_for_where_requests_are_scarce_and_time_is_not(
     policy = _learner(Job(seeds=(HOME,), **budget), storage)  # type: ignore[arg-type]
     storage.close()
     assert isinstance(policy, Motherlode)
-    assert policy.choosy == choosy
+    assert policy.wait_threshold == choosy
 
 
 @pytest.mark.parametrize(("policy", "is_brief"), [("motherlode", True), ("bfs", True), ("ldcoc:trpx", False)])

@@ -203,7 +203,7 @@ def test_what_was_learned_survives_and_adds_up() -> None:
 def choosy_between_good_and_bad() -> tuple[Motherlode, str, str]:
     """A host of finds and one without, both awake with some links."""
     policy = Motherlode()
-    policy.choosy = 0.5
+    policy.wait_threshold = 0.5
     good, bad = (arm_of(policy, link(f"http://{host}.example/")) for host in ("good", "bad"))
     for _ in range(5):
         policy.learn(outcome(good, relevant=True))
@@ -233,7 +233,7 @@ def test_nothing_is_waited_for_that_is_used_up_or_where_time_is_scarce() -> None
     policy.arm_snoozed(good)  # at once: that was its last link
     assert policy.pick() == bad
     policy, good, bad = choosy_between_good_and_bad()
-    policy.choosy = 0.0
+    policy.wait_threshold = 0.0
     assert policy.pick() == good
     policy.arm_ready(good, best=0.0, waiting=9)
     policy.arm_snoozed(good)

@@ -99,34 +99,34 @@ class ValuedHosts:
 
     def __init__(self, function: ValueFunction) -> None:
         self._function = function
-        self._awake = ReadyArms()
+        self._ready = ReadyArms()
         self._bests: dict[str, float] = {}
         """Best scores of awake hosts, where record and best score count."""
         self._both = function.by_record and function.by_best
 
     def __contains__(self, host: str) -> bool:
-        return host in self._awake
+        return host in self._ready
 
     def put(self, host: str, good: float, bad: float, best: float) -> None:
         if self._both:
             self._bests[host] = best
-        self._awake.put(host, self._function.value(good, bad, best))
+        self._ready.put(host, self._function.value(good, bad, best))
 
     def record(self, host: str, good: float, bad: float) -> None:
         if self._function.by_record:
             best = self._bests[host] if self._both else 0.0
-            self._awake.put(host, self._function.value(good, bad, best))
+            self._ready.put(host, self._function.value(good, bad, best))
 
     def remove(self, host: str) -> None:
-        self._awake.remove(host)
+        self._ready.remove(host)
         if self._both:
             self._bests.pop(host, None)
 
     def best(self, random: Random) -> str | None:
-        return self._awake.best()
+        return self._ready.best()
 
     def any(self, random: Random) -> str | None:
-        return self._awake.random(random)
+        return self._ready.random(random)
 
 
 class DrawnHosts:

@@ -42,7 +42,7 @@ class BoundedPolicy:
         self._depth = depth
         self._growth = growth
         self._found = 0
-        self._awake = ReadyArms()
+        self._ready = ReadyArms()
 
     def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
         if parent is None:
@@ -70,13 +70,13 @@ class BoundedPolicy:
         """What was found shows in the depth of the links that it has."""
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
-        self._awake.put(arm, best)
+        self._ready.put(arm, best)
 
     def arm_snoozed(self, arm: str) -> None:
-        self._awake.remove(arm)
+        self._ready.remove(arm)
 
     def pick(self) -> str | None:
-        return self._awake.best()
+        return self._ready.best()
 
     def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
         left = rating.policy_state[0] if rating.policy_state else 0

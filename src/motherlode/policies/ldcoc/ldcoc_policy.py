@@ -125,7 +125,7 @@ class Ldcoc:
         self._let_through = {_POSITIVE: 0, _NEGATIVE: 0}
         self._answers: dict[str, list[int]] = {}
         """Of each host, the answers that were redirects, and the others."""
-        self._awake = {suffix: ReadyArms() for suffix in ("", " sampled", " reserve")}
+        self._ready = {suffix: ReadyArms() for suffix in ("", " sampled", " reserve")}
 
     def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
         if parent is not None and parent.policy_state and len(links) == 1 and links[0].source is LinkSource.REDIRECT:
@@ -193,10 +193,10 @@ class Ldcoc:
 
     def _arms_of(self, arm: str) -> ReadyArms:
         _, space, suffix = arm.partition(" ")
-        return self._awake[space + suffix]
+        return self._ready[space + suffix]
 
     def pick(self) -> str | None:
-        promising, sampled, reserve = (self._awake[suffix] for suffix in ("", " sampled", " reserve"))
+        promising, sampled, reserve = (self._ready[suffix] for suffix in ("", " sampled", " reserve"))
         positives, negatives = self._let_through[_POSITIVE], self._let_through[_NEGATIVE]
         if sampled and self._random.random() * (positives + negatives) < negatives:
             return sampled.best()

@@ -39,7 +39,7 @@ class LinkAnalysis:
         self._news: deque[str] = deque(maxlen=_MOST_NEWS)
         """Pages that joined S_HR since other shards were last told."""
         self._count = 0
-        self._awake = ReadyArms()
+        self._ready = ReadyArms()
 
     def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
         memo = _FROM_HTML if parent is not None and is_html_document(parent.kind) else _PLAIN
@@ -65,13 +65,13 @@ class LinkAnalysis:
             self._news.append(page)
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
-        self._awake.put(arm, best)
+        self._ready.put(arm, best)
 
     def arm_snoozed(self, arm: str) -> None:
-        self._awake.remove(arm)
+        self._ready.remove(arm)
 
     def pick(self) -> str | None:
-        return self._awake.best()
+        return self._ready.best()
 
     def delta(self) -> bytes:
         """The pages that have joined S_HR since the last call: their host may be another shard's."""

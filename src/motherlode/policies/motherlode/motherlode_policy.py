@@ -208,13 +208,13 @@ class Motherlode(WaitRule):
         host = arm.partition(TAB)[0]
         if host in self.evidence.hosts:
             self._waiting[arm] = waiting
-        self._wakes(host, arm)
+        self._on_ready(host, arm)
         if arm not in self._awake:
             self._namer.remember(host, arm)
             self._awake.put(arm, self.value_now(arm))
 
     def arm_snoozed(self, arm: str) -> None:
-        self._rests(arm.partition(TAB)[0], arm, self._awake.value(arm))
+        self._on_snoozed(arm.partition(TAB)[0], arm, self._awake.value(arm))
         self._awake.remove(arm)
         self._waiting.pop(arm, None)
 
@@ -222,7 +222,7 @@ class Motherlode(WaitRule):
         """The best arm, or none where a host that rests is worth waiting for."""
         best = self._best()
         worth = self._awake.value(best) or 0.0 if best is not None else 0.0
-        arm = self._taken(best, worth)
+        arm = self._pick_or_wait(best, worth)
         if arm is not None:
             self._pending[arm] = self._pending.get(arm, 0) + 1
             self._at_pick[arm] = worth
