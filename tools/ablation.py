@@ -31,20 +31,20 @@ from motherlode.www.urls import host_of
 VARIANTS = {
     "all": PolicyConfig(),
     "without features": PolicyConfig(learns_features=False),
-    "without what lies behind": PolicyConfig(looks_behind=False),
-    "without the worth of a try": PolicyConfig(looks_ahead=False),
-    "without the place in the page": PolicyConfig(places=0),
-    "with one question, not two": PolicyConfig(asks_apart=False),
-    "without lists as arms": PolicyConfig(list_links=0),
-    "without records of hosts": PolicyConfig(host_pages=0.0),
-    "without rows of failures": PolicyConfig(keep_answers=PolicyConfig().keep),
-    "without a record of strangers": PolicyConfig(stranger_tries=0.0),
-    "without doubt about silent hosts": PolicyConfig(silent_tries=1e9),
-    "without what the family led to": PolicyConfig(borrowed_pages=0.0),
-    "without hunches": PolicyConfig(hunch=0.0),
-    "without forgetting": PolicyConfig(keep=1.0),
-    "without trust in doors": PolicyConfig(unseen=0, seeds_are_doors=False),
-    "with every host as a door": PolicyConfig(door_links=1 << 30),
+    "without what lies behind": PolicyConfig(values_links=False),
+    "without the worth of a try": PolicyConfig(values_information=False),
+    "without the place in the page": PolicyConfig(tag_path_steps=0),
+    "with one question, not two": PolicyConfig(separate_responses=False),
+    "without lists as arms": PolicyConfig(hub_min_links=0),
+    "without records of hosts": PolicyConfig(host_prior_pages=0.0),
+    "without rows of failures": PolicyConfig(response_retention=PolicyConfig().retention),
+    "without a record of strangers": PolicyConfig(unseen_host_prior_tries=0.0),
+    "without doubt about silent hosts": PolicyConfig(silent_host_prior_tries=1e9),
+    "without what the family led to": PolicyConfig(family_prior_pages=0.0),
+    "without hunches": PolicyConfig(target_prior=0.0),
+    "without forgetting": PolicyConfig(retention=1.0),
+    "without trust in doors": PolicyConfig(gateway_max_tries=0, seeds_are_gateways=False),
+    "with every host as a door": PolicyConfig(gateway_links=1 << 30),
 }
 OTHER = "bandit:success-rate"
 TARGETS = ("any", "microdata", "jsonld", "rdf")
@@ -88,7 +88,7 @@ def scores(options: argparse.Namespace, target: str) -> dict[str, float]:
 def _policy(name: str, target: str) -> Policy:
     if name not in VARIANTS:
         return policy_from(name, 1)
-    variant = Motherlode(settings=VARIANTS[name])
+    variant = Motherlode(config=VARIANTS[name])
     variant.aim(target_from(target))
     return variant
 

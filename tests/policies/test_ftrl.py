@@ -176,7 +176,7 @@ def test_only_what_is_new_is_shared() -> None:
 
 
 def test_sizes_must_agree() -> None:
-    with pytest.raises(ValueError, match="what one of 32 has learned"):
+    with pytest.raises(ValueError, match="the state of one with 32"):
         Ftrl(16).load(Ftrl(32).dump())
     with pytest.raises(ValueError, match="cannot be merged"):
         Ftrl(16).merge(Ftrl(32))

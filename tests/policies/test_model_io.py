@@ -93,11 +93,11 @@ def test_ftrl_sums_add_up() -> None:
     one = model("motherlode", range(6))
     both = policy_of(merge_models([("a", one), ("b", one)], made_at="", version=""))
     single = policy_of(one)
-    arms = single.evidence.arms  # type: ignore[attr-defined]
-    sums = single.evidence.features  # type: ignore[attr-defined]
-    for arm, record in both.evidence.arms.items():  # type: ignore[attr-defined]
-        assert (record.tries, record.finds) == (2 * arms[arm].tries, 2 * arms[arm].finds)
-    for feature, found in both.evidence.features.items():  # type: ignore[attr-defined]
+    arms = single.statistics.arms  # type: ignore[attr-defined]
+    sums = single.statistics.features  # type: ignore[attr-defined]
+    for arm, record in both.statistics.arms.items():  # type: ignore[attr-defined]
+        assert (record.tries, record.reward) == (2 * arms[arm].tries, 2 * arms[arm].reward)
+    for feature, found in both.statistics.features.items():  # type: ignore[attr-defined]
         assert found == pytest.approx([2 * value for value in sums[feature]])
 
 

@@ -1,10 +1,10 @@
 """Model files: what a policy has learned, with a description of its origin, as bytes.
 
-A model is the state of a policy (its `dump`) behind a header: format version, name of the policy, target and reward that
-it learned from, date, and the number of requests and relevant pages that it learned from. A crawl starts from a model
-by merging the model into a new policy. Several models are merged by addition, because most policies keep only sums:
-FTRL's z and n, counts of classes and tokens, tries and rewards of arms. (The sums of two FTRL learners that started
-empty may be added; McMahan et al. 2013.)
+A model is the state of a policy (its `dump`) behind a header: format version, name of the policy, target and reward
+that it learned from, date, and the number of requests and relevant pages that it learned from. A crawl starts from a
+model by merging the model into a new policy. Several models are merged by addition, because most policies keep only
+sums: FTRL's z and n, counts of classes and tokens, tries and rewards of arms. (The sums of two FTRL learners that
+started empty may be added; McMahan et al. 2013.)
 
 A model that does not fit is refused with the reason: another policy, another format version, another target.
 """

@@ -1,6 +1,6 @@
 """A priority queue of the arms that are ready, and the rule by which a policy waits for a better host.
 
-`ReadyArms` returns the arm with the highest value, or a random arm, at a cost that hardly depends on the number of arms.
+`ReadyArms` finds the arm with the highest value, or a random arm, at a cost that hardly depends on the number of arms.
 A heap of a million entries is slow because each of its twenty levels lies in another part of memory. So only the newest
 entries are a heap, which is small enough for the processor's cache. A full heap becomes a sorted run, and runs of
 similar size are merged, as in a log-structured merge tree. The best arm is the better one of the heap's first entry and
@@ -50,10 +50,11 @@ class ReadyArms:
         self._levels: list[list[list[Entry]]] = []
         """Sorted runs by level. Each run is sorted from its worst entry to its best."""
         self._tops: list[tuple[float, int, Any]] = []
-        """A heap of the runs: value and stamp of the best entry of a run, then the run. The tuples are flat because they
-        are compared often."""
+        """A heap of the runs: value and stamp of the best entry of a run, then the run. The tuples are flat because
+        they are compared often."""
         self._entries_in_runs = 0
-        """Number of entries that the runs had when they were made. Entries that were removed since then are included."""
+        """Number of entries that the runs had when they were made. Entries that were removed since then are
+        included."""
         self._names: list[str] = []
         """Each ready arm once, and some snoozed arms. Filled at the first call of `random`."""
         self._listed: set[str] | None = None

@@ -22,15 +22,16 @@ if TYPE_CHECKING:
 
 DEFAULT_POLICY = "motherlode"
 ORACLE = "oracle"
-"""A policy that knows the label and the links of every page. Only the simulator can make it, so it is not in the table."""
+"""A policy that knows the label and the links of every page. Only the simulator can make it, so it is not in the
+table."""
 GUIDE = "docs/policies.md"
 """The page that documents each policy and its arguments."""
 
 Arguments = tuple[str, ...]
 """The parts of a name after the first colon."""
 Factory = Callable[[Arguments, int], Policy | None]
-"""Makes a policy from the arguments and a seed. Returns None if the arguments have the wrong form, and raises ValueError
-if one is out of bounds."""
+"""Makes a policy from the arguments and a seed. Returns None if the arguments have the wrong form, and raises
+ValueError if one is out of bounds."""
 
 
 @runtime_checkable
@@ -319,7 +320,7 @@ _LINES = (
         word="bounded",
         make=_bounded,
         usage="bounded[:DEPTH[:GROWTH]]",
-        about="Breadth-first to a depth that grows at relevant pages and shrinks otherwise, as in Swoogle and BioCrawler.",
+        about="Breadth-first to a depth that grows at relevant pages and shrinks at others, as in Swoogle, BioCrawler.",
         parts="DEPTH is the depth of seeds, GROWTH is added to it at a relevant page, both from 1 to 255",
         examples=("bounded",),
     ),

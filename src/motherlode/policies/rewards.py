@@ -159,7 +159,8 @@ def reward_from(spec: str) -> Reward:
     if match is None or match["value"] not in _VALUES or (match["half"] and match["value"] == "target"):
         hint = nearest(spec, (*_VALUES, *_SHORT))
         raise ValueError(
-            f"unknown reward {spec!r}{hint}; known: {', '.join(REWARDS)}; the first three may be followed by /request or /byte"
+            f"unknown reward {spec!r}{hint}; known: {', '.join(REWARDS)}; "
+            "the first three may be followed by /request or /byte"
         )
     half = int(match["half"] or HALF_STATEMENTS)
     if half < 1:

@@ -48,8 +48,8 @@ def ntriples(facts: TransformResult) -> bytes:
 
 
 COUNTED = frozenset(set(Syntax) - {Syntax.PAGE, Syntax.FEED})
-"""Syntaxes that count for the target `any`. Excluded are our own metadata about a page (PAGE), which every page has, and
-feeds (FEED), which are not RDF but are converted by us."""
+"""Syntaxes that count for the target `any`. Excluded are our own metadata about a page (PAGE), which every page has,
+and feeds (FEED), which are not RDF but are converted by us."""
 
 _BY_NAME: dict[str, frozenset[Syntax]] = {
     "any": COUNTED,

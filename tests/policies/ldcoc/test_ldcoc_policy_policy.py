@@ -40,10 +40,10 @@ class Spy(Ftrl):
 
     def __init__(self) -> None:
         super().__init__(1 << 16, alpha=0.5, l1=0.1)
-        self.summary: list[tuple[float, float]] = []
+        self.examples: list[tuple[float, float]] = []
 
     def learn(self, indices: object, label: float, weight: float = 1.0) -> float:
-        self.summary.append((label, weight))
+        self.examples.append((label, weight))
         return super().learn(indices, label, weight)  # type: ignore[arg-type]
 
 
@@ -56,7 +56,7 @@ def taught(sampled: float = SAMPLED) -> tuple[Ldcoc, Spy]:
             url = f"http://a.example/{word}/{number}"
             (rating,) = policy.rate([link(url, LinkSource.SEED)], None)
             policy.learn(outcome(url, rating, relevant=word == "good"))
-    spy.summary.clear()
+    spy.examples.clear()
     return policy, spy
 
 
@@ -80,11 +80,11 @@ def test_a_sampled_negative_weighs_as_much_as_those_that_were_not_drawn() -> Non
     links = [link(f"http://a.example/bad/x{number}") for number in range(50)]
     for one, rating in zip(links, policy.rate(links, PARENT), strict=True):
         policy.learn(outcome(one.url, rating, relevant=False))
-    assert spy.summary
-    assert set(spy.summary) == {(0.0, 1 / 0.17)}
-    drawn = len(spy.summary)
+    assert spy.examples
+    assert set(spy.examples) == {(0.0, 1 / 0.17)}
+    drawn = len(spy.examples)
     policy.learn(outcome("http://a.example/good/y", good, relevant=True))
-    assert spy.summary[drawn:] == [(1.0, 1.0)]
+    assert spy.examples[drawn:] == [(1.0, 1.0)]
 
 
 def test_only_hard_uris_train_and_what_is_no_rdf_is_refused() -> None:
@@ -93,7 +93,7 @@ def test_only_hard_uris_train_and_what_is_no_rdf_is_refused() -> None:
     assert (easy.arm, easy.score) == ("a.example", 1.0)
     assert image.refused == NO_RDF
     policy.learn(outcome("http://a.example/bad/x.rdf", easy, relevant=True))
-    assert spy.summary == []
+    assert spy.examples == []
 
 
 def test_an_extension_counts_only_as_long_as_it_proves_right() -> None:
@@ -114,25 +114,25 @@ def test_the_target_of_a_redirect_trains_for_the_uri_that_led_there() -> None:
     policy, spy = taught()
     (rating,) = policy.rate([link("http://a.example/good/y")], PARENT)
     policy.learn(outcome("http://a.example/good/y", rating, relevant=False, failure=FailureKind.REDIRECT))
-    assert spy.summary == []
+    assert spy.examples == []
     redirect = Parent(
         url="http://a.example/good/y", host="a.example", depth=1, relevant=False, policy_state=rating.policy_state
     )
     (target,) = policy.rate([link("http://b.example/y", LinkSource.REDIRECT)], redirect)
     assert (target.arm, target.policy_state) == ("b.example", rating.policy_state)
     policy.learn(outcome("http://b.example/y", target, relevant=True))
-    assert spy.summary == [(1.0, 1.0)]
+    assert spy.examples == [(1.0, 1.0)]
 
 
 @pytest.mark.parametrize(
-    ("failure", "lessons"),
+    ("failure", "examples"),
     [(FailureKind.NOT_FOUND, 1), (FailureKind.USELESS, 1), (FailureKind.TIMEOUT, 0), (FailureKind.SERVER_ERROR, 0)],
 )
-def test_a_failure_that_may_pass_teaches_nothing(failure: FailureKind, summary: int) -> None:
+def test_a_failure_that_may_pass_teaches_nothing(failure: FailureKind, examples: int) -> None:
     policy, spy = taught()
     (rating,) = policy.rate([link("http://a.example/good/y")], PARENT)
     policy.learn(outcome("http://a.example/good/y", rating, relevant=False, failure=failure))
-    assert len(spy.summary) == summary
+    assert len(spy.examples) == examples
 
 
 def test_sampled_negatives_go_by_their_share_and_the_rest_at_the_end() -> None:

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from motherlode.model import FailureKind, Link, LinkSource, Outcome, Parent
 from motherlode.policies.motherlode import Motherlode
+from motherlode.policies.motherlode.motherlode_policy import (
+    discount_plan,
+    information_gain,
+    make_plan,
+    plan_with_links,
+)
 
 
 def link(url: str, place: str = "ul li a") -> Link:
@@ -68,7 +76,7 @@ def test_a_list_that_leads_to_finds_is_worth_more_than_a_page_that_holds_nothing
         policy.learn(outcome(plain, relevant=False))
         found = policy.rate(items, page("http://a.example/list/1.html", lists))[0].arm
         policy.learn(outcome(found, relevant=True))
-    assert policy.chance(lists) < 0.5 < policy.value(lists)
+    assert policy.probability(lists) < 0.5 < policy.value(lists)
     assert policy.value(lists) > 1.5 * policy.value(plain)
 
 
@@ -97,7 +105,7 @@ def test_the_one_way_on_from_a_door_is_thought_to_open_up_more_than_one_link_amo
     full.arm_ready(items, best=0.0, waiting=10)
     for policy in (door, full):
         policy.arm_ready(lone, best=0.0, waiting=1)
-    assert door.chance(lone) == full.chance(lone)
+    assert door.probability(lone) == full.probability(lone)
     assert door.value(lone) > 1.1 * full.value(lone)
     full.arm_snoozed(items)
     assert door.value(lone) == full.value(lone)
@@ -110,17 +118,17 @@ def test_links_that_lead_nowhere_are_left_for_last() -> None:
     fresh = arm_of(policy, link("http://a.example/item/1.html"), home)
     for arm in abroad[:6]:
         policy.learn(outcome(arm, relevant=False, failure=FailureKind.DNS))
-    assert policy.chance(abroad[6]) < policy.chance(fresh)
+    assert policy.probability(abroad[6]) < policy.probability(fresh)
 
 
 def test_when_ways_out_fail_others_are_thought_dead_too() -> None:
     policy = started()
     home = page("http://a.example/", arm_of(policy, link("http://a.example/")))
     abroad = [arm_of(policy, link(f"http://gone{number}.example/"), home) for number in range(31)]
-    before = policy.chance(abroad[30])
+    before = policy.probability(abroad[30])
     for arm in abroad[:30]:
         policy.learn(outcome(arm, relevant=False, failure=FailureKind.NOT_FOUND))
-    assert policy.chance(abroad[30]) < before / 10
+    assert policy.probability(abroad[30]) < before / 10
 
 
 def test_a_host_that_never_answered_is_left_alone_and_one_that_redirects_is_not() -> None:
@@ -129,7 +137,7 @@ def test_a_host_that_never_answered_is_left_alone_and_one_that_redirects_is_not(
     policy.learn(outcome(silent, relevant=False, failure=FailureKind.NOT_FOUND))
     policy.learn(outcome(moved, relevant=False, failure=FailureKind.REDIRECT))
     others = [arm_of(policy, link(f"http://{host}.example/other/1.html")) for host in ("silent", "moved")]
-    assert policy.chance(others[0]) < policy.chance(others[1]) / 3
+    assert policy.probability(others[0]) < policy.probability(others[1]) / 3
 
 
 def test_a_find_speaks_for_its_host_where_finds_are_rare() -> None:
@@ -138,7 +146,7 @@ def test_a_find_speaks_for_its_host_where_finds_are_rare() -> None:
     for number, one in enumerate(homes):
         policy.learn(outcome(arm_of(policy, one), relevant=number == 39))
     poor, rich = (arm_of(policy, link(f"http://{number}.example/item/1.html")) for number in (38, 39))
-    assert policy.chance(rich) > 2.5 * policy.chance(poor)
+    assert policy.probability(rich) > 2.5 * policy.probability(poor)
 
 
 def test_links_of_one_page_share_their_fate_and_leave_those_of_another_a_chance() -> None:
@@ -151,21 +159,21 @@ def test_links_of_one_page_share_their_fate_and_leave_those_of_another_a_chance(
         )[0].arm
         for page_number in (1, 2)
     )
-    before = policy.chance(fresh)
+    before = policy.probability(fresh)
     for _ in range(5):
         policy.learn(outcome(dead, relevant=False, failure=FailureKind.NOT_FOUND))
-    assert policy.chance(dead) < policy.chance(fresh) / 3 < before / 3
+    assert policy.probability(dead) < policy.probability(fresh) / 3 < before / 3
 
 
 def test_the_silence_of_a_stranger_is_not_put_down_to_the_kind_of_link() -> None:
     policy = started()
     home = page("http://a.example/", arm_of(policy, link("http://a.example/")))
     near = arm_of(policy, link("http://a.example/item/1.html"), home)
-    before = policy.chance(near)
+    before = policy.probability(near)
     for number in range(20):
         abroad = arm_of(policy, link(f"http://gone{number}.example/item/1.html"), home)
         policy.learn(outcome(abroad, relevant=False, failure=FailureKind.DNS))
-    assert policy.chance(near) == before
+    assert policy.probability(near) == before
 
 
 def test_seeds_inside_a_host_stay_worth_a_try_when_others_held_nothing() -> None:
@@ -196,7 +204,7 @@ def test_what_was_learned_survives_and_adds_up() -> None:
     taken_up.load(first.dump())
     assert taken_up.value(arm) == first.value(arm)
     taken_up.absorb(second.delta())
-    assert taken_up.evidence.arms[arm].tries == 2
+    assert taken_up.statistics.arms[arm].tries == 2
     assert second.delta() == b"", "told once"
 
 
@@ -238,3 +246,42 @@ def test_nothing_is_waited_for_that_is_used_up_or_where_time_is_scarce() -> None
     policy.arm_ready(good, best=0.0, waiting=9)
     policy.arm_snoozed(good)
     assert policy.pick() == bad
+
+
+def test_a_sure_find_is_worth_more_than_a_list_of_finds() -> None:
+    item = make_plan(1.0, 1.0)
+    assert item.rate > plan_with_links(0.0, [(item, 10.0)]).rate > plan_with_links(0.0, [(item, 1.0)]).rate
+
+
+def test_what_is_counted_on_in_part_is_worth_less() -> None:
+    item = make_plan(1.0, 1.0)
+    assert plan_with_links(0.0, [(discount_plan(item, 0.6), 10.0)]).rate == pytest.approx(
+        0.6 * plan_with_links(0.0, [(item, 10.0)]).rate
+    )
+
+
+def test_what_makes_a_plan_worse_is_left_out() -> None:
+    assert plan_with_links(0.5, [(make_plan(0.1, 1.0), 100.0)]) == make_plan(0.5, 1.0)
+
+
+def test_every_step_costs_however_many_links_there_are() -> None:
+    """Otherwise arms that lead to each other in circles, with many links each, would all be worth the best of them."""
+    found = make_plan(1.0, 1.0)
+    for _ in range(10):
+        found = plan_with_links(0.0, [(discount_plan(found, 0.6), 50.0)])
+    assert found.rate < 0.01
+
+
+def test_a_plan_has_an_end() -> None:
+    found = plan_with_links(0.0, [(make_plan(1.0, 1.0), 10_000.0)])
+    assert found.requests == pytest.approx(200.0)
+    assert found.rate == pytest.approx(10_000 / 10_001)
+
+
+def test_little_known_arms_are_worth_more_than_well_known_ones_with_the_same_chance() -> None:
+    def rate(tries: float, more: float) -> float:
+        finds, requests = information_gain(0.1, tries, more)
+        return (0.1 + finds) / (1.0 + requests)
+
+    assert rate(1.0, 20.0) > rate(10.0, 20.0) > rate(1000.0, 20.0) > 0.1
+    assert rate(1.0, 20.0) > rate(1.0, 5.0) > rate(1.0, 0.0) == 0.1

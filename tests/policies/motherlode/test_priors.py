@@ -41,22 +41,22 @@ def test_a_hunch_decides_until_outcomes_do() -> None:
     policy = policy_from("motherlode", target=target_from("rdf"))
     assert isinstance(policy, Motherlode)
     turtle, html = arms(policy)
-    assert policy.chance(turtle) > 1.5 * policy.chance(html)
+    assert policy.probability(turtle) > 1.5 * policy.probability(html)
     for arm, reward in ((turtle, 0.0), (html, 1.0)) * 3:
         policy.learn(
             Outcome(
                 url="", host="a.example", arm=arm, policy_state=b"", score=0.0, reward=reward, relevant=bool(reward)
             )
         )
-    assert policy.chance(turtle) < policy.chance(html)
+    assert policy.probability(turtle) < policy.probability(html)
 
 
 def test_without_a_target_or_with_no_weight_nothing_is_announced() -> None:
-    for policy in (Motherlode(), Motherlode(settings=PolicyConfig(hunch=0.0))):
-        if policy.settings.hunch == 0.0:
+    for policy in (Motherlode(), Motherlode(config=PolicyConfig(target_prior=0.0))):
+        if policy.config.target_prior == 0.0:
             policy.aim(target_from("rdf"))
         turtle, html = arms(policy)
-        assert policy.chance(turtle) == pytest.approx(policy.chance(html))
+        assert policy.probability(turtle) == pytest.approx(policy.probability(html))
 
 
 def test_a_hunch_is_not_learned_and_not_shared() -> None:
@@ -65,7 +65,7 @@ def test_a_hunch_is_not_learned_and_not_shared() -> None:
     turtle, _ = arms(aimed)
     other = Motherlode()
     other.load(aimed.dump())
-    assert other.chance(turtle) < aimed.chance(turtle)
+    assert other.probability(turtle) < aimed.probability(turtle)
 
 
 def test_it_is_told_as_a_reason() -> None:

@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from motherlode.policies.anthelion.naive_bayes import probabilities
 from motherlode.policies.anthelion.url_classifier import row
+from motherlode.policies.ftrl import sigmoid
 
 Floats = NDArray[np.float64]
 LEAST_BRANCH = 0.01
@@ -199,7 +199,8 @@ class HoeffdingTree:
             leaf = self._nodes[number]
             assert isinstance(leaf, Leaf)
             odds[places] = leaf.log_odds([rows[place] for place in places])
-        return probabilities(odds)
+        scores: list[float] = sigmoid(odds).tolist()
+        return scores
 
     def learn(self, features: array[int], *, relevant: bool) -> None:
         number, leaf = self._find(set(features))

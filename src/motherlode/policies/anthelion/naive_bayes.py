@@ -19,16 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from motherlode.policies.anthelion.url_classifier import SIZE, batch
+from motherlode.policies.ftrl import sigmoid
 
 _FACTORS = 16
 """Counts that are multiplied before a logarithm is taken: a product of sixteen numbers below 10¹⁹ fits in a float."""
-
-
-def probabilities(log_odds: NDArray[np.float64]) -> list[float]:
-    """From log odds to probabilities; what is too far for a float is 0 or 1."""
-    with np.errstate(over="ignore"):
-        found: list[float] = (1 / (1 + np.exp(-log_odds))).tolist()
-    return found
 
 
 class Smoothing(Enum):
@@ -99,7 +93,8 @@ class NaiveBayes:
 
     def scores(self, memos: Sequence[bytes]) -> list[float]:
         """P(relevant | row); one half for everything while nothing was learned."""
-        return probabilities(self.log_odds(memos))
+        scores: list[float] = sigmoid(self.log_odds(memos)).tolist()
+        return scores
 
     def _absent_log_odds(self) -> float:
         if self._absent is None:

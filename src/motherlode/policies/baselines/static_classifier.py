@@ -17,8 +17,8 @@ import numpy as np
 
 from motherlode.model import FailureKind, Link, Outcome, Parent, Rating
 from motherlode.policies.anthelion.hoeffding_tree import HoeffdingTree
-from motherlode.policies.anthelion.naive_bayes import probabilities
 from motherlode.policies.anthelion.url_classifier import SIZE, Features, batch, is_good, row
+from motherlode.policies.ftrl import sigmoid
 from motherlode.www.urls import host_of
 
 _STEP = 2.0**-40
@@ -134,7 +134,7 @@ def _svm(rows: Sequence[bytes], labels: Sequence[bool]) -> Frozen:
     from sklearn.svm import LinearSVC
 
     model = LinearSVC(random_state=0, max_iter=10_000).fit(_matrix(rows), np.array(labels))
-    return _Model(lambda matrix: np.array(probabilities(model.decision_function(matrix))))
+    return _Model(lambda matrix: sigmoid(model.decision_function(matrix)))
 
 
 def _knn(rows: Sequence[bytes], labels: Sequence[bool]) -> Frozen:
@@ -167,7 +167,7 @@ def _nb(rows: Sequence[bytes], labels: Sequence[bool]) -> Frozen:
     weights = np.zeros(SIZE)
     weights[met] = (present[1] - absent[1]) - (present[0] - absent[0])
     base = model.class_log_prior_[1] - model.class_log_prior_[0] + float((absent[1] - absent[0]).sum())
-    return _Model(lambda matrix: np.array(probabilities(matrix @ weights + base)))
+    return _Model(lambda matrix: sigmoid(matrix @ weights + base))
 
 
 _FITS: dict[str, Fit] = {"svm": _svm, "knn": _knn, "nb": _nb}
