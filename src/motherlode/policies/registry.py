@@ -126,12 +126,12 @@ def _online(classifier: Classifier, arguments: Arguments, seed: int) -> Policy |
 def _static(kind: str) -> Factory:
     def make(arguments: Arguments, seed: int) -> Policy | None:
         from motherlode.policies.anthelion import FUNCTIONS, Features, HostBandit
-        from motherlode.policies.baselines.static_classifier import StaticRater, fit_tree, offline
+        from motherlode.policies.baselines.static_classifier import StaticRater, fit_tree, sklearn_fit
 
         if len(arguments) != 1:
             return None
         (pages,) = _whole_numbers(arguments, f"K is the number of pages to train on, as in {kind}-static:1000")
-        rater = StaticRater(Features(), fit_tree if kind == "ht" else offline(kind), pages)
+        rater = StaticRater(Features(), fit_tree if kind == "ht" else sklearn_fit(kind), pages)
         return HostBandit(rater=rater, function=FUNCTIONS["best-score"], random=Random(seed))
 
     return make
@@ -144,9 +144,9 @@ def _pld(arguments: Arguments, seed: int) -> Policy | None:
 
 
 def _ldspider(arguments: Arguments, seed: int) -> Policy | None:
-    from motherlode.policies.baselines.pay_level_domains import TurnPolicy
+    from motherlode.policies.baselines.pay_level_domains import RoundRobinPolicy
 
-    return None if arguments else TurnPolicy()
+    return None if arguments else RoundRobinPolicy()
 
 
 def _bounded(arguments: Arguments, seed: int) -> Policy | None:

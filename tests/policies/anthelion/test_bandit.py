@@ -64,7 +64,7 @@ class EveryHost:
         return {host for host, score in scores.items() if score == max(scores.values())}
 
 
-@pytest.mark.parametrize("function", [name for name, line in FUNCTIONS.items() if not line.drawn])
+@pytest.mark.parametrize("function", [name for name, line in FUNCTIONS.items() if not line.is_sampled])
 @pytest.mark.parametrize("seed", range(5))
 def test_the_pick_is_what_a_look_at_all_hosts_finds(function: str, seed: int) -> None:
     random = Random(seed)
@@ -221,4 +221,4 @@ def test_what_a_host_was_worth_at_the_pick_is_known_when_its_page_has_been_taken
     policy.arm_snoozed("a.example")
     assert policy.value("a.example") == worth
     now = policy.value_now("a.example")
-    assert (now is None) if line.by_best else (now == worth)
+    assert (now is None) if line.uses_best_score else (now == worth)

@@ -30,7 +30,7 @@ def test_tokens_carry_their_names_and_the_record_its_counts() -> None:
     said = policy.explain(link, rating, parent)  # type: ignore[attr-defined]
     weights = {reason.name: reason.weight for reason in said.reasons}
     assert weights["token recipe"] > 1
-    assert abs(weights["the page that links here is a find"]) < 0.5
+    assert abs(weights["the page that links here is relevant"]) < 0.5
     assert said.record == {"good": 10, "bad": 10}
     assert said.posterior > 0.5
     titles = [lesson.title for lesson in policy.summary(5)]  # type: ignore[attr-defined]

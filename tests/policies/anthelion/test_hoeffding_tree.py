@@ -74,8 +74,8 @@ def test_what_was_learned_survives_a_dump_and_a_load() -> None:
     for features, relevant in rows[4_000:]:
         before.learn(features, relevant=relevant)
         after.learn(features, relevant=relevant)
-    memos = [features.tobytes() for features, _ in stream(50, seed=9)]
-    assert after.scores(memos) == before.scores(memos)
+    rows_as_bytes = [features.tobytes() for features, _ in stream(50, seed=9)]
+    assert after.scores(rows_as_bytes) == before.scores(rows_as_bytes)
     assert after.dump() == before.dump()
 
 

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.policies.anthelion.host_selection import FUNCTIONS, DrawnHosts, Hosts, ValuedHosts, hosts_for
+from motherlode.policies.anthelion.host_selection import (
+    FUNCTIONS,
+    HostsByValue,
+    ReadyHosts,
+    SampledHosts,
+    make_ready_hosts,
+)
 
 NAMES = [f"h{number}" for number in range(6)]
 RECORD = st.tuples(st.integers(0, 4), st.integers(0, 4))
@@ -20,7 +26,7 @@ STEP = st.one_of(
 Table = dict[str, tuple[float, float, float]]
 
 
-def after(hosts: Hosts, steps: list[tuple[str, str, tuple[int, int], int]]) -> Table:
+def after(hosts: ReadyHosts, steps: list[tuple[str, str, tuple[int, int], int]]) -> Table:
     """Do it to the hosts and to a plain table."""
     table: Table = {}
     for what, name, (good, bad), best in steps:
@@ -42,7 +48,7 @@ def after(hosts: Hosts, steps: list[tuple[str, str, tuple[int, int], int]]) -> T
 def test_only_hosts_that_are_awake_are_chosen(
     function: str, steps: list[tuple[str, str, tuple[int, int], int]]
 ) -> None:
-    hosts = hosts_for(FUNCTIONS[function])
+    hosts = make_ready_hosts(FUNCTIONS[function])
     table = after(hosts, steps)
     assert {name for name in NAMES if name in hosts} == set(table)
     if not table:
@@ -53,13 +59,13 @@ def test_only_hosts_that_are_awake_are_chosen(
         assert hosts.any(Random(seed)) in table
 
 
-@pytest.mark.parametrize("function", [name for name, line in FUNCTIONS.items() if not line.drawn])
+@pytest.mark.parametrize("function", [name for name, line in FUNCTIONS.items() if not line.is_sampled])
 @settings(max_examples=60, deadline=None)
 @given(st.lists(STEP, max_size=25))
 def test_the_best_is_what_the_formula_says_of_the_latest_record(
     function: str, steps: list[tuple[str, str, tuple[int, int], int]]
 ) -> None:
-    hosts = hosts_for(FUNCTIONS[function])
+    hosts = make_ready_hosts(FUNCTIONS[function])
     table = after(hosts, steps)
     best = hosts.best(Random(1))
     if table:
@@ -68,7 +74,7 @@ def test_the_best_is_what_the_formula_says_of_the_latest_record(
 
 
 def test_draws_are_the_same_for_the_same_seed_and_differ_between_seeds() -> None:
-    hosts = hosts_for(FUNCTIONS["thompson"])
+    hosts = make_ready_hosts(FUNCTIONS["thompson"])
     for number in range(50):
         hosts.put(f"h{number}", number % 3, number % 5, 0.5)
     first = [hosts.best(Random(seed)) for seed in range(20)]
@@ -78,7 +84,7 @@ def test_draws_are_the_same_for_the_same_seed_and_differ_between_seeds() -> None
 
 def test_many_more_hosts_than_there_was_room_for_keep_their_records() -> None:
     """Only one host has a page worth anything: whatever is drawn, it must win, wherever its row has moved."""
-    hosts = DrawnHosts(FUNCTIONS["thompson-best-score"])
+    hosts = SampledHosts(FUNCTIONS["thompson-best-score"])
     for number in range(1_000):
         hosts.put(f"h{number}", 1.0, 1.0, 0.0)
     hosts.put("h500", 0.0, 50.0, 1.0)
@@ -99,7 +105,7 @@ def test_many_more_hosts_than_there_was_room_for_keep_their_records() -> None:
 
 
 def test_a_host_without_a_record_is_drawn_from_where_everything_is_as_likely() -> None:
-    hosts = DrawnHosts(FUNCTIONS["thompson"])
+    hosts = SampledHosts(FUNCTIONS["thompson"])
     hosts.put("untried", 0.0, 0.0, 0.0)
     hosts.put("fair", 50.0, 50.0, 0.0)
     wins = sum(hosts.best(Random(seed)) == "untried" for seed in range(400))
@@ -107,7 +113,7 @@ def test_a_host_without_a_record_is_drawn_from_where_everything_is_as_likely() -
 
 
 def test_what_a_host_that_rests_has_learned_is_none_of_its_successor() -> None:
-    hosts = ValuedHosts(FUNCTIONS["success-best-score"])
+    hosts = HostsByValue(FUNCTIONS["success-best-score"])
     hosts.put("a", 9.0, 0.0, 1.0)
     hosts.remove("a")
     hosts.remove("a")
@@ -120,4 +126,4 @@ def test_what_a_host_that_rests_has_learned_is_none_of_its_successor() -> None:
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_sampling_alone_draws(function: str) -> None:
-    assert isinstance(hosts_for(FUNCTIONS[function]), DrawnHosts) == function.startswith("thompson")
+    assert isinstance(make_ready_hosts(FUNCTIONS[function]), SampledHosts) == function.startswith("thompson")

@@ -23,5 +23,7 @@ def test_the_formulas_of_the_paper(name: str, value: float) -> None:
 
 def test_there_are_seven() -> None:
     assert len(FUNCTIONS) == 7
-    assert {name for name, line in FUNCTIONS.items() if line.drawn} == {"thompson", "thompson-best-score"}
-    assert {name for name, line in FUNCTIONS.items() if line.by_best} == {n for n in FUNCTIONS if "best-score" in n}
+    assert {name for name, line in FUNCTIONS.items() if line.is_sampled} == {"thompson", "thompson-best-score"}
+    assert {name for name, line in FUNCTIONS.items() if line.uses_best_score} == {
+        n for n in FUNCTIONS if "best-score" in n
+    }

@@ -92,8 +92,8 @@ def test_counts_add_up(smoothing: Smoothing) -> None:
     half, other, whole = (trained(smoothing, part) for part in (rows[:50], rows[50:], rows))
     half.merge(other.dump())
     assert half.dump() == whole.dump()
-    memos = [features.tobytes() for features, _ in rows]
-    assert half.scores(memos) == whole.scores(memos)
+    policy_states = [features.tobytes() for features, _ in rows]
+    assert half.scores(policy_states) == whole.scores(policy_states)
 
 
 @pytest.mark.parametrize("make", [NaiveBayes])
@@ -104,8 +104,8 @@ def test_what_was_learned_survives_a_dump_and_a_load(make: Callable[[], NaiveBay
     after = make()
     after.learn(array("H", [1]), relevant=True)
     after.load(before.dump())
-    memos = [features.tobytes() for features, _ in stream(10, seed=2)]
-    assert after.scores(memos) == before.scores(memos)
+    policy_states = [features.tobytes() for features, _ in stream(10, seed=2)]
+    assert after.scores(policy_states) == before.scores(policy_states)
 
 
 def test_an_empty_model_is_of_two_minds_and_far_odds_are_certain() -> None:

@@ -17,8 +17,8 @@ from motherlode.policies.anthelion.url_classifier import (
     SIBLINGS_GOOD,
     Features,
     FeatureSet,
-    place,
-    row,
+    decode_row,
+    token_index,
     tokens,
 )
 from motherlode.www.urls import host_of
@@ -41,59 +41,59 @@ def parent(*, relevant: bool, urls: tuple[str, ...] = (), policy_state: bytes = 
 
 
 def labels(policy_state: bytes) -> set[int]:
-    return {feature for feature in row(policy_state) if feature >= HASHES}
+    return {feature for feature in decode_row(policy_state) if feature >= HASHES}
 
 
 def test_tokens_of_the_url_are_features() -> None:
-    (memo,) = Features(FeatureSet.URL).rows(links("http://shop.example/recipe/recipe"), None)
-    assert sorted(row(memo)) == sorted({place("shop"), place("example"), place("recipe")})
+    (policy_state,) = Features(FeatureSet.URL).rows(links("http://shop.example/recipe/recipe"), None)
+    assert sorted(decode_row(policy_state)) == sorted({token_index("shop"), token_index("example"), token_index("recipe")})
 
 
 def test_the_label_of_the_parent_is_a_feature() -> None:
     for relevant, expected in ((True, PARENT_GOOD), (False, PARENT_BAD)):
-        (memo,) = Features().rows(links("http://a.example/"), parent(relevant=relevant))
-        assert labels(memo) == {expected}
-        (memo,) = Features(FeatureSet.URL).rows(links("http://a.example/"), parent(relevant=relevant))
-        assert labels(memo) == set()
+        (policy_state,) = Features().rows(links("http://a.example/"), parent(relevant=relevant))
+        assert labels(policy_state) == {expected}
+        (policy_state,) = Features(FeatureSet.URL).rows(links("http://a.example/"), parent(relevant=relevant))
+        assert labels(policy_state) == set()
 
 
 def test_a_seed_has_no_parent() -> None:
-    (memo,) = Features(ALL).rows(links("http://a.example/"), None)
-    assert labels(memo) == set()
+    (policy_state,) = Features(ALL).rows(links("http://a.example/"), None)
+    assert labels(policy_state) == set()
 
 
 def test_labels_of_siblings_that_were_fetched_are_features_where_wanted() -> None:
     features = Features(ALL)
     siblings = tuple(f"http://p.example/{number}" for number in range(6))
     found_on = parent(relevant=False, urls=siblings)
-    (memo,) = features.rows(links("http://p.example/new"), found_on)
-    assert labels(memo) == {PARENT_BAD}
+    (policy_state,) = features.rows(links("http://p.example/new"), found_on)
+    assert labels(policy_state) == {PARENT_BAD}
     for url in siblings[:3]:
-        features.note(url, relevant=True)
-    (memo,) = features.rows(links("http://p.example/new"), found_on)
-    assert labels(memo) == {PARENT_BAD, SIBLING_GOOD, SIBLINGS_GOOD + 1}, "two or three of them"
-    features.note(siblings[5], relevant=False)
-    (memo,) = features.rows(links("http://p.example/new"), found_on)
-    assert labels(memo) == {PARENT_BAD, SIBLING_GOOD, SIBLING_BAD, SIBLINGS_GOOD + 1}
+        features.add_label(url, relevant=True)
+    (policy_state,) = features.rows(links("http://p.example/new"), found_on)
+    assert labels(policy_state) == {PARENT_BAD, SIBLING_GOOD, SIBLINGS_GOOD + 1}, "two or three of them"
+    features.add_label(siblings[5], relevant=False)
+    (policy_state,) = features.rows(links("http://p.example/new"), found_on)
+    assert labels(policy_state) == {PARENT_BAD, SIBLING_GOOD, SIBLING_BAD, SIBLINGS_GOOD + 1}
     again = Features(ALL)
     again.load(features.dump())
-    assert again.rows(links("http://p.example/new"), found_on) == [memo]
+    assert again.rows(links("http://p.example/new"), found_on) == [policy_state]
 
 
 def test_siblings_are_left_out_by_default_as_in_the_paper() -> None:
     features = Features()
-    features.note("http://p.example/1", relevant=True)
-    (memo,) = features.rows(links("http://p.example/new"), parent(relevant=True, urls=("http://p.example/1",)))
-    assert labels(memo) == {PARENT_GOOD}
+    features.add_label("http://p.example/1", relevant=True)
+    (policy_state,) = features.rows(links("http://p.example/new"), parent(relevant=True, urls=("http://p.example/1",)))
+    assert labels(policy_state) == {PARENT_GOOD}
 
 
 def test_the_target_of_a_redirect_has_the_parent_of_what_redirected() -> None:
     features = Features()
     (first,) = features.rows(links("http://a.example/old"), parent(relevant=True))
     link = Link(url="http://a.example/new", source=LinkSource.REDIRECT)
-    (memo,) = features.rows([link], parent(relevant=False, policy_state=first))
-    assert labels(memo) == {PARENT_GOOD}
-    assert place("new") in row(memo) and place("old") not in row(memo)
+    (policy_state,) = features.rows([link], parent(relevant=False, policy_state=first))
+    assert labels(policy_state) == {PARENT_GOOD}
+    assert token_index("new") in decode_row(policy_state) and token_index("old") not in decode_row(policy_state)
 
 
 @pytest.mark.parametrize("text", ["", "url+", "URL", "url+host", "+"])
@@ -119,12 +119,12 @@ def real_page() -> tuple[str, list[Link]]:
 def test_every_source_fires_on_a_real_page() -> None:
     url, found = real_page()
     features = Features(ALL)
-    features.note(found[0].url, relevant=True)
-    features.note(found[1].url, relevant=False)
+    features.add_label(found[0].url, relevant=True)
+    features.add_label(found[1].url, relevant=False)
     on = Parent(url=url, host=host_of(url), depth=0, relevant=True, links=found)
-    memos = features.rows(found[2:], on)
-    assert all(labels(memo) == {PARENT_GOOD, SIBLING_GOOD, SIBLING_BAD, SIBLINGS_GOOD} for memo in memos)
-    words = [set(row(memo)) - labels(memo) for memo in memos]
+    policy_states = features.rows(found[2:], on)
+    assert all(labels(policy_state) == {PARENT_GOOD, SIBLING_GOOD, SIBLING_BAD, SIBLINGS_GOOD} for policy_state in policy_states)
+    words = [set(decode_row(policy_state)) - labels(policy_state) for policy_state in policy_states]
     assert all(words)
     assert len(set().union(*words)) > len(words) / 4, "URLs differ, and so do their rows"
-    assert all(place(token) in words[0] for token in tokens(found[2].url))
+    assert all(token_index(token) in words[0] for token in tokens(found[2].url))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.policies.anthelion.url_classifier import HASHES, NUMBER, java_hash, place, tokens
+from motherlode.policies.anthelion.url_classifier import HASHES, NUMBER, java_hash, token_index, tokens
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_the_hash_is_that_of_java(text: str, expected: int) -> None:
 
 
 def test_places_are_in_the_range_and_spread() -> None:
-    places = {place(f"word{number}") for number in range(2_000)}
+    places = {token_index(f"word{number}") for number in range(2_000)}
     assert all(0 <= each < HASHES for each in places)
     assert len(places) > 1_500
-    assert place("polygenelubricants") == 2**31 % HASHES
+    assert token_index("polygenelubricants") == 2**31 % HASHES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.model import Link, LinkSource, Parent
-from motherlode.policies.baselines.bounded_crawl import ELSEWHERE, TOO_DEEP, BoundedPolicy
+from motherlode.policies.baselines.bounded_crawl import OTHER_DOMAIN, TOO_DEEP, BoundedPolicy
 
 from ..fakes import links
 
@@ -21,10 +21,10 @@ def step(
 def test_the_depth_shrinks_with_every_page_that_is_no_find() -> None:
     policy = BoundedPolicy(2)
     (seed,) = policy.rate(links("http://a.example/"), None)
-    memo, refused = seed.policy_state, seed.refused
+    policy_state, refused = seed.policy_state, seed.refused
     steps = 0
     while not refused:
-        memo, refused = step(policy, memo, relevant=False)
+        policy_state, refused = step(policy, policy_state, relevant=False)
         steps += 1
     assert (steps, refused) == (3, TOO_DEEP)
 
@@ -32,17 +32,17 @@ def test_the_depth_shrinks_with_every_page_that_is_no_find() -> None:
 def test_the_depth_grows_with_a_find() -> None:
     policy = BoundedPolicy(1, 2)
     (seed,) = policy.rate(links("http://a.example/"), None)
-    memo, _ = step(policy, seed.policy_state, relevant=True)
-    assert memo == bytes((3,))
-    memo, _ = step(policy, memo, relevant=False)
-    assert memo == bytes((2,))
+    policy_state, _ = step(policy, seed.policy_state, relevant=True)
+    assert policy_state == bytes((3,))
+    policy_state, _ = step(policy, policy_state, relevant=False)
+    assert policy_state == bytes((2,))
 
 
 def test_only_finds_lead_to_other_domains() -> None:
     policy = BoundedPolicy()
     (seed,) = policy.rate(links("http://a.example/"), None)
     other, own = "http://b.example.org/", "http://www.a.example/"
-    assert step(policy, seed.policy_state, relevant=False, url=other)[1] == ELSEWHERE
+    assert step(policy, seed.policy_state, relevant=False, url=other)[1] == OTHER_DOMAIN
     assert step(policy, seed.policy_state, relevant=False, url=own)[1] == ""
     assert step(policy, seed.policy_state, relevant=True, url=other)[1] == ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from motherlode.model import FailureKind
-from motherlode.policies.baselines.pay_level_domains import SharePolicy, TurnPolicy
+from motherlode.policies.baselines.pay_level_domains import RoundRobinPolicy, SharePolicy
 
 from ..fakes import links, outcome
 
@@ -40,7 +40,7 @@ def test_a_redirect_is_no_document() -> None:
 
 
 def test_domains_take_turns() -> None:
-    policy = TurnPolicy()
+    policy = RoundRobinPolicy()
     for number, host in enumerate(("a.one.com", "b.one.com", "a.two.com")):
         policy.arm_ready(host, -number, 9)
     picks = []
@@ -53,7 +53,7 @@ def test_domains_take_turns() -> None:
 
 
 def test_a_new_domain_goes_to_the_end_of_the_round() -> None:
-    policy = TurnPolicy()
+    policy = RoundRobinPolicy()
     policy.arm_ready("one.com", 0.0, 9)
     policy.arm_ready("two.com", 0.0, 9)
     assert policy.pick() == "one.com"
@@ -62,7 +62,7 @@ def test_a_new_domain_goes_to_the_end_of_the_round() -> None:
 
 
 def test_both_go_on_after_a_load() -> None:
-    for make in (SharePolicy, TurnPolicy):
+    for make in (SharePolicy, RoundRobinPolicy):
         before, after = make(), make()
         hosts = [f"h{number}.example.com" for number in range(3)] + [f"d{number}.org" for number in range(4)]
         before.rate(links(*(f"http://{host}/" for host in hosts)), None)

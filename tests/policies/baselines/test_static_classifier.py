@@ -34,11 +34,11 @@ def test_naive_bayes_is_that_of_scikit_learn_over_the_features_it_met() -> None:
     reference = naive_bayes.BernoulliNB(alpha=1.0).fit(offline._matrix(rows)[:, met], labels)
     asked = [array("H", [100, 105, 9000]).tobytes(), b"", rows[0]]
     wanted = reference.predict_proba(offline._matrix(asked)[:, met])[:, 1]
-    assert offline.offline("nb")(rows, labels).scores(asked) == pytest.approx(wanted.tolist())
+    assert offline.sklearn_fit("nb")(rows, labels).scores(asked) == pytest.approx(wanted.tolist())
 
 
 def test_naive_bayes_does_not_hold_a_rare_class_for_impossible() -> None:
     pytest.importorskip("sklearn")
     rows = [array("H", [1, 2]).tobytes()] * 5 + [array("H", [3, 4]).tobytes()] * 95
-    model = offline.offline("nb")(rows, [True] * 5 + [False] * 95)
+    model = offline.sklearn_fit("nb")(rows, [True] * 5 + [False] * 95)
     assert model.scores([rows[0], rows[-1]])[0] > 0.5

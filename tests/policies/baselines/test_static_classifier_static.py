@@ -6,7 +6,7 @@ import pytest
 
 from motherlode.model import FailureKind, Outcome
 from motherlode.policies.anthelion.url_classifier import Features
-from motherlode.policies.baselines.static_classifier import Fit, StaticRater, fit_tree, offline
+from motherlode.policies.baselines.static_classifier import Fit, StaticRater, fit_tree, sklearn_fit
 
 from ..fakes import links
 
@@ -17,7 +17,7 @@ def fit(kind: str) -> Fit:
     if kind == "ht":
         return fit_tree
     pytest.importorskip("sklearn")
-    return offline(kind)
+    return sklearn_fit(kind)
 
 
 def learn(rater: StaticRater, url: str, *, relevant: bool, failure: FailureKind | None = None) -> None:
@@ -56,7 +56,7 @@ def test_before_the_training_it_goes_breadth_first_around_one_half() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_after_k_pages_it_tells_good_from_bad_and_learns_no_more(kind: str) -> None:
     rater = trained(kind)
-    assert rater.trained
+    assert rater.is_trained
     asked = links("http://b.example/recipe/new", "http://b.example/imprint/new")
     good, bad = rater.rate(asked, None)
     assert 1 >= good.score > 0.5 > bad.score >= 0
@@ -79,11 +79,11 @@ def test_one_label_alone_is_nothing_to_learn_from() -> None:
     rater = StaticRater(Features(), fit_tree, 5)
     for number in range(20):
         learn(rater, f"http://a.example/x{number}", relevant=False)
-    assert not rater.trained
+    assert not rater.is_trained
     learn(rater, "http://a.example/moved", relevant=False, failure=FailureKind.REDIRECT)
-    assert not rater.trained
+    assert not rater.is_trained
     learn(rater, "http://a.example/find", relevant=True)
-    assert rater.trained
+    assert rater.is_trained
 
 
 def test_k_is_at_least_one() -> None:

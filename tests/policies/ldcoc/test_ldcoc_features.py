@@ -13,7 +13,7 @@ from motherlode.model import Link, LinkSource, Parent
 from motherlode.policies.ftrl import Ftrl
 from motherlode.policies.hashing import hash_features
 from motherlode.policies.ldcoc import SETS, features, header_features, page_features, similarity
-from motherlode.policies.ldcoc.ldcoc_features import MOST_SIBLINGS, cross_features, intrinsic
+from motherlode.policies.ldcoc.ldcoc_features import MAX_SIBLINGS, cross_features, intrinsic
 from motherlode.sim.trace.trace_web import TraceWeb
 from motherlode.www.urls import host_of
 from tests.policies.webs import real_web
@@ -88,7 +88,7 @@ def test_crosses_tell_likeness_relevance_and_type_of_siblings() -> None:
 
 def test_the_crosses_of_a_link_are_bounded_whatever_the_page() -> None:
     links = [Link(url=f"http://h{n}.example/a/b/c/{n}", source=LinkSource.ANCHOR, tag_path="a") for n in range(1000)]
-    assert max(map(len, page_features(links, PARENT, "x"))) <= 10 * MOST_SIBLINGS
+    assert max(map(len, page_features(links, PARENT, "x"))) <= 10 * MAX_SIBLINGS
 
 
 def pages(web: TraceWeb) -> Iterator[tuple[list[Link], Parent]]:

@@ -137,7 +137,7 @@ def test_a_failure_that_may_pass_teaches_nothing(failure: FailureKind, examples:
 
 def test_sampled_negatives_go_by_their_share_and_the_rest_at_the_end() -> None:
     policy, _ = taught()
-    policy._let_through = {b"+": 300, b"-": 100}
+    policy._admitted = {b"+": 300, b"-": 100}
     for arm in ("a.example", "a.example sampled", "a.example reserve"):
         policy.arm_ready(arm, 0.5, 1)
     picks = [policy.pick() for _ in range(4000)]
@@ -205,7 +205,7 @@ def test_siblings_are_taken_from_the_whole_page() -> None:
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MOST_REMEMBERED", 10)
+    monkeypatch.setattr(module, "_MAX_RELEVANCES", 10)
     policy = Ldcoc(random=Random(1), sets="trpx")
     for number in range(40):
         url = f"http://a.example/{number}"

@@ -43,7 +43,7 @@ def test_what_html_says_is_not_considered_for_links_of_rdf_documents() -> None:
 def test_directories_that_a_page_lies_in_do_not_tell_its_links_apart() -> None:
     page = Parent(url="http://a.example/my-rdf/list/", host="a.example", depth=0, relevant=False, kind="html")
     link = Link(url="http://a.example/my-rdf/foaf/one", source=LinkSource.ANCHOR)
-    assert link_properties(link, page).telling_path == ("foaf", "one")
-    assert link_properties(link, page, literal=True).telling_path == ("my-rdf", "foaf", "one")
+    assert link_properties(link, page).indicative_path == ("foaf", "one")
+    assert link_properties(link, page, literal=True).indicative_path == ("my-rdf", "foaf", "one")
     elsewhere = Link(url="http://b.example/my-rdf/one", source=LinkSource.ANCHOR)
-    assert link_properties(elsewhere, page).telling_path == ("my-rdf", "one")
+    assert link_properties(elsewhere, page).indicative_path == ("my-rdf", "one")

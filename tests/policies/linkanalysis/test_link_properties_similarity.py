@@ -58,7 +58,7 @@ def test_a_site_of_any_size_takes_two_members_for_each_family() -> None:
 
 
 def test_families_are_bounded() -> None:
-    s_hr = SimilarUrls(most_families=10)
+    s_hr = SimilarUrls(max_families=10)
     for number in range(100):
         s_hr.add(f"http://a.example/{number}/x.html")
     assert len(s_hr) <= 10

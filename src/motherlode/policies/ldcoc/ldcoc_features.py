@@ -58,11 +58,11 @@ BEST_SETS = "trp"
 """F₊ₜ₊ᵣ₊ₚ had the best F-measure and accuracy of all combinations (Figure 2a), and is what LDCOC uses (section 4)."""
 SIMILAR = 0.8
 """Likeness from which two URIs count as similar (definition 12; the paper names no number)."""
-MOST_SIBLINGS = 8
+MAX_SIBLINGS = 8
 """Siblings that are looked at for one target. A page of a thousand links would have a million pairs."""
-_MOST_PARTS = 8
+_MAX_PARTS = 8
 """Path segments and query parameters that are looked at."""
-_LONGEST = 60
+_MAX_PART_CHARACTERS = 60
 """Characters of one part."""
 _words = re.compile(r"[^\W\d_]+|\d+").findall
 
@@ -79,7 +79,7 @@ def intrinsic(uri: str) -> tuple[str, ...]:
     """
     scheme, _, rest = uri.partition("://")
     if not rest:
-        return _unlike_a_url(uri)
+        return _html_property_features(uri)
     rest, _, fragment = rest.partition("#")
     rest, _, query = rest.partition("?")
     authority, _, path = rest.partition("/")
@@ -88,27 +88,27 @@ def intrinsic(uri: str) -> tuple[str, ...]:
     extension = extension_of(uri)
     names.append(f"extension={extension}")
     if query:
-        for pair in query.split("&", _MOST_PARTS)[:_MOST_PARTS]:
-            names.append(f"parameter={pair.partition('=')[0][:_LONGEST]}")
+        for pair in query.split("&", _MAX_PARTS)[:_MAX_PARTS]:
+            names.append(f"parameter={pair.partition('=')[0][:_MAX_PART_CHARACTERS]}")
     if fragment:
-        names.append(f"fragment={fragment[:_LONGEST]}")
+        names.append(f"fragment={fragment[:_MAX_PART_CHARACTERS]}")
     return tuple(names)
 
 
 def _path_features(authority: str, path: str) -> list[str]:
     *directories, last = path.split("/")
-    names = [f"depth={min(len(directories), _MOST_PARTS)}", f"shape={shape(last)}"]
-    names += [f"segment={part[:_LONGEST]}" for part in directories[:_MOST_PARTS] if part]
-    names += [f"word={word}" for word in dict.fromkeys(_words(last.lower())[:_MOST_PARTS]) if not word.isdigit()]
+    names = [f"depth={min(len(directories), _MAX_PARTS)}", f"shape={shape(last)}"]
+    names += [f"segment={part[:_MAX_PART_CHARACTERS]}" for part in directories[:_MAX_PARTS] if part]
+    names += [f"word={word}" for word in dict.fromkeys(_words(last.lower())[:_MAX_PARTS]) if not word.isdigit()]
     place = authority
     for part in directories[:3]:  # where on the host it lies: the first directories, as far as they are common
-        place = f"{place}/{part[:_LONGEST]}"
+        place = f"{place}/{part[:_MAX_PART_CHARACTERS]}"
         names.append(f"place={place}")
     names.append(f"kin={authority}/{len(directories)}/{shape(last)}")
     return names
 
 
-def _unlike_a_url(text: str) -> tuple[str, ...]:
+def _html_property_features(text: str) -> tuple[str, ...]:
     """Of what stands in for a property in HTML: all of it, and its end, which sites have in common."""
     kind, _, path = text.partition("=")
     elements = path.split(" ")
@@ -121,7 +121,7 @@ def shape(text: str) -> str:
     >>> shape("obj_100107.html"), shape("") or "none"
     ('a_0.a', 'none')
     """
-    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", text[:_LONGEST]))
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", text[:_MAX_PART_CHARACTERS]))
 
 
 def header_features(headers: Mapping[str, str]) -> tuple[str, ...]:
@@ -176,13 +176,13 @@ def cross_features(
         known = relevances.get(sibling.url)
         what = f"contentType={essence(sibling.type)}&sim={like}&rel={'unknown' if known is None else known}"
         names[f"x:{what}"] = None
-        for name in _crossed(sibling.url):
+        for name in _features_to_cross(sibling.url):
             names[f"x:{name}&{what}"] = None
     return list(names)
 
 
 @lru_cache(maxsize=20_000)
-def _crossed(uri: str) -> tuple[str, ...]:
+def _features_to_cross(uri: str) -> tuple[str, ...]:
     """The intrinsic features that are crossed: where a sibling lies and how it looks, not each of its words."""
     return tuple(name for name in intrinsic(uri) if name.startswith(("authority=", "place=", "kin=", "extension=")))
 
@@ -228,7 +228,7 @@ def page_features(
         return [features(link, parent, sets) for link in links]
     known = relevances or {}
     named = parent.links if parent is not None and parent.links else links
-    context = ContextGraph(named, most=MOST_SIBLINGS, before_others=known.__contains__)
+    context = ContextGraph(named, most=MAX_SIBLINGS, before_others=known.__contains__)
     return [
         features(link, parent, sets, siblings=context.siblings(link), relevances=known, threshold=threshold)
         for link in links

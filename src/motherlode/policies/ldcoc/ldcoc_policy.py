@@ -16,7 +16,7 @@ from motherlode.policies.orders import random_state, set_random_state
 from motherlode.policies.priority_queue import ReadyArms
 from motherlode.www.urls import host_of
 
-_WAYS = {
+_NOTES = {
     b"+": "predicted positive, so it is fetched in the order of its probability",
     b"-": "predicted negative, and drawn as a sample of those; its label counts more",
     b"=": "its extension says RDF: taken for positive without a prediction",
@@ -24,7 +24,7 @@ _WAYS = {
 }
 
 
-def weighed(learner: Ftrl, hasher: Hasher, names: Iterable[str], policy_state: bytes) -> tuple[Reason, ...]:
+def weigh_features(learner: Ftrl, hasher: Hasher, names: Iterable[str], policy_state: bytes) -> tuple[Reason, ...]:
     """Each feature with its weight. Features that the frontier has not kept have lost their names."""
     asked = list(dict.fromkeys(names))
     places = [int(hasher.row([name])[0]) for name in asked]
@@ -44,7 +44,7 @@ def weighed(learner: Ftrl, hasher: Hasher, names: Iterable[str], policy_state: b
     return tuple(sorted(reasons, key=lambda reason: -abs(reason.weight)))
 
 
-def explanation(
+def make_explanation(
     reasons: tuple[Reason, ...], *, chance: float, policy_state: bytes, redirects: int, others: int
 ) -> Explanation:
     """All that there is to say; the answers of a host tell how many requests a find there takes."""
@@ -56,7 +56,7 @@ def explanation(
         posterior=chance,
         value=chance / (1 + redirects / (others + 1)),
         record={"redirects": redirects, "other_answers": others},
-        notes=(_WAYS[policy_state[:1]],) if policy_state[:1] in _WAYS else (),
+        notes=(_NOTES[policy_state[:1]],) if policy_state[:1] in _NOTES else (),
     )
 
 
@@ -67,12 +67,14 @@ THRESHOLD = 0.5
 SAMPLED = 0.17
 """ε, "according to the ratio of the number of positive URIs to the number of negative URIs" (section 4)."""
 NO_RDF = "ldcoc: its file extension or type tells that it is no RDF"
-_MOST_REMEMBERED = 100_000
+_MAX_RELEVANCES = 100_000
 """Fetched URIs whose relevance is remembered, for siblings."""
-_TELLING = frozenset({FailureKind.NOT_FOUND, FailureKind.FORBIDDEN, FailureKind.CLIENT_ERROR, FailureKind.USELESS})
+_PERMANENT_FAILURES = frozenset(
+    {FailureKind.NOT_FOUND, FailureKind.FORBIDDEN, FailureKind.CLIENT_ERROR, FailureKind.USELESS}
+)
 """Failures that tell of a URI that it holds nothing; the others tell of a moment."""
 _POSITIVE, _NEGATIVE, _EASY, _RESERVE = b"+", b"-", b"=", b"."
-"""How a URI was let through: the first byte of its memo. Hashed features follow."""
+"""How a URI was let through: the first byte of its policy_state. Hashed features follow."""
 _SUFFIXES = {_POSITIVE: "", _NEGATIVE: " sampled", _EASY: "", _RESERVE: " reserve"}
 """Arms of a host: promising URIs, sampled negatives, and what waits for the end."""
 
@@ -117,28 +119,28 @@ class Ldcoc:
         self._hasher = Hasher(self._learner.size, hash_seed)
         self._threshold = threshold
         self._sampled = sampled
-        self._told: Ftrl | None = None
+        self._shared: Ftrl | None = None
         """What other shards know of this learner or have told it; None for nothing yet."""
         self._relevances: dict[str, bool] = {}
         self._easy = [0, 0]
         """URIs with an RDF extension that proved relevant, and those that did not."""
-        self._let_through = {_POSITIVE: 0, _NEGATIVE: 0}
+        self._admitted = {_POSITIVE: 0, _NEGATIVE: 0}
         self._answers: dict[str, list[int]] = {}
         """Of each host, the answers that were redirects, and the others."""
         self._ready = {suffix: ReadyArms() for suffix in ("", " sampled", " reserve")}
 
     def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
         if parent is not None and parent.policy_state and len(links) == 1 and links[0].source is LinkSource.REDIRECT:
-            return [self._redirected(links[0], parent)]
+            return [self._rate_redirect_target(links[0], parent)]
         names = page_features(links, parent, self._sets, relevances=self._relevances)
         rows = self._hasher.rows(["bias", *row] for row in names)
         chances = self._learner.predict(rows).tolist()
         return [
-            self._rated(link, chance, row, is_seed=parent is None)
+            self._rate_link(link, chance, row, is_seed=parent is None)
             for link, chance, row in zip(links, chances, rows, strict=True)
         ]
 
-    def _rated(self, link: Link, chance: float, row: Indices, *, is_seed: bool) -> Rating:
+    def _rate_link(self, link: Link, chance: float, row: Indices, *, is_seed: bool) -> Rating:
         host = host_of(link.url)
         hard = hardness(link)
         if hard is Hardness.NO_RDF and not is_seed:
@@ -149,16 +151,16 @@ class Ldcoc:
             how = _EASY if is_seed or chance > self._threshold else _RESERVE
         elif is_seed or chance >= self._threshold:  # equal only where nothing is known: then there is all to learn
             how = _POSITIVE
-            self._let_through[how] += 1
+            self._admitted[how] += 1
         elif self._random.random() < self._sampled:
             how = _NEGATIVE
-            self._let_through[how] += 1
+            self._admitted[how] += 1
         else:
             how = _RESERVE
         features = row.astype("<u4").tobytes() if how in (_POSITIVE, _NEGATIVE) else b""
         return Rating(arm=host + _SUFFIXES[how], score=chance, policy_state=how + features)
 
-    def _redirected(self, link: Link, parent: Parent) -> Rating:
+    def _rate_redirect_target(self, link: Link, parent: Parent) -> Rating:
         """A redirect's target stands for the URI that led to it: its label is that URI's label."""
         return Rating(
             arm=host_of(link.url) + _SUFFIXES[parent.policy_state[:1]], score=0.0, policy_state=parent.policy_state
@@ -167,7 +169,7 @@ class Ldcoc:
     def learn(self, outcome: Outcome) -> None:
         answers = self._answers.setdefault(outcome.host, [0, 0])
         answers[0 if outcome.failure is FailureKind.REDIRECT else 1] += 1
-        if outcome.failure is not None and outcome.failure not in _TELLING:
+        if outcome.failure is not None and outcome.failure not in _PERMANENT_FAILURES:
             return
         if "x" in self._sets:
             self._remember(outcome)
@@ -180,7 +182,7 @@ class Ldcoc:
             self._learner.learn(places, outcome.reward, weight)
 
     def _remember(self, outcome: Outcome) -> None:
-        if len(self._relevances) >= _MOST_REMEMBERED:
+        if len(self._relevances) >= _MAX_RELEVANCES:
             del self._relevances[next(iter(self._relevances))]  # the oldest
         self._relevances[outcome.url] = outcome.relevant
 
@@ -197,26 +199,26 @@ class Ldcoc:
 
     def pick(self) -> str | None:
         promising, sampled, reserve = (self._ready[suffix] for suffix in ("", " sampled", " reserve"))
-        positives, negatives = self._let_through[_POSITIVE], self._let_through[_NEGATIVE]
+        positives, negatives = self._admitted[_POSITIVE], self._admitted[_NEGATIVE]
         if sampled and self._random.random() * (positives + negatives) < negatives:
             return sampled.best()
         return promising.best() or sampled.best() or reserve.best()
 
     def delta(self) -> bytes:
         """What the learner has gathered since the last call, for other shards of the crawl; empty for nothing."""
-        known = (self._told or self._copy(None)).dump()
+        known = (self._shared or self._copy(None)).dump()
         now = self._learner.dump()
         if now == known:
             return b""
-        self._told = self._copy(now)
+        self._shared = self._copy(now)
         return self._learner.since(known)
 
     def absorb(self, delta: bytes) -> None:
         """Add what the learner of another shard has gathered."""
         if not delta:
             return
-        self._told = self._told or self._copy(None)
-        for learner in (self._learner, self._told):
+        self._shared = self._shared or self._copy(None)
+        for learner in (self._learner, self._shared):
             learner.merge(delta)
 
     def _copy(self, state: bytes | None) -> Ftrl:
@@ -235,14 +237,14 @@ class Ldcoc:
             known[0] += redirects
             known[1] += others
         self._easy = [mine + theirs for mine, theirs in zip(self._easy, read.easy, strict=True)]
-        self._let_through[_POSITIVE] += read.positives
-        self._let_through[_NEGATIVE] += read.negatives
+        self._admitted[_POSITIVE] += read.positives
+        self._admitted[_NEGATIVE] += read.negatives
 
     def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
         names = ["bias", *page_features([link], parent, self._sets, relevances=self._relevances)[0]]
         redirects, others = self._answers.get(host_of(link.url), (0, 0))
-        return explanation(
-            weighed(self._learner, self._hasher, names, rating.policy_state),
+        return make_explanation(
+            weigh_features(self._learner, self._hasher, names, rating.policy_state),
             chance=self._learner.probability(self._hasher.row(names)),
             policy_state=rating.policy_state,
             redirects=redirects,
@@ -254,8 +256,8 @@ class Ldcoc:
         good, bad = self._easy
         counts = {
             "features that were met": self._learner.touched(),
-            "URIs let through as positive": self._let_through[_POSITIVE],
-            "URIs let through as samples": self._let_through[_NEGATIVE],
+            "URIs let through as positive": self._admitted[_POSITIVE],
+            "URIs let through as samples": self._admitted[_NEGATIVE],
             "URIs with an RDF extension that were finds": good,
             "URIs with an RDF extension that were none": bad,
             "hosts that answered": len(self._answers),
@@ -270,15 +272,15 @@ class Ldcoc:
                 relevances=self._relevances,
                 answers=self._answers,
                 easy=self._easy,
-                positives=self._let_through[_POSITIVE],
-                negatives=self._let_through[_NEGATIVE],
+                positives=self._admitted[_POSITIVE],
+                negatives=self._admitted[_NEGATIVE],
             )
         )
 
     def load(self, state: bytes) -> None:
         read = msgspec.msgpack.decode(state, type=_State)
         self._learner.load(read.learned)
-        self._told = self._copy(read.learned)
+        self._shared = self._copy(read.learned)
         set_random_state(self._random, read.random)
         self._relevances, self._answers, self._easy = read.relevances, read.answers, read.easy
-        self._let_through = {_POSITIVE: read.positives, _NEGATIVE: read.negatives}
+        self._admitted = {_POSITIVE: read.positives, _NEGATIVE: read.negatives}

@@ -103,7 +103,7 @@ HEURISTICS: Mapping[str, Heuristic] = {
     "title:terms": lambda link, concepts: concepts.has_term(link.title),
     "anchortext:terms": lambda link, concepts: concepts.has_term(link.anchor_text),
     "context:terms": lambda link, concepts: concepts.has_term(link.context),
-    "path:terms": lambda link, concepts: concepts.has_term("/".join(link.telling_path)),
+    "path:terms": lambda link, concepts: concepts.has_term("/".join(link.indicative_path)),
     "filename:terms": lambda link, concepts: concepts.has_term(link.filename),
     "type:content-types": lambda link, concepts: concepts.has_content_type(link.type),
     "title:content-types": lambda link, concepts: concepts.has_content_type(link.title),
@@ -116,14 +116,14 @@ HEURISTICS: Mapping[str, Heuristic] = {
 SIMILARITY = "path-or-filename:similarity"
 """The one that predicts class HR: it asks S_HR, which grows."""
 
-_APART = " 0 "
+_TEXT_SEPARATOR = " 0 "
 """Between two texts: a word, so that no term of two words is found half in one and half in the other."""
 NOT_HTTP = "link analysis: class N, not http"
 UNLIKELY_EXTENSION = "link analysis: class N, a file extension that gives no RDF"
 UNKNOWN_EXTENSION = "link analysis: class N, a file extension of neither RDF nor HTML"
 
 
-def removal(link: LinkProperties, concepts: Concepts) -> str:
+def removal_reason(link: LinkProperties, concepts: Concepts) -> str:
     """Step 1 of Relevancy_R: why the link is of class N, or nothing."""
     if link.protocol not in ("http", "https"):
         return NOT_HTTP
@@ -134,13 +134,13 @@ def points_to_rdf(link: LinkProperties, concepts: Concepts) -> bool:
     """Step 2 of Relevancy_R: at least one of the heuristics is satisfied. The same as any of them, at less cost."""
     if link.extension in concepts.file_extensions or (link.is_rdf_link and not link.extension):
         return True
-    texts = (link.type, link.title, link.anchor_text, link.context, "/".join(link.telling_path), link.filename)
-    return concepts.has_term(_APART.join(texts)) or any(concepts.has_content_type(text) for text in texts[:4])
+    texts = (link.type, link.title, link.anchor_text, link.context, "/".join(link.indicative_path), link.filename)
+    return concepts.has_term(_TEXT_SEPARATOR.join(texts)) or any(concepts.has_content_type(text) for text in texts[:4])
 
 
 def relevancy_r(link: LinkProperties, concepts: Concepts) -> tuple[LinkClass, str]:
     """C = Relevancy_R(Π_L, S_R): R, H or N; for N with the reason."""
-    reason = removal(link, concepts)
+    reason = removal_reason(link, concepts)
     if reason:
         return LinkClass.N, reason
     if points_to_rdf(link, concepts):
@@ -155,7 +155,7 @@ def relevancy_hr(link: LinkProperties, s_hr: SimilarUrls) -> LinkClass:
     return LinkClass.HR if s_hr.has_similar(link.host, link.path, link.filename) else LinkClass.H
 
 
-def predicted(link: LinkProperties, concepts: Concepts, s_hr: SimilarUrls | None) -> tuple[LinkClass, str]:
+def predict_class(link: LinkProperties, concepts: Concepts, s_hr: SimilarUrls | None) -> tuple[LinkClass, str]:
     """The link analysis algorithm (Fig. 3): the predicted class, for N with the reason."""
     found, reason = relevancy_r(link, concepts)
     if found is LinkClass.H and s_hr is not None:
@@ -176,7 +176,7 @@ def classify(
     >>> anchor("http://a.example/me"), anchor("http://a.example/me.jpg", title="my FOAF")
     ('H', 'N')
     """
-    return predicted(link_properties(link, parent), concepts or default_concepts(), s_hr)[0]
+    return predict_class(link_properties(link, parent), concepts or default_concepts(), s_hr)[0]
 
 
 def features(

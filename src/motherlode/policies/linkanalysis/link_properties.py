@@ -21,7 +21,7 @@ _RDF_KINDS = frozenset(
 )
 _HTML_KINDS = frozenset({ContentKind.HTML.value, ContentKind.XHTML.value})
 _PACKED = frozenset({"gz", "bz2", "xz", "zip"})
-_LONGEST_EXTENSION = 8
+_MAX_EXTENSION_CHARACTERS = 8
 
 
 class LinkClass(Enum):
@@ -54,7 +54,7 @@ class LinkProperties(NamedTuple):
     context: str
     is_rdf_link: bool
     """Extracted from an RDF document; type, title, anchor text and context are not considered then."""
-    telling_path: tuple[str, ...]
+    indicative_path: tuple[str, ...]
     """The directories in which terms are looked for."""
 
 
@@ -122,14 +122,14 @@ def _extension(name: str) -> str:
     if extension in _PACKED and "." in stem:
         inner = stem.rpartition(".")[2]
         extension = inner if by_extension(f"/x.{inner}") is not None else extension
-    if not stem or len(extension) > _LONGEST_EXTENSION or not extension[:1].isalnum() or extension.isdigit():
+    if not stem or len(extension) > _MAX_EXTENSION_CHARACTERS or not extension[:1].isalnum() or extension.isdigit():
         return ""
     return extension if extension.isalnum() else ""
 
 
 # ── S_HR, the HTML pages that were seen to point to RDF documents, and the similarity metric (Emamdadi et al., …
 
-_MOST_FAMILIES = 1_000_000
+_MAX_FAMILIES = 1_000_000
 """Beyond this S_HR takes no new family; known ones go on to answer."""
 _Family = tuple[int, ...]
 
@@ -143,10 +143,10 @@ class SimilarUrls:
     (True, False)
     """
 
-    def __init__(self, most_families: int = _MOST_FAMILIES) -> None:
+    def __init__(self, max_families: int = _MAX_FAMILIES) -> None:
         self._families: dict[int, _Family] = {}
         """At most two members of each."""
-        self._most = most_families
+        self._most = max_families
 
     def __len__(self) -> int:
         """Families, not URIs."""
@@ -154,7 +154,7 @@ class SimilarUrls:
 
     def add(self, url: str) -> None:
         _, host, path, filename, _ = url_properties(url)
-        for family, member in _places(host, path, filename):
+        for family, member in _families_and_members(host, path, filename):
             known = self._families.get(family, ())
             if len(known) < 2 and member not in known and (known or len(self._families) < self._most):
                 self._families[family] = (*known, member)
@@ -167,7 +167,7 @@ class SimilarUrls:
         """The set holds a URI that is similar to the one with these properties."""
         if not self._families:
             return False
-        for family, member in _places(host, path, filename):
+        for family, member in _families_and_members(host, path, filename):
             known = self._families.get(family)
             if known is not None and (len(known) > 1 or known[0] != member):
                 return True
@@ -187,7 +187,7 @@ class SimilarUrls:
         self._families = msgspec.msgpack.decode(state, type=dict[int, _Family])
 
 
-def _places(host: str, path: tuple[str, ...], filename: str) -> list[tuple[int, int]]:
+def _families_and_members(host: str, path: tuple[str, ...], filename: str) -> list[tuple[int, int]]:
     """Family and member of a URI under each of the two rules."""
     files = (_hash("file", host, *path), _hash(filename))
     if not path:

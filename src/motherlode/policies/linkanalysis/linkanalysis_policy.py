@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from motherlode.model import Explanation, Link, LinkSource, Outcome, Parent, Rating, SummaryLine
-from motherlode.policies.linkanalysis.heuristics import Concepts, default_concepts, predicted
+from motherlode.policies.linkanalysis.heuristics import Concepts, default_concepts, predict_class
 from motherlode.policies.linkanalysis.link_properties import (
     LinkClass,
     SimilarUrls,
@@ -22,9 +22,9 @@ from motherlode.policies.linkanalysis.link_properties import (
 )
 from motherlode.policies.priority_queue import ReadyArms
 
-_APART = 1e12
+_SCORE_PER_PRIORITY = 1e12
 """Between the scores of two priorities: more links than any crawl finds."""
-_MOST_NEWS = 10_000
+_MAX_SHARED_PAGES = 10_000
 _PLAIN, _FROM_HTML = b"", b"h"
 
 
@@ -36,33 +36,36 @@ class LinkAnalysis:
         self._literal = literal
         """Terms count in every directory of a path, as the paper says: see `link_properties`."""
         self._s_hr = SimilarUrls()
-        self._news: deque[str] = deque(maxlen=_MOST_NEWS)
+        self._delta: deque[str] = deque(maxlen=_MAX_SHARED_PAGES)
         """Pages that joined S_HR since other shards were last told."""
         self._count = 0
         self._ready = ReadyArms()
 
     def rate(self, links: Sequence[Link], parent: Parent | None) -> Sequence[Rating]:
-        memo = _FROM_HTML if parent is not None and is_html_document(parent.kind) else _PLAIN
-        return [self._rated(link, parent, memo) for link in links]
+        policy_state = _FROM_HTML if parent is not None and is_html_document(parent.kind) else _PLAIN
+        return [self._rate_link(link, parent, policy_state) for link in links]
 
-    def _rated(self, link: Link, parent: Parent | None, policy_state: bytes) -> Rating:
+    def _rate_link(self, link: Link, parent: Parent | None, policy_state: bytes) -> Rating:
         self._count += 1
         properties = link_properties(link, parent, literal=self._literal)
-        found, reason = predicted(properties, self._concepts, self._s_hr)
+        found, reason = predict_class(properties, self._concepts, self._s_hr)
         if parent is None or link.source is LinkSource.REDIRECT:
             # a seed is the user's wish, and a redirect's target that of a link which was let through
             found, reason = (LinkClass.H if found is LinkClass.N else found), ""
         if parent is not None and link.source is LinkSource.REDIRECT:
-            policy_state = _html_page_before(parent)
+            policy_state = _state_behind_redirect(parent)
         return Rating(
-            arm=properties.host, score=found.value * _APART - self._count, policy_state=policy_state, refused=reason
+            arm=properties.host,
+            score=found.value * _SCORE_PER_PRIORITY - self._count,
+            policy_state=policy_state,
+            refused=reason,
         )
 
     def learn(self, outcome: Outcome) -> None:
         if outcome.failure is None and outcome.policy_state and is_rdf_document(outcome.kind):
             page = outcome.policy_state[1:].decode() or outcome.parent_url
             self._s_hr.add(page)
-            self._news.append(page)
+            self._delta.append(page)
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
         self._ready.put(arm, best)
@@ -75,8 +78,8 @@ class LinkAnalysis:
 
     def delta(self) -> bytes:
         """The pages that have joined S_HR since the last call: their host may be another shard's."""
-        news = list(dict.fromkeys(self._news))
-        self._news.clear()
+        news = list(dict.fromkeys(self._delta))
+        self._delta.clear()
         return msgspec.msgpack.encode(news) if news else b""
 
     def absorb(self, delta: bytes) -> None:
@@ -88,7 +91,7 @@ class LinkAnalysis:
         self._s_hr.merge(msgspec.msgpack.decode(state, type=tuple[int, bytes])[1])
 
     def explain(self, link: Link, rating: Rating, parent: Parent | None) -> Explanation:
-        found, reason = predicted(link_properties(link, parent, literal=self._literal), self._concepts, self._s_hr)
+        found, reason = predict_class(link_properties(link, parent, literal=self._literal), self._concepts, self._s_hr)
         return Explanation(
             says="Links go in the order of the class that is predicted for them: R (is RDF), HR (leads to RDF), H.",
             value=rating.score,
@@ -108,7 +111,7 @@ class LinkAnalysis:
         self._s_hr.load(similar)
 
 
-def _html_page_before(redirect: Parent) -> bytes:
+def _state_behind_redirect(redirect: Parent) -> bytes:
     """What a redirect's target remembers: the HTML page that linked to the redirect, or to the first of several."""
     if not redirect.policy_state:
         return _PLAIN

@@ -242,7 +242,7 @@ class QueryPatterns:
     as much as directories do elsewhere.
 
     A value that is a word is kept (`view=item`) as long as its parameter has few values. A parameter such as `title`
-    has as many values as there are pages. """
+    has as many values as there are pages."""
 
     def __init__(self) -> None:
         self._scripts: set[str] = set()
