@@ -18,8 +18,8 @@ def test_features_whose_names_are_lost_are_told_by_their_place() -> None:
 
 
 def test_redirects_make_a_host_worth_less() -> None:
-    plain = make_explanation((), chance=0.8, policy_state=b"+", redirects=0, others=9)
-    redirecting = make_explanation((), chance=0.8, policy_state=b"-", redirects=10, others=9)
+    plain = make_explanation((), probability=0.8, policy_state=b"+", redirects=0, others=9)
+    redirecting = make_explanation((), probability=0.8, policy_state=b"-", redirects=10, others=9)
     assert plain.value == 0.8
     assert redirecting.value is not None
     assert redirecting.value < 0.5

@@ -48,5 +48,5 @@ def test_a_user_s_file_replaces_ours_and_the_others_stay(tmp_path: Path) -> None
 
 
 def test_a_folder_without_any_of_the_files_is_a_mistake(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"holds none of content_types\.txt"):
+    with pytest.raises(ValueError, match=r"contains none of the files content_types\.txt"):
         concepts_from(tmp_path)
