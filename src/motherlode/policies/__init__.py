@@ -1,7 +1,7 @@
 """Policies: they decide which waiting URL is fetched next, and learn from the outcomes.
 
 A policy rates links when they are found. A rating assigns a link to an *arm* (a host, or a group of links of a host)
-and gives it a score within the arm. The frontier tells the policy which arms are ready. The policy picks an arm, and
+and gives it a score within the arm. The frontier informs the policy which arms are ready. The policy picks an arm, and
 later gets the outcome of the pick. It never sees the whole frontier, so the cost of a pick does not depend on the
 number of hosts. All randomness comes from a seed that the caller gives.
 

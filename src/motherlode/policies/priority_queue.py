@@ -7,9 +7,9 @@ similar size are merged, as in a log-structured merge tree. The best arm is the 
 the best last entry of a run. An entry is stale if its arm has another value by now or is snoozed. Stale entries are
 dropped when they come to the top.
 
-`WaitRule` compares the best ready arm with the arms of hosts that are snoozed between two requests. If a snoozed host
-is much better, the policy picks nothing and waits for that host.
-"""
+`WaitRule`: a polite crawl may send a host one request per second or less. If it always fetched from the best ready
+host, it would soon have tried all hosts, and it would spend its budget of pages on the worst of them. So the rule
+stores the value of each snoozed host. If the best ready arm is worth much less, the policy picks nothing and waits."""
 
 from __future__ import annotations
 

@@ -1,8 +1,14 @@
 """A Hoeffding tree over binary features (Domingos and Hulten 2000), with the settings of MOA, which the paper uses.
 
-A leaf counts its pages by class and feature, and predicts by majority or by Naive Bayes. After every
-`GRACE_PERIOD_PAGES` pages it considers a split: it splits by the feature with the highest information gain if the
-Hoeffding bound says that the feature is the best one with probability 1 - δ, or if the bound is below τ."""
+A page belongs to the leaf that its features lead to. A leaf counts its pages by class and feature, and predicts by
+majority or by Naive Bayes. After every 200 pages it considers a split by the feature with the highest information gain.
+By Hoeffding's inequality, the best feature on n pages is the true best one with probability 1 - δ if its gain exceeds
+the next one by more than √(ln(1/δ) / 2n). Then the leaf is split. It is also split if this bound is below τ, because
+then the choice between the features matters little.
+
+This is our own code, because libraries need dense rows or dictionaries and take a millisecond for a row of ten thousand
+features. The tests compare it with river.
+"""
 
 from __future__ import annotations
 

@@ -4,8 +4,12 @@
 are dropped, and all numbers become one token. In the paper's experiments both worked best "in every case", as did
 10,000 hashes. A token such as `item123` is kept: the authors' program drops it, but their paper does not say so.
 
-*Rows.* The features of a link are the hashed tokens of its URL, the label of its parent page, and optionally the labels
-of its siblings. A row is stored as the link's `policy_state`, with two bytes per feature.
+*Rows.* A link has features from three sources: the tokens of its URL, the label of its parent page, and the labels of
+its siblings, which are the other links of the parent that were fetched. The paper counts relevant parents and siblings.
+Here a link is rated once, when it has one parent, and the number of relevant siblings becomes one of seven size
+classes, because the learners take binary features. The paper does not use siblings in its crawls, because they
+"downgraded the performance consistently"; here they are not used by default. A row is stored as the link's
+`policy_state`, with two bytes per feature.
 
 *Rating.* `OnlineRater` gives each link the classifier's probability that it leads to a relevant page, at the time when
 the link is found.

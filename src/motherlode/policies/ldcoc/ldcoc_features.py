@@ -1,9 +1,10 @@
-"""Hard URIs and the features of URIs (Huang and Gandon 2020).
+"""Hard URIs, and the named features of URIs (Huang and Gandon 2020).
 
-A URI is hard if neither its file extension nor its content type says whether it is RDF (definition 2). Hard URIs are
-classified by named features in four sets (section 3.2): +t of the target URI, +r of the referring URI, +p of the direct
-property, and +x of crosses of siblings.
-"""
+A URI is hard if neither its file extension nor its content type says whether it is RDF (definition 2). The features
+have four sets (section 3.2): `+t` of the target URI itself, with its content type if the link or a HEAD request gave
+it; `+r` the same of the referring URI; `+p` of the properties that connect the two; `+x` crosses of the features of a
+sibling with its content type, its similarity to the target, and its relevance if known. Features are strings; `hashing`
+makes them numbers."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ _RDF = frozenset(
 
 
 class Hardness(Enum):
-    """What extension and content type say about a URI."""
+    """The class of a URI by its extension and content type."""
 
     HARD = "hard"
     """Must be predicted: HTML may embed RDF, and plain text may be RDF with a wrong content type."""

@@ -1,11 +1,15 @@
 """LDCOC, the crawler of Huang and Gandon (2020): an online classifier predicts whether a URI is worth a request.
 
-Algorithm 1 with subsampling: logistic regression over hashed features (FTRL-Proximal) predicts the probability p that a
-URI is relevant. URIs with p ≥ τ are positive. Of the negative ones, the share ε is sampled; a sampled negative has the
-importance 1/ε when it is learned from. URIs with an RDF extension are taken as positive without a prediction, as long
-as most of them turn out to be relevant. Each host has three arms: positive URIs, sampled negatives, and the reserve,
-which is used when nothing else is ready. In contrast to the paper, which has no budget of requests, the value of an arm
-is p divided by the number of requests per page of its host, because redirects cost requests. """
+Algorithm 1 computes the features x of the target URI and p = σ(x·w) by FTRL-Proximal. A URI with p above τ is positive
+and is fetched. Of the negative URIs a random share ε is fetched, too, and a label of these counts 1/ε times (section
+3.3, subsampling). Only hard URIs are predicted and learned from. A URI with an RDF extension is taken as positive
+without a prediction, as long as most of such URIs are relevant; for a target such as Microdata they are not. The label
+is the target of the crawl.
+
+The paper does not define the order of the requests. Here each host has three arms. Positive URIs go in the order of p
+per expected request, because a relevant page behind redirects costs two or more requests. Sampled negatives go as often
+as in the paper's stream of URIs: by their share among all admitted URIs. The other negatives are the reserve, which is
+used if nothing else is ready."""
 
 from __future__ import annotations
 
@@ -131,7 +135,7 @@ class Ldcoc:
         self._threshold = threshold
         self._sampled = sampled
         self._shared: Ftrl | None = None
-        """The part of the learner's state that other shards have or have sent; None if there is none yet."""
+        """The part of the learner's state that other shards have or have sent; None before the first exchange."""
         self._relevances: dict[str, bool] = {}
         self._easy = [0, 0]
         """Number of URIs with an RDF extension that were relevant, and of those that were not."""

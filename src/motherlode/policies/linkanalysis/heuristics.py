@@ -3,6 +3,10 @@
 S_R (III.C.2) is read from text files that users can replace. `content_types.txt`, `file_extensions.txt` and `terms.txt`
 are the sets of the paper. `other_extensions.txt` and `html_extensions.txt` are the extensions of its steps 1 and 3. A
 user's folder needs only the files that differ from ours.
+
+Each heuristic is a predicate on the properties of a link and the concepts. So its precision and recall can be measured
+(Table II), and other policies can use it as a feature: `features` returns the names of the heuristics that a link
+satisfies. The relevancy functions (III.C.2 and III.C.3) combine the heuristics.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """The nine properties Π_L of a link (Emamdadi et al., III.C.1), and S_HR with its similarity metric (III.C.3).
 
-S_HR is the set of HTML pages that linked to RDF documents. Two URLs are similar if they differ only in the last
-directory of the path, or only in the file name. `SimilarUrls` stores URLs by family: all URLs that are similar to each
-other by one rule are one family. Two members per family are enough to decide whether the set has a URL that is similar
-to a given one, so the memory does not grow with the size of a site.
-"""
+S_HR is the set of HTML pages that linked to RDF documents. Two URLs of one host are similar if their paths differ in
+the last directory only, or if their paths are equal and their file names differ. So no pairs need to be compared: for
+each of the two rules a URL has a *family* (host and all directories but the last; host and all directories), and S_HR
+has a similar URL if and only if the family has a member other than the URL itself. Two members per family are enough to
+know that. Families are stored as hashes, so the cost of a lookup does not depend on the size of S_HR, and a family
+takes about 200 bytes."""
 
 from __future__ import annotations
 

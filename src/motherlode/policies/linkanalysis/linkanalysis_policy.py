@@ -2,7 +2,7 @@
 
 Links of class R go first, then class HR, then class H; within a class, links go in the order of their discovery. Links
 of class N are removed. If a fetched page is an RDF document and the page with the link was HTML, that page is added to
-S_HR (Fig. 2). """
+S_HR (Fig. 2)."""
 
 from __future__ import annotations
 

@@ -9,6 +9,9 @@ Outside of this package an arm is an opaque string, for example in `Rating.arm`,
 `str(key)` makes this string and `ArmKey.parse` reads it. Because the string contains everything that the policy uses as
 features, the policy stores nothing per arm until one of its links was tried. A frontier with ten million URLs costs the
 policy only the strings that the frontier stores anyway.
+
+The features of an arm are of two kinds. Features that are the same on every host say which kinds of links are worth a
+request anywhere. Features of one host are learned faster, because pages of one template are alike.
 """
 
 from __future__ import annotations
@@ -238,8 +241,8 @@ def hub_arm(base_arm: str, page: str) -> str:
 
 
 class QueryPatterns:
-    """Generalizes the queries of one host's URLs. On sites whose pages are made by scripts, script and parameters tell
-    as much as directories do elsewhere.
+    """Generalizes the queries of one host's URLs. On sites whose pages are made by scripts, script and parameters
+    identify the kind of a page, as directories do on other sites.
 
     A value that is a word is kept (`view=item`) as long as its parameter has few values. A parameter such as `title`
     has as many values as there are pages."""
@@ -357,7 +360,7 @@ class ArmKeyBuilder:
         return arms is not None and len(arms) < _MAX_ARMS_FOR_HUBS
 
     def add_waiting(self, host: str, arm: str) -> None:
-        """Record that an arm of the host has waiting links. Of an unseen host, only the first few arms are stored."""
+        """Record that an arm of the host has waiting links. Only the first few arms of an unseen host are stored."""
         arms = self._arms.get(host)
         if arms is not None:
             arms[arm] = None

@@ -68,7 +68,7 @@ class PolicyConfig:
     seeds_are_gateways: bool = True
     """Whether seeds that are not home pages are valued as gateways."""
     values_information: bool = True
-    """Whether the value of an arm includes what a relevant page would tell about the other links of the arm."""
+    """Whether the value of an arm includes the information of a relevant page about the other links of the arm."""
     values_links: bool = True
     """Whether the value of an arm includes the pages that its pages link to."""
     learns_features: bool = True

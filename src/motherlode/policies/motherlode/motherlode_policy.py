@@ -8,21 +8,24 @@ for one step of learning and for the links of the next page.
 
 For an arm a with probability p (`posterior`):
 
-1. *Plan.* Fetch one link of a, with the reward p for one request, then the new links on its page. For each arm b that
-   pages of a link to, with ℓ expected new links (at most `max_new_links`) and with the plan (r_b, n_b) of b, there are
-   ℓ·γ·r_b rewards for ℓ·n_b requests, where γ is `discount` (1 if b are targets of redirects that were relevant). These
-   are added in descending order of their rates as long as they raise the rate. The result is (r, n), scaled down to
-   at most 200 requests.
-2. *Expected links.* ℓ is the decayed mean number of new links to b on pages of a, with 0.2 pages without links added,
-   and, until a has 8 tries, mixed with the mean of the family (weight: `family_prior_pages` pages).
-3. *Value of information.* With t tries known about the arm (its own tries, those in flight, 1, and at most
-   `max_host_tries` tries of its host) and m more links like the next one, a relevant page raises the probability of the
-   following m links to p' = (p·t + 1)/(t + 1). This adds p·m·p' rewards for p·m requests.
+1. *Expected links.* Pages of a have weights that decay by `retention` from page to page. Let L_b be the weighted number
+   of new links to arm b on these pages, W the sum of the weights, and w the weight of the last page. With
+   k = `family_prior_pages`, the expected number of new links to b on the next page is ℓ_b = L_b/(W + (k + 0.2)·w). Until
+   a has 8 tries, k/(tries + k + 0.2) times the same number of the family, with k = 0, is added.
+2. *Plan.* Fetch one link of a and then links on its page. It starts with the reward r = p for n = 1 request. Arm b has
+   the plan (r_b, n_b) that was computed last, or (p_b, 1) if there is none. In descending order of their rates
+   γ·r_b/n_b, as long as the rate is above r/n, add min(ℓ_b, `max_new_links`)·γ·r_b to r and min(ℓ_b,
+   `max_new_links`)·n_b to n. The factor γ is `discount`, but 1 if b are targets of redirects and one of them was
+   relevant. A plan with more than 200 requests is scaled down to 200.
+3. *Value of information.* Let t be what is known about the arm in tries: 1, its tries, its requests in flight, and the
+   tries of its host up to `max_host_tries`. Let m be the number of further links like the next one. A relevant page would
+   raise their probability to p' = (p·t + 1)/(t + 1). This adds the reward p·m·p' for p·m requests.
 4. *Value* = (r + p·m·p')/(n + p·m).
 
-m is the number of waiting links of the arm minus 1. It is at least `horizon`/(1 + tries of the host) if the host is
-unseen or looks like a gateway, which has few waiting links after few tries. It is `horizon` for seeds that are not home
-pages. It is at most `horizon`.
+m is the number of waiting links of the arm minus 1, at most `horizon`. It is at least `horizon`/(1 + tries of the host)
+if the host has no tries, or if it has at most `gateway_max_tries` tries and fewer than `gateway_links` waiting links:
+then it looks like a gateway. For seeds that are not home pages, m is `horizon`, and t does not include the tries of the
+host.
 
 Values of arms are stored in a priority queue and are brought up to date when an outcome changes them much, or when they
 come to the top. All unseen hosts with the same kind of link share one value.

@@ -4,16 +4,22 @@ The probability is a product, P(page)·P(relevant | page), because a failed requ
 of a host are relevant. For each of the two questions q:
 
 1. *Features.* L_q = bias_q + Σ prior(f) + Σ w_q(f) over the features f of the arm (`arm_key`). The weights w_q(f) are
-   learned by FTRL-Proximal (`policies/ftrl.py`) without L1 and L2, with one learning rate for features of every host
-   and another one for features of one host. Target priors (`priors`) count for the relevance question only.
-2. *Host.* For relevance, the lift of the host is added to L_q: the log-odds of the host's mean reward, smoothed by
-   `host_prior_pages`, minus the log-odds of the reward that features predicted. P(page) is multiplied by the presence
-   of the host, the probability that the host exists and responds. The presence is 1 if the host has responded,
-   otherwise s/(s + tries of the host) with s = `silent_host_prior_tries`, multiplied by the share of unseen hosts that
-   responded if the link is a cross-host link.
-3. *Arm.* With p from steps 1 and 2 and the decayed counts of the base arm, p ← (yes + m·p)/(yes + no + m), where m is
-   the prior strength in tries.
-4. *Hub.* The same again with the counts of the hub arm, if the link belongs to one.
+   learned by FTRL-Proximal (`policies/ftrl.py`) without L1 and L2, with one learning rate for features of every host and
+   another one for features of one host. Target priors (`priors`) count for the relevance question only. P_q = σ(L_q).
+2. *Host.* For relevance, the lift of the host is added to L_q before σ. With the host's pages N, rewards R and rewards E
+   that features predicted, in which the n-th page of an arm counts 1/n, and with k = `host_prior_pages`, the lift is
+   logit((R + k·E/N)/(N + k)) - logit(E/N). P(page) is multiplied by the presence, the probability that the host
+   responds at all. The presence is 1 if the host has responded. Otherwise it is s/(s + tries of the host) with
+   s = `silent_host_prior_tries`, and for cross-host links this is multiplied by the share of unseen hosts that responded,
+   (yes + m·`unseen_host_response_rate`)/(yes + no + m) with m = `unseen_host_prior_tries`.
+3. *Arm.* With the decayed counts of the base arm (`statistics.Tally`), p ← (yes + m·p)/(yes + no + m) for each question.
+   The prior strength m is `prior_tries`, and `seed_prior_tries` for the relevance of seeds that are not home pages.
+4. *Hub.* The same again with the counts of the hub arm and m = `hub_prior_tries`, if the link belongs to a hub arm.
+
+Every outcome is learned as a response or a failure. Relevance is learned only from pages, and features learn only what
+the lift of the host does not explain, because the lift is added to the prediction from which the gradient is computed.
+An unseen host that does not respond explains the failure of its link, so this failure is not learned as a weight of the
+link's features. Step 4 is useful because links of one hub page often have the same outcome.
 
 So a new host starts with what links of this kind did elsewhere, and the results of the host, the arm and the hub
 gradually replace it. One good template does not make a whole host good, and one dead hub does not make a good template
@@ -108,9 +114,9 @@ class ArmPosterior(NamedTuple):
     """The probabilities of both questions for the next link of an arm."""
 
     response: float
-    """That a request returns a page."""
+    """Probability that a request returns a page."""
     relevance: float
-    """That the page is relevant."""
+    """Probability that the page is relevant."""
 
     @property
     def probability(self) -> float:
@@ -133,7 +139,7 @@ class PosteriorModel:
         self.feature_model = FeatureModel(config)
         self.statistics = PolicyStatistics()
         self.delta = PolicyStatistics()
-        """What was learned since other shards were last informed."""
+        """The part of `statistics` that was learned since the last delta was sent to other shards."""
 
     def tries(self, arm: str) -> int:
         """Return the number of tries of a base arm or a hub arm."""

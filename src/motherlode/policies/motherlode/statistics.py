@@ -1,4 +1,4 @@
-"""What the policy has learned: sums over outcomes, so that what two crawls have learned can be added.
+"""The learned state of the policy: sums over outcomes, so that the states of two crawls can be added.
 
 For each arm that was tried: the number of tries, decayed counts of responses and of relevant pages, and the new links
 on its pages by their arm. The same for hub arms and, without responses, for families; totals for hosts. For each
@@ -204,26 +204,26 @@ class PolicyStatistics(msgspec.Struct, gc=False, rename={"hub_arms": "lists", "u
     """Whether hosts with cross-host links responded at their first try."""
 
     def arm(self, base_arm: str) -> ArmStatistics:
-        """Return the statistics of a base arm; they are created if there are none."""
+        """Return the statistics of a base arm; missing ones are created."""
         return _entry(self.arms, base_arm)
 
     def hub_arm(self, arm: str) -> ArmStatistics:
-        """Return the statistics of a hub arm; they are created if there are none."""
+        """Return the statistics of a hub arm; missing ones are created."""
         return _entry(self.hub_arms, arm)
 
     def family(self, name: str) -> ArmStatistics:
-        """Return the statistics of a family; they are created if there are none."""
+        """Return the statistics of a family; missing ones are created."""
         return _entry(self.families, name)
 
     def host(self, name: str) -> HostStatistics:
-        """Return the statistics of a host; they are created if there are none."""
+        """Return the statistics of a host; missing ones are created."""
         statistics = self.hosts.get(name)
         if statistics is None:
             statistics = self.hosts[name] = HostStatistics()
         return statistics
 
     def sums(self, feature: str) -> Sums:
-        """Return the sums of a feature; they are created if there are none."""
+        """Return the sums of a feature; missing ones are created."""
         sums = self.features.get(feature)
         if sums is None:
             sums = self.features[feature] = [0.0, 0.0, 0.0, 0.0]
