@@ -7,7 +7,7 @@ from motherlode.policies import policy_from
 from tests.policies.fakes import links
 
 
-def test_tokens_carry_their_names_and_the_record_its_counts() -> None:
+def test_explanation_has_names_of_tokens_and_record_of_host() -> None:
     policy = policy_from("bandit:success-rate:0")
     parent = Parent(url="http://a.example/", host="a.example", depth=0, relevant=True)
     for number in range(20):

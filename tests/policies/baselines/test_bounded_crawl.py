@@ -18,7 +18,7 @@ def step(
     return rating.policy_state, rating.refused
 
 
-def test_the_depth_shrinks_with_every_page_that_is_no_find() -> None:
+def test_remaining_depth_shrinks_at_irrelevant_pages() -> None:
     policy = BoundedPolicy(2)
     (seed,) = policy.rate(links("http://a.example/"), None)
     policy_state, refused = seed.policy_state, seed.refused
@@ -29,7 +29,7 @@ def test_the_depth_shrinks_with_every_page_that_is_no_find() -> None:
     assert (steps, refused) == (3, TOO_DEEP)
 
 
-def test_the_depth_grows_with_a_find() -> None:
+def test_remaining_depth_grows_at_relevant_page() -> None:
     policy = BoundedPolicy(1, 2)
     (seed,) = policy.rate(links("http://a.example/"), None)
     policy_state, _ = step(policy, seed.policy_state, relevant=True)
@@ -38,7 +38,7 @@ def test_the_depth_grows_with_a_find() -> None:
     assert policy_state == bytes((2,))
 
 
-def test_only_finds_lead_to_other_domains() -> None:
+def test_links_to_other_domains_are_refused_on_irrelevant_pages() -> None:
     policy = BoundedPolicy()
     (seed,) = policy.rate(links("http://a.example/"), None)
     other, own = "http://b.example.org/", "http://www.a.example/"
@@ -47,14 +47,14 @@ def test_only_finds_lead_to_other_domains() -> None:
     assert step(policy, seed.policy_state, relevant=True, url=other)[1] == ""
 
 
-def test_a_redirect_is_the_same_step() -> None:
+def test_redirect_does_not_change_remaining_depth() -> None:
     policy = BoundedPolicy()
     on = Parent(url="http://a.example/", host="a.example", depth=0, relevant=False, policy_state=bytes((0,)))
     (rating,) = policy.rate([Link(url="http://other.org/", source=LinkSource.REDIRECT)], on)
     assert (rating.policy_state, rating.refused) == (bytes((0,)), "")
 
 
-def test_the_order_is_that_of_discovery_also_after_a_load() -> None:
+def test_order_of_discovery_continues_after_load() -> None:
     policy, after = BoundedPolicy(), BoundedPolicy()
     first, second = policy.rate(links("http://a.example/", "http://b.example/"), None)
     after.load(policy.dump())
@@ -68,6 +68,6 @@ def test_the_order_is_that_of_discovery_also_after_a_load() -> None:
 
 
 @pytest.mark.parametrize("numbers", [(0,), (3, 0), (256,), (3, 999)])
-def test_depth_and_growth_have_bounds(numbers: tuple[int, ...]) -> None:
+def test_depth_or_growth_out_of_bounds_raises_value_error(numbers: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="from 1 to 255"):
         BoundedPolicy(*numbers)

@@ -41,7 +41,7 @@ def anchor(url: str, **more: str) -> Link:
 PAGE = Parent(url="https://b.example/", host="b.example", depth=0, relevant=False)
 
 
-def test_the_parts_of_a_name() -> None:
+def test_builder_fills_all_parts_of_a_key() -> None:
     link = anchor("https://a.example/news/2019/some-title.html?page=2", tag_path="html body ul.list li.item a")
     name = ArmKey.parse(known_host().arm(link, PAGE))
     assert name.host == "a.example"
@@ -52,14 +52,14 @@ def test_the_parts_of_a_name() -> None:
 
 
 @pytest.mark.parametrize("url", ["https://a.example/", "https://a.example", "http://a.example/"])
-def test_a_home_page_has_an_arm_of_its_own(url: str) -> None:
+def test_home_page_has_its_own_arm(url: str) -> None:
     assert ArmKey.parse(known_host().arm(anchor(url), None)).pattern == HOME_PATTERN
     assert ArmKey.parse(ArmKeyBuilder().arm(anchor(url), None)).pattern == HOME_PATTERN, (
         "also before the host was tried"
     )
 
 
-def test_a_folder_with_a_slash_is_the_page_itself() -> None:
+def test_last_directory_with_slash_is_generalized() -> None:
     namer = known_host()
     assert namer.arm(anchor("https://a.example/blog/one-title/"), None) == namer.arm(
         anchor("https://a.example/blog/another-title/"), None
@@ -71,7 +71,7 @@ def arms_of(namer: ArmKeyBuilder, *queries: str) -> list[str]:
     return [namer.arm(anchor(f"https://a.example/{query}"), None) for query in queries]
 
 
-def test_pages_that_scripts_make_are_told_apart_by_script_and_parameters() -> None:
+def test_script_urls_are_distinguished_by_script_and_parameters() -> None:
     namer = known_host()
     topic, same, forum, member = arms_of(
         namer, "viewtopic.php?f=1&t=2", "viewtopic.php?f=3&t=4", "viewforum.php?f=1", "memberlist.php?u=2"
@@ -82,7 +82,7 @@ def test_pages_that_scripts_make_are_told_apart_by_script_and_parameters() -> No
     assert len({post, author, home}) == 3
 
 
-def test_words_of_a_query_count_while_there_are_few() -> None:
+def test_values_of_parameter_are_distinguished_while_they_are_few() -> None:
     namer = known_host()
     item, same, printed = arms_of(namer, "i.php?view=item&id=1", "i.php?view=item&id=2", "i.php?view=print&id=1")
     assert item == same != printed
@@ -91,7 +91,7 @@ def test_words_of_a_query_count_while_there_are_few() -> None:
     assert len(set(arms_of(namer, *titles))) == 1
 
 
-def test_queries_without_end_leave_room_for_folders() -> None:
+def test_unbounded_queries_do_not_use_up_path_patterns() -> None:
     namer = known_host()
     words = [f"{a}{b}" for a in "abcdefgh" for b in "abcdefgh"]
     queries = [f"{script}.php?{name}=1&{name}x=2" for script in words[:20] for name in words]
@@ -99,7 +99,7 @@ def test_queries_without_end_leave_room_for_folders() -> None:
     assert ArmKey.parse(namer.arm(anchor("https://a.example/news/x.html"), None)).pattern == "news"
 
 
-def test_what_was_told_apart_stays_so_when_queries_have_no_end() -> None:
+def test_known_query_patterns_stay_distinct_among_unbounded_queries() -> None:
     namer = known_host()
     before = arms_of(namer, "viewtopic.php?t=1", "viewforum.php?f=1")
     words = [f"{a}{b}" for a in "abcdefgh" for b in "abcdefgh"]
@@ -107,7 +107,7 @@ def test_what_was_told_apart_stays_so_when_queries_have_no_end() -> None:
     assert arms_of(namer, "viewtopic.php?t=2", "viewforum.php?f=2") == before
 
 
-def test_hosts_are_not_told_apart_before_they_were_tried() -> None:
+def test_links_of_unseen_host_are_not_distinguished_by_path() -> None:
     namer = ArmKeyBuilder()
     arms = {namer.arm(anchor(f"https://a.example/{word}/x.html"), None) for word in ("one", "two", "three")}
     assert len(arms) == 1
@@ -115,7 +115,7 @@ def test_hosts_are_not_told_apart_before_they_were_tried() -> None:
     assert len({namer.arm(anchor(f"https://a.example/{word}/x.html"), None) for word in ("one", "two")}) == 2
 
 
-def test_a_host_has_a_bounded_number_of_arms() -> None:
+def test_number_of_arms_per_host_is_bounded() -> None:
     namer = known_host()
     words = [f"{a}{b}{c}" for a in "abcdefgh" for b in "abcdefgh" for c in "abcdefgh"]
     places = [f"html body div.{word} a" for word in words]
@@ -126,13 +126,13 @@ def test_a_host_has_a_bounded_number_of_arms() -> None:
     assert namer.arm(links[0], None) == namer.arm(links[0], None)
 
 
-def test_arms_of_a_host_come_in_the_order_of_their_finding() -> None:
+def test_arms_of_host_are_in_order_of_discovery() -> None:
     namer = known_host()
     names = [namer.arm(anchor(f"https://a.example/{word}/x.html"), None) for word in ("zebra", "ant", "cow")]
     assert list(namer.arms_of_tried_host("a.example")) == names
 
 
-def test_arms_that_waited_before_a_host_was_tried_are_remembered() -> None:
+def test_waiting_arms_of_unseen_host_are_kept_when_it_is_tried() -> None:
     namer = ArmKeyBuilder()
     arm = namer.arm(anchor("https://a.example/x.html"), PAGE)
     namer.add_waiting("a.example", arm)
@@ -143,7 +143,7 @@ _TEXT = st.text(max_size=30)
 
 
 @given(path=_TEXT, rel=_TEXT, media=_TEXT, place=_TEXT, source=st.sampled_from(list(LinkSource)))
-def test_no_text_breaks_a_name(path: str, rel: str, media: str, place: str, source: LinkSource) -> None:
+def test_builder_makes_valid_key_from_any_text(path: str, rel: str, media: str, place: str, source: LinkSource) -> None:
     url = f"https://a.example/{path.replace(chr(9), '')}"  # a canonical URL has no tab
     link = Link(url=url, source=source, rel=rel, type=media, tag_path=place)
     for namer in (known_host(), ArmKeyBuilder()):
@@ -155,14 +155,14 @@ def test_no_text_breaks_a_name(path: str, rel: str, media: str, place: str, sour
         assert ArmKey.parse(name).family.startswith("a.example ")
 
 
-def test_general_features_do_not_name_the_host() -> None:
+def test_general_features_do_not_contain_the_host() -> None:
     name = known_host().arm(anchor("https://a.example/news/x.html", tag_path="ul li a"), PAGE)
     features = ArmKey.parse(name).features
     assert not any("example" in feature for feature in features[:GENERAL_FEATURES])
     assert all("example" in feature for feature in features[GENERAL_FEATURES:])
 
 
-def test_links_that_stand_together_are_an_arm_of_their_own() -> None:
+def test_many_links_of_one_page_get_a_hub_arm() -> None:
     namer = known_host()
     arms = [namer.arm(anchor(f"https://a.example/{path}/x.html"), None) for path in ("news", "about")]
     lists = namer.hub_arms({arms[0]: 7, arms[1]: 2}, "https://a.example/", min_links=5)
@@ -172,7 +172,7 @@ def test_links_that_stand_together_are_an_arm_of_their_own() -> None:
     assert lists != namer.hub_arms({arms[0]: 7}, "https://a.example/other", min_links=5)
 
 
-def test_hosts_that_nobody_tried_have_no_lists_and_others_not_too_many() -> None:
+def test_hub_arms_are_limited_and_unseen_hosts_have_none() -> None:
     stranger = ArmKeyBuilder()
     arm = stranger.arm(anchor("https://a.example/news/x.html"), None)
     assert stranger.hub_arms({arm: 7}, "https://b.example/", min_links=5) == {}
@@ -183,26 +183,26 @@ def test_hosts_that_nobody_tried_have_no_lists_and_others_not_too_many() -> None
     assert len(list(namer.arms_of_tried_host("a.example"))) <= 128
 
 
-def test_the_first_hold_on_every_host_and_the_others_only_on_their_own() -> None:
+def test_general_features_are_the_same_on_every_host() -> None:
     one, other = key(host="a.org").features, key(host="b.org").features
     assert one[:GENERAL_FEATURES] == other[:GENERAL_FEATURES]
     assert not set(one[GENERAL_FEATURES:]) & set(other[GENERAL_FEATURES:])
     assert all(feature.startswith("a.org") for feature in one[GENERAL_FEATURES:])
 
 
-def test_what_differs_in_one_part_shares_the_features_of_the_others() -> None:
+def test_keys_that_differ_in_one_part_share_other_features() -> None:
     plain, news = set(key(pattern="item/*").features), set(key(pattern="news/*").features)
     assert plain & news >= {"bias", "ext .html", "by anchor", "a.org", "a.org ext .html"}
     assert {"folder item", "a.org folder item"} <= plain - news
 
 
-def test_classes_count_on_the_host_alone() -> None:
+def test_css_classes_are_features_of_the_host_only() -> None:
     one, other = key(tag_path="li.red a.x").features, key(tag_path="li.blue a").features
     assert one[:GENERAL_FEATURES] == other[:GENERAL_FEATURES]
     assert one != other
 
 
-def test_a_link_from_elsewhere_tells_whose_it_is_and_that_it_is_from_abroad() -> None:
+def test_cross_host_key_has_features_of_the_linking_host() -> None:
     features = key(from_host="b.org").features
     assert "by anchor@" in features
     assert "from b.org" in features
@@ -235,7 +235,7 @@ def test_only_the_module_of_arm_keys_knows_the_separator() -> None:
     assert with_tab == {"arm_key.py"}
 
 
-def test_the_names_that_the_policy_gives_are_understood() -> None:
+def test_keys_of_rated_links_can_be_parsed() -> None:
     policy = Motherlode()
     home = policy.rate([Link(url="http://a.example/", source=LinkSource.SEED)], None)[0].arm
     parent = Parent(url="http://a.example/", host="a.example", depth=0, relevant=True, arm=home)

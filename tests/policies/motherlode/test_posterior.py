@@ -42,14 +42,14 @@ def beliefs(*outcomes: Outcome) -> PosteriorModel:
     return found
 
 
-def test_finds_lift_their_own_arm_more_than_its_neighbours_and_those_more_than_strangers() -> None:
+def test_relevant_pages_raise_probability_of_own_arm_most() -> None:
     before = PosteriorModel(PolicyConfig())
     after = beliefs(*[outcome(ITEMS, find=True)] * 5)
     assert after.probability(ITEMS) > after.probability(NEWS) > before.probability(NEWS)
     assert after.probability(ITEMS) > 0.8
 
 
-def test_dead_links_say_nothing_of_whether_pages_are_finds() -> None:
+def test_failures_do_not_change_probability_of_relevance() -> None:
     finds = [outcome(ITEMS, find=True)] * 5
     dead = [outcome(ITEMS, failure=FailureKind.NOT_FOUND)] * 5
     assert beliefs(*finds, *dead).prior(ArmKey.parse(ITEMS)).relevance == pytest.approx(
@@ -62,7 +62,7 @@ def test_dead_links_say_nothing_of_whether_pages_are_finds() -> None:
     ].relevant.probability(0.5, prior_tries=1.0)
 
 
-def test_with_one_question_a_dead_link_is_a_page_without_a_find() -> None:
+def test_single_question_counts_failure_as_irrelevant_page() -> None:
     mixed = [outcome(ITEMS, find=True), outcome(ITEMS, failure=FailureKind.NOT_FOUND)] * 5
     one = PosteriorModel(PolicyConfig(separate_responses=False))
     for outcome_ in mixed:
@@ -72,7 +72,7 @@ def test_with_one_question_a_dead_link_is_a_page_without_a_find() -> None:
     assert 0.3 < one.probability(ITEMS) < 0.7
 
 
-def test_a_dead_list_condemns_itself_and_hardly_its_arm() -> None:
+def test_dead_hub_lowers_its_own_probability_more_than_its_base_arm() -> None:
     good = [outcome(ITEMS, find=True)] * 5
     together = beliefs(*good, *[outcome(LIST, failure=FailureKind.NOT_FOUND)] * 6)
     apart = beliefs(*good, *[outcome(ITEMS, failure=FailureKind.NOT_FOUND)] * 6)
@@ -81,19 +81,19 @@ def test_a_dead_list_condemns_itself_and_hardly_its_arm() -> None:
     assert (together.tries(LIST), together.tries(ITEMS)) == (6, 11)
 
 
-def test_strangers_that_never_answer_are_expected_less_of() -> None:
+def test_silent_hosts_lower_probability_of_unseen_hosts() -> None:
     silent = [outcome(f"c{n}.example" + ABROAD[9:], failure=FailureKind.DNS) for n in range(10)]
     assert beliefs(*silent).probability(ABROAD) < PosteriorModel(PolicyConfig()).probability(ABROAD) / 2
     assert not beliefs(*silent).statistics.features, "their silence is not put down to the kind of link"
 
 
-def test_a_host_that_has_answered_is_there() -> None:
+def test_response_of_host_raises_its_probability_of_response() -> None:
     silent = [outcome(f"c{n}.example" + ABROAD[9:], failure=FailureKind.DNS) for n in range(10)]
     met = beliefs(*silent, outcome(ABROAD))
     assert met.prior(ArmKey.parse(ABROAD)).response > beliefs(*silent).prior(ArmKey.parse(ABROAD)).response
 
 
-def test_news_is_what_was_learned_since_it_was_taken() -> None:
+def test_delta_has_what_was_learned_since_it_was_taken() -> None:
     found = beliefs(outcome(ITEMS, find=True), outcome(ITEMS))
     assert found.delta.arms[ITEMS].tries == found.statistics.arms[ITEMS].tries == 2
 
@@ -106,7 +106,7 @@ def taught(rounds: int = 20) -> tuple[FeatureModel, PolicyStatistics]:
     return chances, evidence
 
 
-def test_what_is_learned_on_one_host_holds_for_its_kind_on_others() -> None:
+def test_features_learned_on_one_host_apply_to_other_hosts() -> None:
     chances, evidence = taught()
     assert chances.probability(evidence, GOOD) > 0.6 > 0.2 > chances.probability(evidence, PLAIN)
     assert chances.probability(evidence, STRANGE_GOOD) > chances.probability(evidence, STRANGE_PLAIN)
@@ -115,7 +115,7 @@ def test_what_is_learned_on_one_host_holds_for_its_kind_on_others() -> None:
     )
 
 
-def test_failures_say_nothing_about_pages() -> None:
+def test_failures_do_not_change_relevance_weights() -> None:
     chances, evidence = taught()
     before = chances.log_odds(evidence, GOOD, RELEVANCE)
     for _ in range(5):
@@ -124,7 +124,7 @@ def test_failures_say_nothing_about_pages() -> None:
     assert chances.probability(evidence, GOOD) < 0.3
 
 
-def test_sums_of_two_learners_add_up_to_what_both_saw() -> None:
+def test_added_sums_of_two_learners_have_more_effect() -> None:
     chances, mine = taught(3)
     _, theirs = taught(3)
     alone = chances.probability(mine, GOOD)
@@ -132,7 +132,7 @@ def test_sums_of_two_learners_add_up_to_what_both_saw() -> None:
     assert chances.probability(mine, GOOD) > alone
 
 
-def test_every_book_gets_the_same_additions() -> None:
+def test_learn_adds_the_same_increments_to_all_statistics() -> None:
     chances, known, news = FeatureModel(PolicyConfig()), PolicyStatistics(), PolicyStatistics()
     chances.learn([known, news], GOOD, RELEVANCE, result=1.0)
     assert known == news

@@ -10,7 +10,7 @@ import pytest
 from motherlode.policies.motherlode.statistics import ArmStatistics, HostStatistics, PolicyStatistics, Tally
 
 
-def test_recent_pages_count_more() -> None:
+def test_recent_pages_have_more_weight() -> None:
     record = ArmStatistics()
     for links in (100, 0, 0, 0, 0, 0, 0, 0):
         record.count(reward=0.0, retention=0.5)
@@ -19,7 +19,7 @@ def test_recent_pages_count_more() -> None:
     assert record.tries == 8
 
 
-def test_without_forgetting_it_is_the_mean() -> None:
+def test_links_per_page_without_decay_is_the_mean() -> None:
     record = ArmStatistics()
     for links in (4, 0, 2):
         record.count(reward=1.0, retention=1.0)
@@ -29,7 +29,7 @@ def test_without_forgetting_it_is_the_mean() -> None:
     assert record.reward == 3
 
 
-def test_a_long_crawl_does_not_overflow() -> None:
+def test_weights_of_long_crawl_do_not_overflow() -> None:
     record = ArmStatistics()
     for _ in range(20_000):
         record.count(reward=1.0, retention=0.8)
@@ -44,11 +44,11 @@ def told(outcomes: Iterable[float], *, opposite_retention: float = 0.9, share: f
     return tally
 
 
-def test_what_has_dried_up_is_soon_known_as_such() -> None:
+def test_probability_falls_soon_after_series_of_failures() -> None:
     assert told([1.0] * 200 + [0.0] * 20).probability(0.5, prior_tries=1.0) < 0.1
 
 
-def test_the_sooner_the_less_a_turn_leaves_of_what_was() -> None:
+def test_lower_opposite_retention_forgets_sooner() -> None:
     story = [1.0] * 200 + [0.0] * 4
     assert (
         told(story, opposite_retention=0.7).probability(0.9, prior_tries=1.0)
@@ -57,19 +57,19 @@ def test_the_sooner_the_less_a_turn_leaves_of_what_was() -> None:
     )
 
 
-def test_a_hundred_failures_are_worse_than_ten() -> None:
+def test_hundred_failures_give_lower_probability_than_ten() -> None:
     assert told([0.0] * 100).probability(0.9, prior_tries=1.0) < told([0.0] * 10).probability(0.9, prior_tries=1.0) / 5
 
 
-def test_after_a_row_of_failures_successes_are_believed_again() -> None:
+def test_probability_recovers_after_failures() -> None:
     assert told([0.0] * 20 + [1.0] * 8, opposite_retention=0.7).probability(0.5, prior_tries=1.0) > 0.7
 
 
-def test_graded_outcomes_count_for_their_share() -> None:
+def test_graded_results_count_in_proportion() -> None:
     assert told([0.3] * 50).probability(0.5, prior_tries=1.0) == pytest.approx(0.3, abs=0.03)
 
 
-def test_a_host_is_lifted_by_what_was_not_expected_of_it() -> None:
+def test_lift_is_difference_to_expected_reward() -> None:
     surprising, expected = (
         HostStatistics(pages=1.0, reward=1.0, expected_reward=0.01),
         HostStatistics(pages=1.0, reward=1.0, expected_reward=0.99),
@@ -80,7 +80,7 @@ def test_a_host_is_lifted_by_what_was_not_expected_of_it() -> None:
     assert poor.lift(0.0) == HostStatistics().lift(3.0) == 0.0
 
 
-def test_records_with_other_scales_add_up() -> None:
+def test_statistics_with_different_scales_can_be_added() -> None:
     old, young = ArmStatistics(), ArmStatistics()
     for record, pages in ((old, 50), (young, 1)):
         for _ in range(pages):
@@ -91,11 +91,11 @@ def test_records_with_other_scales_add_up() -> None:
     assert old.links_per_page(empty_pages=0.0)["item"] == pytest.approx(2.0)
 
 
-def test_an_untried_record_expects_nothing() -> None:
+def test_arm_without_tries_expects_no_links() -> None:
     assert ArmStatistics().links_per_page(empty_pages=0.0) == {}
 
 
-def test_few_arms_are_remembered() -> None:
+def test_number_of_linked_arms_is_bounded() -> None:
     record = ArmStatistics()
     record.count(reward=0.0, retention=1.0)
     record.add_links({f"arm {number}": number for number in range(1000)})
@@ -103,7 +103,7 @@ def test_few_arms_are_remembered() -> None:
     assert "arm 999" in record.new_links
 
 
-def test_evidence_survives_the_way_to_disk() -> None:
+def test_statistics_survive_serialization() -> None:
     evidence = PolicyStatistics()
     evidence.arm("x").count(reward=1.0, retention=0.9)
     evidence.family("f").add_links({"y": 2})
@@ -115,7 +115,7 @@ def test_evidence_survives_the_way_to_disk() -> None:
     assert again == evidence
 
 
-def test_all_that_two_crawls_learned_adds_up() -> None:
+def test_statistics_of_two_crawls_can_be_added() -> None:
     books = []
     for _ in range(2):
         evidence = PolicyStatistics()

@@ -4,16 +4,17 @@ The probability is a product, P(page)·P(relevant | page), because a failed requ
 of a host are relevant. For each of the two questions q:
 
 1. *Features.* L_q = bias_q + Σ prior(f) + Σ w_q(f) over the features f of the arm (`arm_key`). The weights w_q(f) are
-   learned by FTRL-Proximal (`policies/ftrl.py`) without L1 and L2, with one learning rate for features of every host and
-   another one for features of one host. Target priors (`priors`) count for the relevance question only. P_q = σ(L_q).
-2. *Host.* For relevance, the lift of the host is added to L_q before σ. With the host's pages N, rewards R and rewards E
-   that features predicted, in which the n-th page of an arm counts 1/n, and with k = `host_prior_pages`, the lift is
+   learned by FTRL-Proximal (`policies/ftrl.py`) without L1 and L2, with one learning rate for features of every host
+   and another one for features of one host. Target priors (`priors`) count for relevance only. P_q = σ(L_q).
+2. *Host.* For relevance, the lift of the host is added to L_q before σ. With the host's pages N, rewards R and rewards
+   E that features predicted, in which the n-th page of an arm counts 1/n, and with k = `host_prior_pages`, the lift is
    logit((R + k·E/N)/(N + k)) - logit(E/N). P(page) is multiplied by the presence, the probability that the host
    responds at all. The presence is 1 if the host has responded. Otherwise it is s/(s + tries of the host) with
-   s = `silent_host_prior_tries`, and for cross-host links this is multiplied by the share of unseen hosts that responded,
-   (yes + m·`unseen_host_response_rate`)/(yes + no + m) with m = `unseen_host_prior_tries`.
-3. *Arm.* With the decayed counts of the base arm (`statistics.Tally`), p ← (yes + m·p)/(yes + no + m) for each question.
-   The prior strength m is `prior_tries`, and `seed_prior_tries` for the relevance of seeds that are not home pages.
+   s = `silent_host_prior_tries`, and for cross-host links this is multiplied by the share of unseen hosts that
+   responded, (yes + m·`unseen_host_response_rate`)/(yes + no + m) with m = `unseen_host_prior_tries`.
+3. *Arm.* With the decayed counts of the base arm (`statistics.Tally`), p ← (yes + m·p)/(yes + no + m) for each
+   question. The prior strength m is `prior_tries`, and `seed_prior_tries` for the relevance of seeds that are not home
+   pages.
 4. *Hub.* The same again with the counts of the hub arm and m = `hub_prior_tries`, if the link belongs to a hub arm.
 
 Every outcome is learned as a response or a failure. Relevance is learned only from pages, and features learn only what
