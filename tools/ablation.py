@@ -31,20 +31,20 @@ from motherlode.www.urls import host_of
 VARIANTS = {
     "all parts": PolicyConfig(),
     "without features": PolicyConfig(learns_features=False),
-    "without pages behind a page": PolicyConfig(looks_behind=False),
-    "without exploration": PolicyConfig(looks_ahead=False),
-    "without position in the page": PolicyConfig(places=0),
-    "with one question instead of two": PolicyConfig(asks_apart=False),
-    "without list arms": PolicyConfig(list_links=0),
-    "without host lift": PolicyConfig(host_pages=0.0),
-    "without fast decay at failures": PolicyConfig(keep_answers=PolicyConfig().keep),
-    "without statistics of unseen hosts": PolicyConfig(stranger_tries=0.0),
-    "without doubt about unresponsive hosts": PolicyConfig(silent_tries=1e9),
-    "without links of the family": PolicyConfig(borrowed_pages=0.0),
-    "without target prior": PolicyConfig(hunch=0.0),
-    "without decay": PolicyConfig(keep=1.0),
-    "without gateway hosts": PolicyConfig(unseen=0, seeds_are_doors=False),
-    "with every new host as gateway": PolicyConfig(door_links=1 << 30),
+    "without pages behind a page": PolicyConfig(values_links=False),
+    "without exploration": PolicyConfig(values_information=False),
+    "without position in the page": PolicyConfig(tag_path_steps=0),
+    "with one question instead of two": PolicyConfig(separate_responses=False),
+    "without list arms": PolicyConfig(hub_min_links=0),
+    "without host lift": PolicyConfig(host_prior_pages=0.0),
+    "without fast decay at failures": PolicyConfig(response_retention=PolicyConfig().retention),
+    "without statistics of unseen hosts": PolicyConfig(unseen_host_prior_tries=0.0),
+    "without doubt about unresponsive hosts": PolicyConfig(silent_host_prior_tries=1e9),
+    "without links of the family": PolicyConfig(family_prior_pages=0.0),
+    "without target prior": PolicyConfig(target_prior=0.0),
+    "without decay": PolicyConfig(retention=1.0),
+    "without gateway hosts": PolicyConfig(gateway_max_tries=0, seeds_are_gateways=False),
+    "with every new host as gateway": PolicyConfig(gateway_links=1 << 30),
 }
 OTHER = "bandit:success-rate"
 TARGETS = ("any", "microdata", "jsonld", "rdf")
@@ -89,7 +89,7 @@ def scores(options: argparse.Namespace, target: str) -> dict[str, float]:
 def _policy(name: str, target: str) -> Policy:
     if name not in VARIANTS:
         return policy_from(name, 1)
-    variant = Motherlode(settings=VARIANTS[name])
+    variant = Motherlode(config=VARIANTS[name])
     variant.aim(target_from(target))
     return variant
 

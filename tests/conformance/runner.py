@@ -2,12 +2,12 @@
 
 A suite is a module `suite_<name>.py` in this folder with three names:
 
-- `cases() -> Iterable[Case]`: all cases, read from the shared suites (`shared("microdata-rdf")` returns the folder).
-  The `row` of a case is the row of the table in which it is counted. A module may have several rows.
-- `run(case) -> bool | str | float`: True passes; False fails; a string fails and is the reason; a number from 0 to 1 is
-  a score, for suites that measure agreement. A case that raises an exception fails with its name.
-- `FLOORS: dict[str, float]`: the minimum share of passes (or mean score) per row. Rows without a floor are only
-  reported.
+- `cases() -> Iterable[Case]`: every case, read from the shared suites (`shared("microdata-rdf")` gives the folder).
+  A case's `decode_row` says under which line of the table it is counted; one module may fill several rows.
+- `run(case) -> bool | str | float`: True passes; False fails; a string fails and says why; a number from 0 to 1 is a
+  score, for suites that measure agreement. An exception fails its case and is shown by name.
+- `FLOORS: dict[str, float]`: the least share of passes (or mean score) for each row that is guarded. Rows without a
+  floor are only reported.
 
 A suite that can be run through the command `extract` has two more names:
 

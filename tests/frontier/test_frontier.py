@@ -402,7 +402,7 @@ class Choosy(BestOf):
 
     def __init__(self, host: str) -> None:
         super().__init__()
-        self.choosy, self.awaited, self._host = 1.0, "", host
+        self.wait_threshold, self.awaited, self._host = 1.0, "", host
 
     def leave(self, host: str) -> None:
         self._host = ""

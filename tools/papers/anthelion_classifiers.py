@@ -11,7 +11,7 @@ from tools.papers.lab import Lab
 from tools.papers.markdown import claims, note, number, section, table
 
 from motherlode.policies.anthelion import Features, FeatureSet, HoeffdingTree, NaiveBayes
-from motherlode.policies.anthelion.url_classifier import row
+from motherlode.policies.anthelion.url_classifier import decode_row
 
 PUBLISHED = {
     ("HT", "a"): (0.7656, 54.1),
@@ -48,9 +48,9 @@ def online_accuracy(*, web: str, classifier: str, attributes: str, examples: int
             began = time.process_time()
             (policy_state,) = features.rows([example.link], example.parent)
             (score,) = model.scores([policy_state])
-            model.learn(row(policy_state), relevant=example.relevant)
+            model.learn(decode_row(policy_state), relevant=example.relevant)
             spent += time.process_time() - began
-            features.note(example.link.url, relevant=example.relevant)
+            features.add_label(example.link.url, relevant=example.relevant)
             right += (score > 0.5) is example.relevant
         accuracies.append(right / len(drawn))
     iterations = len(drawn) * _ORDERS

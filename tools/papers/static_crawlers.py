@@ -19,8 +19,8 @@ from tools.papers.webs import opened, starts
 from motherlode.model import Link, Outcome, Policy
 from motherlode.policies import policy_from
 from motherlode.policies.anthelion import FUNCTIONS, Features, HostBandit, NaiveBayes
-from motherlode.policies.anthelion.url_classifier import HASHES, row
-from motherlode.policies.baselines.static_classifier import Frozen, StaticRater, fit_tree, offline
+from motherlode.policies.anthelion.url_classifier import HASHES, decode_row
+from motherlode.policies.baselines.static_classifier import StaticRater, TrainedClassifier, fit_tree, sklearn_fit
 from motherlode.policies.hashing import Hasher
 from motherlode.policies.ldcoc.ldcoc_features import page_features
 from motherlode.sim.oracle import LinkGraph, OraclePolicy
@@ -63,11 +63,11 @@ def _training(web: str, target: str, order: str, pages: int) -> tuple[list[bytes
     return rows, labels
 
 
-def _fit_bayes(rows: Sequence[bytes], labels: Sequence[bool]) -> Frozen:
+def _fit_bayes(rows: Sequence[bytes], labels: Sequence[bool]) -> TrainedClassifier:
     """Train the learner of `nb-online`, so that only the time of learning differs from it."""
     model = NaiveBayes()
     for policy_state, label in zip(rows, labels, strict=True):
-        model.learn(row(policy_state), relevant=label)
+        model.learn(decode_row(policy_state), relevant=label)
     return model
 
 
@@ -86,7 +86,7 @@ def named_policy(name: str, *, web: str, target: str, seed: int) -> Policy:
     kind, pages = arguments[0], int(arguments[1])
     rows, labels = _training(web, target, "random" if word == "pretrained" else "bfs", pages)
     features = Features() if word == "pretrained" else UriFeatures()
-    fit = {"ht": fit_tree, "nb": _fit_bayes}.get(kind) or offline(kind)
+    fit = {"ht": fit_tree, "nb": _fit_bayes}.get(kind) or sklearn_fit(kind)
     rater = StaticRater(features, fit, min(pages, len(rows)))
     rater.load(msgspec.msgpack.encode((0, rows, bytes(labels))))
     return HostBandit(rater=rater, function=FUNCTIONS["best-score"], random=Random(seed))

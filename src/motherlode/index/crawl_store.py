@@ -85,8 +85,6 @@ def _open_when_unlocked(path: Path) -> QuadStore:
             time.sleep(0.05)
 
 
-
-
 _PROVENANCE_QUADS_PER_PAGE = 10
 """Approximate number of provenance quads per page."""
 

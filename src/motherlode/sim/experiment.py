@@ -15,7 +15,7 @@ from motherlode.crawler import canonical_seeds
 from motherlode.crawler.model_files import may_mislead, read_model
 from motherlode.model import FailureKind
 from motherlode.policies import DEFAULT_REWARD, policy_from, reward_from, target_from
-from motherlode.policies.model_io import Model, check_fits, family
+from motherlode.policies.model_io import Model, check_fits, policy_family
 from motherlode.sim.runner import ORACLE, Trial, TrialProgress, TrialResult, WebSpec, open_web, run_trials
 from motherlode.sim.simulated_web import SimulatedWeb
 from motherlode.sim.simulator import IN_ORDER, SimResult, Timing
@@ -129,8 +129,8 @@ class ExperimentSetup:
 
     @staticmethod
     def starts_from(policy: str, model: Model) -> bool:
-        """Return whether a policy can start from the model. The other policies start without one, for comparison."""
-        return family(policy) == family(model.policy)
+        """Whether a policy can start from a model; the others start with nothing, for comparison."""
+        return policy_family(policy) == policy_family(model.policy)
 
     def on(self, web: str) -> ExperimentSetup:
         """Return the same setup for another web."""

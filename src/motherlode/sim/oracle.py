@@ -132,7 +132,7 @@ class OraclePolicy(WaitRule):
         """Do nothing: the oracle knows all outcomes."""
 
     def arm_ready(self, arm: str, best: float, waiting: int) -> None:
-        self._wakes(host_of(arm), arm)
+        self._on_ready(host_of(arm), arm)
         if arm not in self._awake:
             heapq.heappush(self._heap, self._placed(arm, self._value(arm)))
 
@@ -149,11 +149,11 @@ class OraclePolicy(WaitRule):
 
     def arm_snoozed(self, arm: str) -> None:
         known = self._awake.pop(arm, None)
-        self._rests(host_of(arm), arm, _worth(known[0]) if known is not None else None)
+        self._on_snoozed(host_of(arm), arm, _worth(known[0]) if known is not None else None)
 
     def pick(self) -> str | None:
         arm = self._best()
-        return self._taken(arm, _worth(self._awake[arm][0]) if arm is not None else 0.0)
+        return self._pick_or_wait(arm, _worth(self._awake[arm][0]) if arm is not None else 0.0)
 
     def _best(self) -> str | None:
         while self._heap:

@@ -7,7 +7,7 @@ from motherlode.policies import policy_from
 from tests.policies.fakes import links
 
 
-def test_tokens_carry_their_names_and_the_record_its_counts() -> None:
+def test_explanation_has_names_of_tokens_and_record_of_host() -> None:
     policy = policy_from("bandit:success-rate:0")
     parent = Outcome(url="http://a.example/", host="a.example", depth=0, relevant=True)
     for number in range(20):
@@ -30,7 +30,7 @@ def test_tokens_carry_their_names_and_the_record_its_counts() -> None:
     said = policy.explain(link, rating, parent)  # type: ignore[attr-defined]
     weights = {reason.name: reason.weight for reason in said.reasons}
     assert weights["token recipe"] > 1
-    assert abs(weights["the page that links here is a find"]) < 0.5
+    assert abs(weights["the page that links here is relevant"]) < 0.5
     assert said.record == {"good": 10, "bad": 10}
     assert said.posterior > 0.5
     titles = [lesson.title for lesson in policy.summary(5)]  # type: ignore[attr-defined]
