@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from motherlode.runtime.lazy import names_from
+from motherlode.runtime.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from motherlode.fetch.guard import AddressGuard
@@ -48,13 +48,15 @@ __all__ = [
     "robots_last",
 ]
 
-__getattr__ = names_from(
+__getattr__ = lazy_exports(
     __name__,
-    guard=["AddressGuard"],
-    journal=["JournalledFetcher", "ResponseJournal"],
-    probe=["Prober", "Probing"],
-    robots=["PRODUCT_TOKEN", "RobotsRules", "robots_body", "robots_last"],
-    **{"http.client": ["HttpFetcher", "HttpLimits", "HttpOptions"]},
-    **{"warc.replay": ["RecordedWeb", "check_recorded"]},
-    **{"warc.writer": ["ArchivedFetcher", "WarcArchive"]},
+    {
+        "guard": ["AddressGuard"],
+        "http.client": ["HttpFetcher", "HttpLimits", "HttpOptions"],
+        "journal": ["JournalledFetcher", "ResponseJournal"],
+        "probe": ["Prober", "Probing"],
+        "robots": ["PRODUCT_TOKEN", "RobotsRules", "robots_body", "robots_last"],
+        "warc.replay": ["RecordedWeb", "check_recorded"],
+        "warc.writer": ["ArchivedFetcher", "WarcArchive"],
+    },
 )

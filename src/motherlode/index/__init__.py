@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from motherlode.runtime.lazy import names_from
+from motherlode.runtime.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from motherlode.index.crawl_store import BatchWriter, CrawlStore, LocalStore
@@ -35,11 +35,13 @@ __all__ = [
     "syntax_keys",
 ]
 
-__getattr__ = names_from(
+__getattr__ = lazy_exports(
     __name__,
-    crawl_store=["BatchWriter", "CrawlStore", "LocalStore"],
-    page_record=["PROVENANCE", "PageRecord", "RunRecord", "page_lines", "syntax_keys"],
-    quad_store=["QuadStore", "merge", "store_bytes"],
-    store_client=["StoreClient"],
-    **{"export.nquads": ["export_nquads"]},
+    {
+        "crawl_store": ["BatchWriter", "CrawlStore", "LocalStore"],
+        "export.nquads": ["export_nquads"],
+        "page_record": ["PROVENANCE", "PageRecord", "RunRecord", "page_lines", "syntax_keys"],
+        "quad_store": ["QuadStore", "merge", "store_bytes"],
+        "store_client": ["StoreClient"],
+    },
 )

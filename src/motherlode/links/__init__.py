@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from motherlode.runtime.lazy import names_from
+from motherlode.runtime.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from motherlode.links.collect import collect_links
@@ -37,13 +37,15 @@ __all__ = [
     "text_links",
 ]
 
-__getattr__ = names_from(
+__getattr__ = lazy_exports(
     __name__,
-    collect=["collect_links"],
-    feeds=["feed_links", "sitemap_links", "text_links"],
-    from_quads=["LinkRules", "link_rules_from", "quad_links"],
-    headers=["context_links", "header_links"],
-    href=["LinkOptions"],
-    html=["html_links"],
-    robots_meta=["header_directives", "robots_directives"],
+    {
+        "collect": ["collect_links"],
+        "feeds": ["feed_links", "sitemap_links", "text_links"],
+        "from_quads": ["LinkRules", "link_rules_from", "quad_links"],
+        "headers": ["context_links", "header_links"],
+        "href": ["LinkOptions"],
+        "html": ["html_links"],
+        "robots_meta": ["header_directives", "robots_directives"],
+    },
 )
