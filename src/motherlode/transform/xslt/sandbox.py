@@ -17,10 +17,20 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+from motherlode.runtime.frames import pack_frame, read_frame
 from motherlode.transform.timeouts import Deadline, OutOfTime
 from motherlode.transform.xslt import xslt_engine as engine
 
-_ENGINE = Path(engine.__file__)
+_ROOT = Path(engine.__file__).parents[3]
+_START = f"""
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from {engine.__name__} import serve
+serve()
+os._exit(0)
+"""
+"""The program of the helper. It gets the folder that holds our package as an argument, because an isolated interpreter
+(`-I`) does not read PYTHONPATH."""
 _LONGEST_REASON = 10_000
 
 
@@ -49,31 +59,29 @@ class Sandbox:
         with self._lock:
             process = self._running()
             name = base.encode(errors="replace")
-            head = engine.JOB.pack(seconds, len(sheet), len(body), len(name), most_bytes)
+            limits = engine.LIMITS.pack(seconds, most_bytes)
             done = False
             try:
-                made = self._ask(process, head + sheet + body + name, seconds, most_bytes)
+                made = self._ask(process, (limits, sheet, body, name), seconds, most_bytes)
                 done = True
                 return made
             except TimeoutError:
                 return Made(failure=f"the stylesheet did not end within {seconds:g} seconds")
-            except (OSError, EOFError):
+            except (OSError, EOFError, ValueError):  # ValueError: the response is not one of ours
                 return Made(failure="the stylesheet ran out of memory or processor time")
             finally:
                 if not done:  # also where our own time limit rang in the middle of it
                     self._end()
 
-    def _ask(self, process: subprocess.Popen[bytes], job: bytes, seconds: float, most_bytes: int) -> Made:
+    def _ask(self, process: subprocess.Popen[bytes], job: tuple[bytes, ...], seconds: float, most_bytes: int) -> Made:
         assert process.stdin is not None and process.stdout is not None
         deadline = Deadline(seconds)
-        process.stdin.write(job)
+        process.stdin.write(b"".join(map(pack_frame, job)))
         process.stdin.flush()
-        pipe = process.stdout.fileno()
-        kind, size, located = engine.ANSWER.unpack(_read(pipe, engine.ANSWER.size, deadline))
-        if size > most_bytes + _LONGEST_REASON:
-            raise EOFError
-        made = _read(pipe, size, deadline)
-        faults = tuple((message, line, column) for message, line, column in json.loads(_read(pipe, located, deadline)))
+        pipe = _TimedPipe(process.stdout.fileno(), deadline)
+        result = read_frame(pipe, most_bytes + _LONGEST_REASON) or b""
+        kind, made = result[:1], result[1:]
+        faults = tuple((message, line, column) for message, line, column in json.loads(read_frame(pipe) or b"[]"))
         if kind == engine.FAILED:
             return Made(failure=made.decode(errors="replace"), faults=faults)
         return Made(body=made, is_text=kind == engine.TEXT, faults=faults)
@@ -83,7 +91,7 @@ class Sandbox:
             self._process = None  # it belongs to the process that we were forked from
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", str(_ENGINE)],
+                [sys.executable, "-I", "-c", _START, str(_ROOT)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -111,19 +119,26 @@ class Sandbox:
             self._end()
 
 
-def _read(descriptor: int, size: int, deadline: Deadline) -> bytes:
-    parts = []
-    while size:
-        ready, _, _ = select.select([descriptor], [], [], 0.05)
-        if not ready:
-            _check(deadline)
-            continue
-        part = os.read(descriptor, min(size, 1 << 20))
-        if not part:
-            raise EOFError
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+class _TimedPipe:
+    """A pipe whose reads raise TimeoutError after a deadline, and EOFError at the end of the stream."""
+
+    def __init__(self, descriptor: int, deadline: Deadline) -> None:
+        self._descriptor = descriptor
+        self._deadline = deadline
+
+    def read(self, size: int, /) -> bytes:
+        parts = []
+        while size:
+            ready, _, _ = select.select([self._descriptor], [], [], 0.05)
+            if not ready:
+                _check(self._deadline)
+                continue
+            part = os.read(self._descriptor, min(size, 1 << 20))
+            if not part:
+                raise EOFError
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
 
 
 def _check(deadline: Deadline) -> None:

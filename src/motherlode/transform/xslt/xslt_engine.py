@@ -1,6 +1,6 @@
 """XML and XSLT with every way out closed; and, run as a program, the helper process that applies users' stylesheets.
 
-Nothing here imports the rest of the package, so that the helper starts fast and holds little. No entity is expanded, no
+Of this project it imports only `runtime`, so that the helper starts fast and holds little. No entity is expanded, no
 DTD is loaded, no file or address is opened: neither by the parser, nor by document(), xsl:include or xsl:import, nor by
 the elements that write files. In the helper, the kernel is told the same: no new file descriptors, bounded memory,
 bounded processor time.
@@ -9,7 +9,6 @@ bounded processor time.
 from __future__ import annotations
 
 import json
-import os
 import re
 import resource
 import struct
@@ -22,13 +21,15 @@ from typing import Any, NoReturn
 
 from lxml import etree
 
+from motherlode.runtime.frames import read_frame, write_frame
+
 FUNCTIONS = "urn:motherlode:functions"
 """Namespace of the functions that stylesheets may call."""
-JOB = struct.Struct("!dQQQQ")
-"""Seconds; sizes of stylesheet, document and base URL; most bytes of the answer."""
-ANSWER = struct.Struct("!cQQ")
-"""RDF_XML, TEXT or FAILED; sizes of what was made (or why not) and of the faults in the document, as JSON."""
+LIMITS = struct.Struct("!dQ")
+"""First frame of a job: seconds, and bytes of the result. Stylesheet, document and base URL follow, a frame each."""
 RDF_XML, TEXT, FAILED = b"X", b"T", b"F"
+"""First byte of the first frame of a response; the result or the reason follows. The second frame is JSON: the faults
+in the document."""
 _MEMORY = 2 << 30
 _XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _MOST_PROBLEMS = 20
@@ -211,16 +212,10 @@ def serve() -> None:
     """Reads jobs from standard input until it ends; answers each on standard output."""
     jobs, answers = sys.stdin.buffer, sys.stdout.buffer
     _confine()
-    while len(head := jobs.read(JOB.size)) == JOB.size:
-        seconds, sheet_size, body_size, base_size, most = JOB.unpack(head)
+    while (limits := read_frame(jobs)) is not None:
+        seconds, most = LIMITS.unpack(limits)
         _allow(seconds)
-        sheet, body, base = jobs.read(sheet_size), jobs.read(body_size), jobs.read(base_size).decode()
-        kind, made, faults = _work(sheet, body, base, most)
-        located = json.dumps(faults).encode()
-        answers.write(ANSWER.pack(kind, len(made), len(located)) + made + located)
-        answers.flush()
-
-
-if __name__ == "__main__":
-    serve()
-    os._exit(0)
+        sheet, body, base = (read_frame(jobs) or b"" for _ in range(3))
+        kind, made, faults = _work(sheet, body, base.decode(), most)
+        write_frame(answers, kind, made)
+        write_frame(answers, json.dumps(faults).encode())
