@@ -65,13 +65,13 @@ def test_a_range_that_is_none_is_explained() -> None:
 async def test_names_in_the_table_do_not_go_to_dns() -> None:
     table = {"a.example": ("93.184.215.14", 8080), "b.example": ("2606:4700:4700::1111", 443)}
     resolver = GuardedResolver(AddressGuard(), table)
-    assert await resolver.resolve("a.example", 80) == resolver.known("a.example", 80) == ("93.184.215.14", 8080)
+    assert await resolver.resolve("a.example", 80) == resolver.known_address("a.example", 80) == ("93.184.215.14", 8080)
     assert await resolver.renew("b.example") == "2606:4700:4700::1111"
 
 
 def test_a_private_address_in_the_table_is_refused_too() -> None:
     with pytest.raises(GuardRefusedError, match=r"10\.0\.0\.1 is not a public address"):
-        GuardedResolver(AddressGuard(), {"a.example": ("10.0.0.1", 80)}).known("a.example", 80)
+        GuardedResolver(AddressGuard(), {"a.example": ("10.0.0.1", 80)}).known_address("a.example", 80)
 
 
 class FakeDns:

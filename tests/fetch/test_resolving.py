@@ -43,9 +43,11 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Any:
 async def test_an_address_stays_whatever_dns_says_next_and_whatever_the_port(use: Any) -> None:
     names = await use(["93.184.215.14", "93.184.215.15"], ["93.184.215.99"])
     resolver = GuardedResolver(AddressGuard())
-    assert resolver.known("a.example", 80) is None
+    assert resolver.known_address("a.example", 80) is None
     assert await resolver.resolve("a.example", 80) == ("93.184.215.14", 80)
-    assert await resolver.resolve("a.example", 443) == resolver.known("a.example", 443) == ("93.184.215.14", 443)
+    assert (
+        await resolver.resolve("a.example", 443) == resolver.known_address("a.example", 443) == ("93.184.215.14", 443)
+    )
     assert names.asked == 1
 
 
@@ -54,7 +56,7 @@ async def test_looking_again_moves_on_to_the_next_address(use: Any) -> None:
     resolver = GuardedResolver(AddressGuard())
     found = [await resolver.renew("a.example") for _ in range(3)]
     assert found == ["93.184.215.14", "93.184.215.15", "93.184.215.14"]
-    assert resolver.known("a.example", 80) == (found[-1], 80)
+    assert resolver.known_address("a.example", 80) == (found[-1], 80)
 
 
 async def test_private_addresses_among_several_are_never_kept(use: Any) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from motherlode.fetch import PRODUCT_TOKEN, RobotsRules, robots_body, robots_last
 from motherlode.fetch.http.response import failure_from_status
-from motherlode.fetch.robots import MAX_SIZE
+from motherlode.fetch.robots import MAX_ROBOTS_BYTES
 from motherlode.model import Failure, FailureKind, Page
 
 from ..support import shared
@@ -79,14 +79,14 @@ def test_crawl_delay(value: str, delay: float | None) -> None:
 def test_a_file_over_the_limit_is_cut_between_two_lines(end: bytes) -> None:
     """A rule cut in half could forbid everything."""
     start = b"User-agent: *" + end + b"Disallow: /first" + end
-    filler = b"#" * (MAX_SIZE - len(start) - len(b"Disallow: /") - 1) + end
+    filler = b"#" * (MAX_ROBOTS_BYTES - len(start) - len(b"Disallow: /") - 1) + end
     body = start + filler + b"Disallow: /last" + end
     rules = RobotsRules(body)
     assert rules.allows("http://ex.org/other")
     assert not rules.allows("http://ex.org/first")
     kept = robots_body(Page(url="http://ex.org/robots.txt", status=200, body=body))
     assert kept is not None
-    assert len(kept) <= MAX_SIZE
+    assert len(kept) <= MAX_ROBOTS_BYTES
     assert kept.endswith(end)
 
 
@@ -110,7 +110,7 @@ def test_a_page_is_its_own_rules() -> None:
         (gzip.compress(RULES), RULES),
         (gzip.compress(RULES)[:-12], RULES[: len(RULES) // 2]),
         (b"\x1f\x8bno gzip", b"\x1f\x8bno gzip"),
-        (gzip.compress(b"#\n" * MAX_SIZE), b"#\n" * (MAX_SIZE // 4)),
+        (gzip.compress(b"#\n" * MAX_ROBOTS_BYTES), b"#\n" * (MAX_ROBOTS_BYTES // 4)),
     ],
     ids=["whole", "cut", "other", "bomb"],
 )
@@ -118,7 +118,7 @@ def test_a_file_that_lies_packed_on_its_server_has_rules(body: bytes, kept: byte
     found = robots_body(Page(url="http://ex.org/robots.txt", status=200, body=body))
     assert found is not None
     assert found.startswith(kept)
-    assert len(found) <= MAX_SIZE
+    assert len(found) <= MAX_ROBOTS_BYTES
 
 
 @pytest.mark.parametrize("kind", FailureKind, ids=lambda kind: kind.value)

@@ -348,7 +348,7 @@ def _seconds(value: str) -> float | None:
 # ── robots.txt (RFC 9309): from an answer to rules.
 
 PRODUCT_TOKEN = "motherlode"
-MAX_SIZE = 500 << 10
+MAX_ROBOTS_BYTES = 500 << 10
 """Bytes of a robots.txt that are read; RFC 9309, 2.5."""
 
 _MEANS_ALLOWED = frozenset(
@@ -387,16 +387,16 @@ def _unpacked(body: bytes) -> bytes:
     if not body.startswith(_GZIP_MARK):
         return body
     try:
-        return zlib.decompressobj(wbits=zlib.MAX_WBITS | 16).decompress(body, MAX_SIZE + 1)
+        return zlib.decompressobj(wbits=zlib.MAX_WBITS | 16).decompress(body, MAX_ROBOTS_BYTES + 1)
     except zlib.error:
         return body
 
 
 def _cut(body: bytes) -> bytes:
-    """At most MAX_SIZE bytes, in whole lines: half a rule could forbid everything."""
-    if len(body) <= MAX_SIZE:
+    """At most MAX_ROBOTS_BYTES bytes, in whole lines: half a rule could forbid everything."""
+    if len(body) <= MAX_ROBOTS_BYTES:
         return body
-    return body[: max(body.rfind(b"\n", 0, MAX_SIZE), body.rfind(b"\r", 0, MAX_SIZE)) + 1]
+    return body[: max(body.rfind(b"\n", 0, MAX_ROBOTS_BYTES), body.rfind(b"\r", 0, MAX_ROBOTS_BYTES)) + 1]
 
 
 def _text(body: bytes) -> str:

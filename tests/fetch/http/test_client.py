@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from motherlode.fetch import HttpFetcher, HttpOptions, robots_body
-from motherlode.fetch.robots import MAX_SIZE
+from motherlode.fetch.robots import MAX_ROBOTS_BYTES
 from motherlode.model import Failure, FailureKind, Page, Request, RequestKind
 from motherlode.www.media_types import ACCEPT
 
@@ -119,10 +119,10 @@ async def test_too_many_requests_with_a_wait(server: RawServer, fetcher: HttpFet
 
 
 async def test_a_server_that_says_nothing_times_out(server: RawServer, fetcher: HttpFetcher) -> None:
-    async def silence(writer: asyncio.StreamWriter) -> None:
+    async def read_timeout(writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(30)
 
-    server.routes["/"] = silence
+    server.routes["/"] = read_timeout
     began = time.monotonic()
     found = await failure(fetcher, server.url("/"))
     assert found.kind is FailureKind.TIMEOUT
@@ -270,7 +270,7 @@ async def test_so_it_is_where_members_without_end_follow(server: RawServer, fetc
 
 
 @pytest.mark.parametrize("encoding", PACKED)
-@pytest.mark.parametrize("how", ["length", "chunks", "reset", "silence", "chunks that are none"])
+@pytest.mark.parametrize("how", ["length", "chunks", "reset", "read_timeout", "chunks that are none"])
 async def test_a_packed_page_that_is_there_is_kept_whatever_becomes_of_the_answer(
     server: RawServer, fetcher: HttpFetcher, encoding: str, how: str
 ) -> None:
@@ -281,7 +281,7 @@ async def test_a_packed_page_that_is_there_is_kept_whatever_becomes_of_the_answe
         "length": long,
         "chunks": chunked,
         "reset": then_reset(long),
-        "silence": in_two(long, b"", LIMITS.whole),
+        "read_timeout": in_two(long, b"", LIMITS.whole),
         "chunks that are none": chunked + b"what is this?",
     }[how]
     found = await page(fetcher, server.url("/"))
@@ -466,10 +466,10 @@ async def test_rules_have_a_limit_of_their_own(server: RawServer, fetcher: HttpF
     found = await fetcher.fetch(Request(url=server.url("/robots.txt"), kind=RequestKind.ROBOTS))
     assert isinstance(found, Page)
     assert found.body == long, "the limit for pages would cut off rules"
-    server.routes["/robots.txt"] = answer(long + b"Disallow: /x\n" * (MAX_SIZE // 5))
+    server.routes["/robots.txt"] = answer(long + b"Disallow: /x\n" * (MAX_ROBOTS_BYTES // 5))
     found = await fetcher.fetch(Request(url=server.url("/robots.txt"), kind=RequestKind.ROBOTS))
     assert isinstance(found, Page)
-    assert MAX_SIZE < len(found.body) < MAX_SIZE + 10, "it is not read to its end"
+    assert MAX_ROBOTS_BYTES < len(found.body) < MAX_ROBOTS_BYTES + 10, "it is not read to its end"
     kept = robots_body(found)
     assert kept is not None
     assert kept.endswith(b"Disallow: /x\n"), "half a rule could forbid everything"

@@ -16,7 +16,7 @@ from motherlode.fetch import AddressGuard, HttpFetcher, HttpLimits, HttpOptions
 from motherlode.fetch.http import connections
 from motherlode.fetch.http.connections import ConnectionPool, Endpoint, PendingRequest
 from motherlode.fetch.http.errors import FetchError
-from motherlode.fetch.http.request import split
+from motherlode.fetch.http.request import split_url
 from motherlode.fetch.http.tls import TlsContexts
 from motherlode.model import Failure, FailureKind, Page, Posting, Request, RequestKind
 
@@ -30,20 +30,22 @@ Reply = Callable[[str, int, asyncio.StreamWriter], Awaitable[None]]
 
 @pytest.fixture
 async def pool() -> AsyncIterator[ConnectionPool]:
-    made = ConnectionPool(AddressGuard(["127.0.0.0/8"]), TlsContexts(), proxy=None, connect=2.0, silence=2.0)
+    made = ConnectionPool(
+        AddressGuard(["127.0.0.0/8"]), TlsContexts(), proxy=None, connect_timeout=2.0, read_timeout=2.0
+    )
     yield made
     await made.close()
 
 
 async def asked(
-    pool: ConnectionPool, url: str, *, address: str = "127.0.0.1", repeatable: bool = True
+    pool: ConnectionPool, url: str, *, address: str = "127.0.0.1", is_repeatable: bool = True
 ) -> Notes | FetchError:
-    origin, target = split(url)
+    origin, target = split_url(url)
     notes = Notes()
     sent = f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n\r\n".encode()
     deadline = asyncio.get_running_loop().time() + 5
-    question = PendingRequest(sent, notes, deadline, head_only=False, repeatable=repeatable)
-    return await pool.ask(Endpoint(origin, address, origin.port), question) or notes
+    question = PendingRequest(sent, notes, deadline, head_only=False, is_repeatable=is_repeatable)
+    return await pool.send(Endpoint(origin, address, origin.port), question) or notes
 
 
 async def echo(path: str, before: int, writer: asyncio.StreamWriter) -> None:
@@ -132,7 +134,7 @@ async def test_it_is_not_repeated_once_an_answer_has_begun(pool: ConnectionPool)
 async def test_what_may_not_be_repeated_is_sent_once_and_over_a_new_connection(pool: ConnectionPool) -> None:
     async with LastingServer(hangs_up(answering=1)) as server:
         for _ in range(3):
-            assert isinstance(await asked(pool, server.url("/x"), repeatable=False), Notes)
+            assert isinstance(await asked(pool, server.url("/x"), is_repeatable=False), Notes)
         assert (server.connections, len(server.heads)) == (3, 3)
 
 
@@ -158,7 +160,9 @@ async def test_only_so_many_rest(pool: ConnectionPool, monkeypatch: pytest.Monke
 
 
 async def test_to_close_ends_what_is_under_way() -> None:
-    pool = ConnectionPool(AddressGuard(["127.0.0.0/8"]), TlsContexts(), proxy=None, connect=2.0, silence=5.0)
+    pool = ConnectionPool(
+        AddressGuard(["127.0.0.0/8"]), TlsContexts(), proxy=None, connect_timeout=2.0, read_timeout=5.0
+    )
 
     async def never(path: str, before: int, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(60)
@@ -318,7 +322,9 @@ async def test_silence_on_a_connection_that_was_kept_is_told_from_a_server_that_
         if path == "/first":
             await echo(path, before, writer)
 
-    pool = ConnectionPool(AddressGuard(["127.0.0.0/8"]), TlsContexts(), proxy=None, connect=1.0, silence=0.3)
+    pool = ConnectionPool(
+        AddressGuard(["127.0.0.0/8"]), TlsContexts(), proxy=None, connect_timeout=1.0, read_timeout=0.3
+    )
     try:
         async with LastingServer(once) as server:
             let_in = await asked(pool, server.url("/second"))

@@ -17,7 +17,7 @@ import pytest
 import uvloop
 
 from motherlode.fetch import HttpFetcher, HttpOptions
-from motherlode.fetch.http.connections import Proxy
+from motherlode.fetch.http.proxy import Proxy
 from motherlode.model import Failure, FailureKind, Page, Request
 
 from ..certificates import certificate, server_context
@@ -272,5 +272,5 @@ async def test_plain_requests_to_a_proxy_that_speaks_tls(trusted: Path, monkeypa
 
 
 def test_a_proxy_without_a_user() -> None:
-    proxy = Proxy.at("http://[::1]:3128/")
-    assert (proxy.origin.host, proxy.origin.port, proxy.fields) == ("::1", 3128, {})
+    proxy = Proxy.from_url("http://[::1]:3128/")
+    assert (proxy.origin.host, proxy.origin.port, proxy.headers) == ("::1", 3128, {})

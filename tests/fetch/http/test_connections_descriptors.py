@@ -10,21 +10,21 @@ import pytest
 
 _LIMITED = """
 import resource
-from motherlode.fetch.http.connections import make_room, most_resting
+from motherlode.fetch.http.connections import max_idle_connections, raise_descriptor_limit
 resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))
-make_room(connections=256, resting=1024)
-print(resource.getrlimit(resource.RLIMIT_NOFILE)[0], most_resting(1024))
+raise_descriptor_limit(connections=256, idle=1024)
+print(resource.getrlimit(resource.RLIMIT_NOFILE)[0], max_idle_connections(1024))
 """
 
 
 @pytest.mark.parametrize(
-    ("soft", "hard", "found", "resting"),
+    ("soft", "hard", "found", "idle"),
     [(256, 8192, 3328, 1024), (256, 600, 600, 200), (200, 200, 200, 66), (4096, 4096, 4096, 1024)],
 )
-def test_there_is_room_for_what_is_under_way_beside_what_rests(soft: int, hard: int, found: int, resting: int) -> None:
+def test_there_is_room_for_what_is_under_way_beside_what_rests(soft: int, hard: int, found: int, idle: int) -> None:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     if most != resource.RLIM_INFINITY and most < hard:
         pytest.skip("this system gives no process so many descriptors")
     program = _LIMITED.format(soft=soft, hard=hard)
     said = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    assert said.stdout.split() == [str(found), str(resting)]
+    assert said.stdout.split() == [str(found), str(idle)]

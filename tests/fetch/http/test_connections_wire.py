@@ -29,25 +29,25 @@ class Register:
     def __init__(self) -> None:
         self.wires: set[Connection] = set()
 
-    def made(self, wire: Connection) -> None:
+    def connection_opened(self, wire: Connection) -> None:
         self.wires.add(wire)
 
-    def lost(self, wire: Connection) -> None:
+    def connection_closed(self, wire: Connection) -> None:
         self.wires.remove(wire)
 
 
 def question(notes: Notes, *, sent: bytes = ASKED, seconds: float = 5.0, head_only: bool = False) -> PendingRequest:
     deadline = asyncio.get_running_loop().time() + seconds
-    return PendingRequest(sent, notes, deadline, head_only, repeatable=True)
+    return PendingRequest(sent, notes, deadline, head_only, is_repeatable=True)
 
 
 @asynccontextmanager
-async def wire_to(reply: object, *, silence: float = 5.0) -> AsyncIterator[tuple[Connection, Register]]:
+async def wire_to(reply: object, *, read_timeout: float = 5.0) -> AsyncIterator[tuple[Connection, Register]]:
     register = Register()
     async with LastingServer(reply) as server:  # type: ignore[arg-type]
         loop = asyncio.get_running_loop()
         _, wire = await loop.create_connection(
-            lambda: Connection(silence=silence, keeper=register), "127.0.0.1", server.port
+            lambda: Connection(read_timeout=read_timeout, owner=register), "127.0.0.1", server.port
         )
         yield wire, register
         wire.abort()
@@ -71,50 +71,53 @@ async def test_questions_one_after_the_other() -> None:
     async with wire_to(sends(answer(b"hello"))) as (wire, _):
         for _ in range(3):
             notes = Notes()
-            assert await wire.ask(question(notes)) is None
-            assert (notes.body, notes.peer, wire.reusable) == (b"hello", "127.0.0.1", True)
+            assert await wire.send(question(notes)) is None
+            assert (notes.body, notes.peer, wire.is_reusable) == (b"hello", "127.0.0.1", True)
 
 
 async def test_a_body_that_ends_with_the_connection() -> None:
     async with wire_to(sends(b"HTTP/1.1 200 OK\r\n\r\nhel", b"lo", pause=0.01, close=True)) as (wire, register):
         notes = Notes()
-        assert await wire.ask(question(notes)) is None
-        assert (notes.body, wire.reusable) == (b"hello", False)
+        assert await wire.send(question(notes)) is None
+        assert (notes.body, wire.is_reusable) == (b"hello", False)
         assert register.wires == set()
 
 
 @pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200 OK\r\n", answer(b"half", length=9)])
 async def test_an_answer_that_is_cut_off(sent: bytes) -> None:
     async with wire_to(sends(sent, close=True)) as (wire, _):
-        trouble = await wire.ask(question(Notes()))
+        trouble = await wire.send(question(Notes()))
         assert trouble is not None
         assert trouble.kind is FailureKind.RESET
-        assert wire.was_answered == bool(sent)
-        again = await wire.ask(question(Notes()))
+        assert wire.has_response == bool(sent)
+        again = await wire.send(question(Notes()))
         assert again is not None, "nobody is there any more"
 
 
 async def test_silence_is_borne_for_so_long_and_no_longer() -> None:
-    async with wire_to(sends(b"HTTP/1.1 200 OK\r\n", b"", pause=5), silence=0.2) as (wire, _):
+    async with wire_to(sends(b"HTTP/1.1 200 OK\r\n", b"", pause=5), read_timeout=0.2) as (wire, _):
         began = time.monotonic()
-        assert await wire.ask(question(Notes())) == TIMED_OUT
+        assert await wire.send(question(Notes())) == TIMED_OUT
         assert 0.18 <= time.monotonic() - began < 1.0
-        assert not wire.reusable
+        assert not wire.is_reusable
 
 
 async def test_every_byte_moves_the_limit_of_silence_but_not_that_of_the_whole() -> None:
-    async with wire_to(sends(*[b"HTTP/1.1 200 OK\r\n", *[b"X: y\r\n"] * 90], pause=0.05), silence=0.2) as (wire, _):
+    async with wire_to(sends(*[b"HTTP/1.1 200 OK\r\n", *[b"X: y\r\n"] * 90], pause=0.05), read_timeout=0.2) as (
+        wire,
+        _,
+    ):
         began = time.monotonic()
-        assert await wire.ask(question(Notes(), seconds=0.6)) == TIMED_OUT
+        assert await wire.send(question(Notes(), seconds=0.6)) == TIMED_OUT
         assert 0.55 <= time.monotonic() - began < 1.5
 
 
 async def test_bytes_after_an_answer_end_the_connection() -> None:
     async with wire_to(sends(answer(b"mine"), answer(b"not asked for"), pause=0.02)) as (wire, register):
-        assert await wire.ask(question(Notes())) is None
-        assert wire.reusable
+        assert await wire.send(question(Notes())) is None
+        assert wire.is_reusable
         await asyncio.sleep(0.1)
-        assert not wire.reusable
+        assert not wire.is_reusable
         assert register.wires == set()
 
 
@@ -122,21 +125,21 @@ async def test_bytes_after_an_answer_end_the_connection() -> None:
 async def test_bytes_right_behind_an_answer_do_too(after: bytes) -> None:
     async with wire_to(sends(answer(b"mine") + after)) as (wire, _):
         notes = Notes()
-        assert await wire.ask(question(notes)) is None
-        assert (notes.body, wire.reusable) == (b"mine", False)
+        assert await wire.send(question(notes)) is None
+        assert (notes.body, wire.is_reusable) == (b"mine", False)
 
 
 async def test_a_server_that_hangs_up_between_two_questions() -> None:
     async with wire_to(sends(answer(b"hello"), close=True)) as (wire, register):
-        assert await wire.ask(question(Notes())) is None
+        assert await wire.send(question(Notes())) is None
         await asyncio.sleep(0.05)
-        assert not wire.reusable
+        assert not wire.is_reusable
         assert register.wires == set()
 
 
 async def test_a_question_that_is_given_up_leaves_nothing_behind() -> None:
     async with wire_to(sends(b"", pause=5)) as (wire, register):
-        asking = wire.ask(question(Notes()))
+        asking = wire.send(question(Notes()))
         asking.cancel()
         wire.abort()
         await asyncio.sleep(0.02)
@@ -146,10 +149,10 @@ async def test_a_question_that_is_given_up_leaves_nothing_behind() -> None:
 async def test_a_wire_that_rests_holds_no_body() -> None:
     async with wire_to(sends(answer(b"hello"))) as (wire, _):
         notes = Notes()
-        await wire.ask(question(notes))
+        await wire.send(question(notes))
         known = weakref.ref(notes)
         del notes
-        assert wire.reusable
+        assert wire.is_reusable
         assert known() is None
 
 
@@ -172,7 +175,7 @@ class Turns(Notes):
         super().__init__()
         self.in_a_row = self.longest = 0
 
-    def piece(self, data: bytes) -> bool:
+    def receive_body(self, data: bytes) -> bool:
         self.pieces += 1
         self.in_a_row += 1
         self.longest = max(self.longest, self.in_a_row)
@@ -184,9 +187,11 @@ class Turns(Notes):
 def test_a_server_that_sends_without_pause_leaves_others_their_turn(run) -> None:  # type: ignore[no-untyped-def]
     async def ask(port: int) -> Turns:
         loop = asyncio.get_running_loop()
-        _, wire = await loop.create_connection(lambda: Connection(silence=5.0, keeper=Register()), "127.0.0.1", port)
+        _, wire = await loop.create_connection(
+            lambda: Connection(read_timeout=5.0, owner=Register()), "127.0.0.1", port
+        )
         notes = Turns()
-        answered = wire.ask(question(notes, seconds=20.0))
+        answered = wire.send(question(notes, seconds=20.0))
         while not answered.done():
             notes.in_a_row = 0
             await asyncio.sleep(0)
@@ -210,10 +215,10 @@ async def test_a_long_question_is_not_silence_while_it_is_on_its_way() -> None:
         await asyncio.sleep(0.1)
         writer.transport.abort()
 
-    async with wire_to(slow_to_listen, silence=0.2) as (wire, _):
+    async with wire_to(slow_to_listen, read_timeout=0.2) as (wire, _):
         notes = Notes()
-        assert await wire.ask(question(notes, sent=ASKED + b"x" * 30_000_000)) is None
-        assert (notes.body, wire.reusable) == (b"too much", False)
+        assert await wire.send(question(notes, sent=ASKED + b"x" * 30_000_000)) is None
+        assert (notes.body, wire.is_reusable) == (b"too much", False)
 
 
 @pytest.mark.parametrize("how", ["late", "cancelled"])
@@ -233,8 +238,8 @@ async def test_a_question_that_is_given_up_is_taken_back_and_not_delivered_later
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     loop, port = asyncio.get_running_loop(), server.sockets[0].getsockname()[1]
     register = Register()
-    _, wire = await loop.create_connection(lambda: Connection(silence=0.1, keeper=register), "127.0.0.1", port)
-    asked = wire.ask(question(Notes()))
+    _, wire = await loop.create_connection(lambda: Connection(read_timeout=0.1, owner=register), "127.0.0.1", port)
+    asked = wire.send(question(Notes()))
     if how == "late":
         assert await asked == TIMED_OUT
     else:
@@ -247,6 +252,6 @@ async def test_a_question_that_is_given_up_is_taken_back_and_not_delivered_later
 
 
 async def test_an_answer_that_is_cut_off_ends_the_connection_as_ever() -> None:
-    async with wire_to(sends(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", pause=5), silence=0.1) as (wire, _):
-        assert await wire.ask(question(Notes())) == TIMED_OUT
-        assert not wire.reusable
+    async with wire_to(sends(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", pause=5), read_timeout=0.1) as (wire, _):
+        assert await wire.send(question(Notes())) == TIMED_OUT
+        assert not wire.is_reusable

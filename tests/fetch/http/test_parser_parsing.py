@@ -26,11 +26,11 @@ class Notes:
         self.pieces = 0
         self._wants = wants
 
-    def head(self, status: int, headers: dict[str, str]) -> bool:
+    def receive_head(self, status: int, headers: dict[str, str]) -> bool:
         self.heads.append((status, headers))
         return self._wants > 0
 
-    def piece(self, data: bytes) -> bool:
+    def receive_body(self, data: bytes) -> bool:
         self.body += data
         self.pieces += 1
         return len(self.body) < self._wants
@@ -44,7 +44,7 @@ def parsed(
     parser.begin(notes, head_only=head_only)
     wrong = ""
     for piece in pieces:
-        if not (wrong or parser.done):
+        if not (wrong or parser.is_done):
             wrong = parser.feed(piece)
     return parser, notes, wrong
 
@@ -69,7 +69,7 @@ def test_an_answer_is_the_same_whole_and_in_single_bytes(sent: bytes, body: byte
     in_bytes = parsed(*(sent[place : place + 1] for place in range(len(sent))))
     for parser, notes, wrong in (at_once, in_bytes):
         assert wrong == ""
-        assert (parser.done, parser.clean, notes.body, len(notes.heads)) == (True, True, body, 1)
+        assert (parser.is_done, parser.is_reusable, notes.body, len(notes.heads)) == (True, True, body, 1)
     assert at_once[1].heads == in_bytes[1].heads
 
 
@@ -77,7 +77,7 @@ def test_several_answers_one_after_the_other() -> None:
     parser = ResponseParser()
     for number in range(5):
         _, notes, wrong = parsed(answer(b"%d" % number), parser=parser)
-        assert (wrong, notes.body, parser.clean) == ("", b"%d" % number, True)
+        assert (wrong, notes.body, parser.is_reusable) == ("", b"%d" % number, True)
 
 
 def test_headers_are_joined_and_trailers_are_not_among_them() -> None:
@@ -116,7 +116,7 @@ def test_bytes_of_addresses_are_kept() -> None:
 )
 def test_of_two_lengths_the_chunks_count_and_nothing_behind_them(lengths: str) -> None:
     parser, notes, wrong = parsed(f"HTTP/1.1 200 OK\r\n{lengths}\r\n\r\n5\r\nhello\r\n0\r\n\r\n".encode())
-    assert (wrong, notes.body, parser.done, parser.clean) == ("", b"hello", True, False)
+    assert (wrong, notes.body, parser.is_done, parser.is_reusable) == ("", b"hello", True, False)
 
 
 @pytest.mark.parametrize("step", [1, 7, 1000])
@@ -138,7 +138,7 @@ def test_of_two_lengths_the_chunks_count_and_nothing_behind_them(lengths: str) -
 def test_a_head_that_browsers_read_is_read_and_nothing_behind_it(line: str, step: int) -> None:
     sent = answer(b"hello", line, "Content-Type: text/html")
     parser, notes, wrong = parsed(*(sent[place : place + step] for place in range(0, len(sent), step)))
-    assert (wrong, notes.body, parser.done, parser.clean) == ("", b"hello", True, False)
+    assert (wrong, notes.body, parser.is_done, parser.is_reusable) == ("", b"hello", True, False)
     assert notes.heads[0][1]["content-type"] == "text/html"
     assert notes.heads[0][1]["content-length"] == "5"
 
@@ -151,7 +151,7 @@ def test_a_head_that_browsers_read_is_read_and_nothing_behind_it(line: str, step
 def test_so_is_a_status_line_that_they_read(line: str, step: int) -> None:
     sent = f"{line}\r\nContent-Length: 5\r\nX: y\r\n\r\nhello".encode()
     parser, notes, wrong = parsed(*(sent[place : place + step] for place in range(0, len(sent), step)))
-    assert (wrong, notes.body, parser.done, parser.clean) == ("", b"hello", True, False)
+    assert (wrong, notes.body, parser.is_done, parser.is_reusable) == ("", b"hello", True, False)
     assert notes.heads == [(200, {"content-length": "5", "x": "y"})]
 
 
@@ -160,7 +160,7 @@ def test_so_is_a_status_line_that_they_read(line: str, step: int) -> None:
 def test_a_length_that_is_no_number_is_none(length: str, step: int) -> None:
     sent = f"HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nX: y\r\n\r\nhello".encode()
     parser, notes, wrong = parsed(*(sent[place : place + step] for place in range(0, len(sent), step)))
-    assert (wrong, notes.body, parser.done, parser.ends_by_close) == ("", b"hello", False, True)
+    assert (wrong, notes.body, parser.is_done, parser.is_ended_by_close) == ("", b"hello", False, True)
 
 
 LOOSE = {
@@ -194,7 +194,7 @@ def test_chunks_that_browsers_read_are_read_and_nothing_behind_them(
     sent = head + LOOSE[name] + after
     parser, notes, wrong = parsed(*(sent[place : place + step] for place in range(0, len(sent), step)))
     meant = b"hello\nworld" if "begins" in name else b"hello world"
-    assert (wrong, notes.body, parser.done, parser.clean) == ("", meant, True, False)
+    assert (wrong, notes.body, parser.is_done, parser.is_reusable) == ("", meant, True, False)
     assert len(notes.heads) == 1
 
 
@@ -205,7 +205,7 @@ def test_how_far_such_chunks_may_be_does_not_depend_on_the_cuts(size: int, step:
     sent = CHUNKED[: CHUNKED.index(b"3\r\n")] + long + b"5\nhello\n0\n\n"
     parser, notes, wrong = parsed(*(sent[place : place + step] for place in range(0, len(sent), step)))
     if size < 65_536:
-        assert (wrong, notes.body, parser.clean) == ("", b"x" * size + b"hello", False)
+        assert (wrong, notes.body, parser.is_reusable) == ("", b"x" * size + b"hello", False)
     else:
         assert "chunk" in wrong, "all that came would have to be kept"
         assert notes.body == b"x" * size
@@ -214,7 +214,7 @@ def test_how_far_such_chunks_may_be_does_not_depend_on_the_cuts(size: int, step:
 def test_small_chunks_that_come_together_go_on_together() -> None:
     head = CHUNKED[: CHUNKED.index(b"3\r\n")]
     parser, notes, wrong = parsed(head + b"1\r\nx\r\n" * 20_000 + b"0\r\n\r\n")
-    assert (wrong, notes.body, parser.clean) == ("", b"x" * 20_000, True)
+    assert (wrong, notes.body, parser.is_reusable) == ("", b"x" * 20_000, True)
     assert notes.pieces == 1
 
 
@@ -225,7 +225,7 @@ def test_more_lines_than_chunks_have_an_end(chunk: bytes) -> None:
     assert "without end" in wrong
     assert len(notes.body) < 200_000
     parser, _, wrong = parsed(head, *[b"4\r\nabcd\r\n" * 100] * 2000, b"0\r\n\r\n", wants=100_000_000)
-    assert (wrong, parser.clean) == ("", True), "four bytes are enough"
+    assert (wrong, parser.is_reusable) == ("", True), "four bytes are enough"
 
 
 def test_a_wrong_head_behind_an_interim_one_is_wrong() -> None:
@@ -245,19 +245,19 @@ def test_a_head_that_is_wrong_is_not_waited_for_without_end() -> None:
 def test_answers_that_have_no_body_whatever_they_announce(status: str, head: str) -> None:
     sent = f"HTTP/1.1 {status}\r\n{head}\r\n\r\n".encode()
     parser, notes, wrong = parsed(sent)
-    assert (wrong, parser.done, notes.body) == ("", True, b"")
+    assert (wrong, parser.is_done, notes.body) == ("", True, b"")
     _, notes, wrong = parsed(answer(b"next"), parser=parser)
     assert (wrong, notes.body) == ("", b"next")
 
 
 def test_a_body_where_none_belongs_ends_the_connection_and_not_the_answer() -> None:
     parser, notes, wrong = parsed(answer(b"hello", status="204 No Content"))
-    assert (wrong, parser.done, parser.clean, notes.body) == ("", True, False, b"")
+    assert (wrong, parser.is_done, parser.is_reusable, notes.body) == ("", True, False, b"")
 
 
 def test_a_head_alone_is_whole() -> None:
     parser, notes, wrong = parsed(answer(b"", length=500), head_only=True)
-    assert (wrong, parser.done, parser.clean, notes.heads[0][0]) == ("", True, True, 200)
+    assert (wrong, parser.is_done, parser.is_reusable, notes.heads[0][0]) == ("", True, True, 200)
     _, notes, _ = parsed(answer(b"next"), parser=parser)
     assert notes.body == b"next"
 
@@ -266,14 +266,14 @@ def test_a_head_alone_is_whole() -> None:
 def test_after_a_head_with_something_behind_it_nothing_else_is_believed(after: bytes) -> None:
     for head in (answer(b"", length=500), CHUNKED[: CHUNKED.index(b"3\r\n")]):
         parser, notes, wrong = parsed(head + after, head_only=True)
-        assert (wrong, parser.done, parser.clean, notes.body) == ("", True, False, b"")
+        assert (wrong, parser.is_done, parser.is_reusable, notes.body) == ("", True, False, b"")
 
 
 @pytest.mark.parametrize("after", [b"H", b"HTTP/1.1 200", answer(b"another"), CHUNKED, b"garbage", b"\0"])
 def test_what_follows_an_answer_is_no_part_of_it_and_the_last_that_is_read(after: bytes) -> None:
     parser, notes, wrong = parsed(answer(b"mine", "X: mine") + after)
     assert wrong == ""
-    assert (parser.done, parser.clean, notes.body, len(notes.heads)) == (True, False, b"mine", 1)
+    assert (parser.is_done, parser.is_reusable, notes.body, len(notes.heads)) == (True, False, b"mine", 1)
 
 
 @pytest.mark.parametrize(
@@ -281,25 +281,27 @@ def test_what_follows_an_answer_is_no_part_of_it_and_the_last_that_is_read(after
 )
 def test_a_body_without_length_ends_with_the_connection(head: bytes) -> None:
     parser, notes, wrong = parsed(b"HTTP/1.1 200 OK\r\n" + head + b"\r\nhello")
-    assert (wrong, parser.done, parser.ends_by_close, notes.body) == ("", False, True, b"hello")
+    assert (wrong, parser.is_done, parser.is_ended_by_close, notes.body) == ("", False, True, b"hello")
 
 
 @pytest.mark.parametrize("sent", [answer(b"half", length=9), CHUNKED[:-8], b"HTTP/1.1 200 OK\r\nX: y\r\n", b""])
 def test_others_do_not(sent: bytes) -> None:
     parser, _, wrong = parsed(sent)
-    assert (wrong, parser.done, parser.ends_by_close) == ("", False, False)
+    assert (wrong, parser.is_done, parser.is_ended_by_close) == ("", False, False)
 
 
 def test_a_connection_that_is_closed_after_the_answer_is_not_clean() -> None:
-    assert not parsed(answer(b"hi", "Connection: close"))[0].clean
-    assert not parsed(b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi")[0].clean
+    assert not parsed(answer(b"hi", "Connection: close"))[0].is_reusable
+    assert not parsed(b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi")[0].is_reusable
 
 
 def test_a_body_ends_when_nobody_wants_more_of_it() -> None:
     parser, notes, _ = parsed(answer(b"x" * 10, length=100), b"y" * 10, wants=5)
-    assert (parser.done, parser.clean, notes.body) == (True, False, b"x" * 10)
+    assert (parser.is_done, parser.is_reusable, notes.body) == (True, False, b"x" * 10)
     parser, notes, _ = parsed(answer(b"whole"), wants=0)
-    assert (parser.done, parser.clean, notes.body) == (True, True, b""), "it came unasked, but it came as a whole"
+    assert (parser.is_done, parser.is_reusable, notes.body) == (True, True, b""), (
+        "it came unasked, but it came as a whole"
+    )
 
 
 @pytest.mark.parametrize(
@@ -336,7 +338,7 @@ def test_what_is_wrong_is_said(pieces: list[bytes], said: str) -> None:
 @pytest.mark.parametrize("more", [b"Upgrade: x\r\nConnection: upgrade\r\n\r\n", b"\r\n", b"\r\nwhatever"])
 def test_a_change_of_protocol_is_an_answer(more: bytes) -> None:
     parser, notes, wrong = parsed(b"HTTP/1.1 101 Switching\r\n" + more, wants=0)
-    assert (wrong, parser.done, parser.clean, notes.heads[0][0]) == ("", True, False, 101)
+    assert (wrong, parser.is_done, parser.is_reusable, notes.heads[0][0]) == ("", True, False, 101)
 
 
 @given(noise=st.binary(max_size=300), step=st.integers(1, 40), head_only=st.booleans())
@@ -353,5 +355,5 @@ def test_the_cuts_between_pieces_do_not_matter(cuts: list[int], sent: bytes) -> 
         pieces.append(rest[:cut])
         rest = rest[cut:]
     parser, notes, wrong = parsed(*filter(None, [*pieces, rest]))
-    assert (wrong, parser.clean) == ("", True)
+    assert (wrong, parser.is_reusable) == ("", True)
     assert (notes.heads, notes.body) == (parsed(sent)[1].heads, parsed(sent)[1].body)

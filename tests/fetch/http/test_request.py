@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.fetch.http.request import Origin, split
+from motherlode.fetch.http.request import Origin, split_url
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from motherlode.fetch.http.request import Origin, split
     ],
 )
 def test_where_a_request_goes(url: str, authority: str, host: str, port: int, target: str) -> None:
-    origin, asked = split(url)
+    origin, asked = split_url(url)
     assert origin == Origin(url.startswith("https"), host, port, authority, is_address=False)
     assert asked == target
 
@@ -42,7 +42,7 @@ def test_where_a_request_goes(url: str, authority: str, host: str, port: int, ta
     ],
 )
 def test_addresses_in_any_form_are_known_as_such(url: str, host: str, authority: str) -> None:
-    origin, _ = split(url)
+    origin, _ = split_url(url)
     assert (origin.host, origin.authority, origin.is_address) == (host, authority, True)
 
 
@@ -50,17 +50,17 @@ def test_addresses_in_any_form_are_known_as_such(url: str, host: str, authority:
     "url", ["http://", "http://ex.org:99999/", "http://a b/", "http://[::1/", "ftp://ex.org/", "http:ex.org"]
 )
 def test_what_names_no_host(url: str) -> None:
-    with pytest.raises(ValueError, match=r"cannot be asked for|names no host"):
-        split(url)
+    with pytest.raises(ValueError, match=r"cannot be requested|names no host"):
+        split_url(url)
 
 
 @pytest.mark.parametrize(
     "url", ["http://ex.org/a\r\nX: y", "http://ex.org/\n", "http://ex.org/\0", "http://ex.org/?\r"]
 )
 def test_a_target_cannot_end_the_request_line(url: str) -> None:
-    with pytest.raises(ValueError, match="cannot be asked for"):
-        split(url)
+    with pytest.raises(ValueError, match="cannot be requested"):
+        split_url(url)
 
 
 def test_a_line_break_in_a_fragment_goes_nowhere() -> None:
-    assert split("http://ex.org/a#\r\nX: y")[1] == "/a"
+    assert split_url("http://ex.org/a#\r\nX: y")[1] == "/a"

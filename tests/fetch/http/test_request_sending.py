@@ -11,7 +11,7 @@ SENDER = RequestWriter({"User-Agent": "Motherlode/test"})
 
 
 def lines(request: Request) -> list[str]:
-    sent = SENDER.written(request, target="/x?y", authority="ex.org:81")
+    sent = SENDER.serialize(request, target="/x?y", authority="ex.org:81")
     head, _, body = sent.partition(b"\r\n\r\n")
     assert body == (request.posting.body if request.posting else b"")
     return head.decode().split("\r\n")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motherlode.fetch.http.response import failure_from_status, is_useless, retry_after
+from motherlode.fetch.http.response import failure_from_status, is_useless, parse_retry_after
 from motherlode.model import FailureKind
 
 URL = "http://ex.org/dir/page"
@@ -136,12 +136,12 @@ def test_a_redirect_without_a_usable_target_is_broken(status: int, headers: dict
     ],
 )
 def test_retry_after(value: str, seconds: float | None) -> None:
-    assert retry_after(value, date=NOW) == seconds
+    assert parse_retry_after(value, date=NOW) == seconds
 
 
 @given(st.text(max_size=60) | st.from_regex(r"(\w{3}, )?[\d :+-]{0,40} \w{3} [\d :+-]{0,30}"))
 def test_no_retry_after_is_too_odd(value: str) -> None:
-    found = retry_after(value, date=NOW)
+    found = parse_retry_after(value, date=NOW)
     assert found is None or 0 <= found < timedelta(days=366 * 10_000).total_seconds()
 
 
@@ -156,7 +156,7 @@ def test_a_server_whose_clock_is_wrong_is_understood() -> None:
 
 
 def test_a_wait_of_digits_without_end_is_bounded() -> None:
-    found = retry_after("9" * 400)
+    found = parse_retry_after("9" * 400)
     assert found is not None
     assert found < 1e9
 

@@ -8,14 +8,17 @@ import zlib
 import brotli
 import pytest
 
-from motherlode.fetch.http.response import ResponseReader, most_packed
+from motherlode.fetch.http.decoding import max_encoded_bytes
+from motherlode.fetch.http.response import ResponseReader
 from motherlode.model import Failure, FailureKind, Page, Request, RequestKind
 
 URL = "http://ex.org/"
 
 
-def intake(kind: RequestKind = RequestKind.PAGE, *, most: int = 1000, useful: tuple[str, ...] = ()) -> ResponseReader:
-    return ResponseReader(Request(url=URL, kind=kind), most=most, useful=useful)
+def intake(
+    kind: RequestKind = RequestKind.PAGE, *, max_body_bytes: int = 1000, useful: tuple[str, ...] = ()
+) -> ResponseReader:
+    return ResponseReader(Request(url=URL, kind=kind), max_body_bytes=max_body_bytes, useful=useful)
 
 
 def result(made: ResponseReader) -> Page | Failure:
@@ -24,9 +27,9 @@ def result(made: ResponseReader) -> Page | Failure:
 
 def test_a_page() -> None:
     made = intake()
-    assert made.head(200, {"content-type": "text/html"})
-    assert made.piece(b"<p>")
-    assert made.piece(b"hello")
+    assert made.receive_head(200, {"content-type": "text/html"})
+    assert made.receive_body(b"<p>")
+    assert made.receive_body(b"hello")
     assert result(made) == Page(
         url=URL,
         status=200,
@@ -41,7 +44,7 @@ def test_a_page() -> None:
 
 def test_a_status_that_is_a_failure_wants_no_body() -> None:
     made = intake()
-    assert not made.head(404, {})
+    assert not made.receive_head(404, {})
     found = result(made)
     assert isinstance(found, Failure)
     assert (found.kind, found.status, found.address) == (FailureKind.NOT_FOUND, 404, "192.0.2.1")
@@ -51,8 +54,8 @@ def test_a_status_that_is_a_failure_wants_no_body() -> None:
 @pytest.mark.parametrize(("size", "truncated"), [(999, False), (1000, False), (1001, True)])
 def test_one_byte_more_than_the_limit_is_enough(size: int, *, truncated: bool) -> None:
     made = intake()
-    assert made.head(200, {})
-    assert made.piece(b"x" * size) is not truncated
+    assert made.receive_head(200, {})
+    assert made.receive_body(b"x" * size) is not truncated
     found = result(made)
     assert isinstance(found, Page)
     assert (len(found.body), found.truncated) == (min(size, 1000), truncated)
@@ -61,8 +64,8 @@ def test_one_byte_more_than_the_limit_is_enough(size: int, *, truncated: bool) -
 def test_an_unpacked_body_is_counted_by_what_comes_out_and_what_came_in() -> None:
     packed = gzip.compress(b"x" * 5000)
     made = intake()
-    assert made.head(200, {"content-encoding": "gzip"})
-    assert not made.piece(packed)
+    assert made.receive_head(200, {"content-encoding": "gzip"})
+    assert not made.receive_body(packed)
     found = result(made)
     assert isinstance(found, Page)
     assert (len(found.body), found.truncated, found.wire_bytes) == (1000, True, len(packed))
@@ -71,8 +74,8 @@ def test_an_unpacked_body_is_counted_by_what_comes_out_and_what_came_in() -> Non
 @pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "deflate"])
 def test_what_cannot_be_unpacked_is_a_failure_at_once(encoding: str) -> None:
     made = intake()
-    assert made.head(200, {"content-encoding": encoding})
-    assert not made.piece(b"\xff\xff\xff not packed at all")
+    assert made.receive_head(200, {"content-encoding": encoding})
+    assert not made.receive_body(b"\xff\xff\xff not packed at all")
     found = result(made)
     assert isinstance(found, Failure)
     assert found.kind is FailureKind.PROTOCOL
@@ -83,8 +86,8 @@ def test_what_cannot_be_unpacked_is_a_failure_at_once(encoding: str) -> None:
 @pytest.mark.parametrize("kind", [RequestKind.PAGE, RequestKind.ROBOTS])
 def test_of_a_coding_that_nobody_knows_the_bytes_are_taken_as_they_are(encoding: str, kind: RequestKind) -> None:
     made = intake(kind)
-    assert made.head(200, {"content-encoding": encoding})
-    assert made.piece(b"User-agent: *")
+    assert made.receive_head(200, {"content-encoding": encoding})
+    assert made.receive_body(b"User-agent: *")
     found = result(made)
     assert isinstance(found, Page)
     assert (found.body, found.truncated) == (b"User-agent: *", False)
@@ -96,14 +99,14 @@ def test_a_page_is_whole_when_its_stream_has_ended_and_what_follows_is_not_waite
 ) -> None:
     made = intake()
     packed = pack(b"hello")
-    assert made.head(200, {"content-encoding": encoding})
-    assert not made.is_whole
-    assert made.piece(packed[:5])
-    assert not made.is_whole
-    assert made.piece(packed[5:])
-    assert made.is_whole
-    assert made.piece(b"\0" * 1000), "it is short, most likely, and the connection is of use"
-    assert not made.piece(b"\0" * 20_000)
+    assert made.receive_head(200, {"content-encoding": encoding})
+    assert not made.is_complete
+    assert made.receive_body(packed[:5])
+    assert not made.is_complete
+    assert made.receive_body(packed[5:])
+    assert made.is_complete
+    assert made.receive_body(b"\0" * 1000), "it is short, max_body_bytes likely, and the connection is of use"
+    assert not made.receive_body(b"\0" * 20_000)
     found = result(made)
     assert isinstance(found, Page)
     assert (found.body, found.truncated) == (b"hello", False)
@@ -112,22 +115,22 @@ def test_a_page_is_whole_when_its_stream_has_ended_and_what_follows_is_not_waite
 
 def test_a_plain_body_is_whole_when_the_connection_says_so() -> None:
     made = intake()
-    assert made.head(200, {})
-    assert made.piece(b"hello")
-    assert not made.is_whole
+    assert made.receive_head(200, {})
+    assert made.receive_body(b"hello")
+    assert not made.is_complete
 
 
 def test_packed_bytes_have_a_limit_too() -> None:
     made = intake()
     packer = zlib.compressobj(wbits=31)
     start = packer.compress(b"hello") + packer.flush(zlib.Z_FULL_FLUSH)
-    assert made.head(200, {"content-encoding": "gzip"})
-    assert made.piece(start)
+    assert made.receive_head(200, {"content-encoding": "gzip"})
+    assert made.receive_body(start)
     nothing = b"\0\0\0\xff\xff" * 100
     came = len(start)
-    while made.piece(nothing) and came < 1_000_000:
+    while made.receive_body(nothing) and came < 1_000_000:
         came += len(nothing)
-    assert came <= most_packed(1000) < came + len(nothing)
+    assert came <= max_encoded_bytes(1000) < came + len(nothing)
     found = result(made)
     assert isinstance(found, Page)
     assert (found.body, found.truncated) == (b"hello", True), "more may have followed"
@@ -135,23 +138,23 @@ def test_packed_bytes_have_a_limit_too() -> None:
 
 def test_a_page_of_too_many_members_is_cut() -> None:
     made = intake()
-    assert made.head(200, {"content-encoding": "gzip"})
-    assert made.piece(gzip.compress(b"hello"))
-    assert made.piece(gzip.compress(b"") * 1000)
-    assert not made.piece(gzip.compress(b"") * 100_000)
+    assert made.receive_head(200, {"content-encoding": "gzip"})
+    assert made.receive_body(gzip.compress(b"hello"))
+    assert made.receive_body(gzip.compress(b"") * 1000)
+    assert not made.receive_body(gzip.compress(b"") * 100_000)
     found = result(made)
     assert isinstance(found, Page)
     assert (found.body, found.truncated) == (b"hello", True)
 
 
 def test_a_body_that_cannot_be_compressed_is_within_the_limits() -> None:
-    made = intake(most=1_000_000)
+    made = intake(max_body_bytes=1_000_000)
     plain = bytes(range(256)) * 3906
     packed = b"".join(
         gzip.compress(plain[place : place + 1000], compresslevel=0) for place in range(0, len(plain), 1000)
     )
-    assert made.head(200, {"content-encoding": "gzip"})
-    assert made.piece(packed)
+    assert made.receive_head(200, {"content-encoding": "gzip"})
+    assert made.receive_body(packed)
     found = result(made)
     assert isinstance(found, Page)
     assert (found.body, found.truncated) == (plain, False)
@@ -159,9 +162,9 @@ def test_a_body_that_cannot_be_compressed_is_within_the_limits() -> None:
 
 def test_a_useless_body_ends_after_its_first_bytes() -> None:
     made = intake()
-    assert made.head(200, {"content-type": "image/png"})
-    assert made.piece(b"\x89PNG" + bytes(40)), "too few to be judged"
-    assert not made.piece(bytes(40))
+    assert made.receive_head(200, {"content-type": "image/png"})
+    assert made.receive_body(b"\x89PNG" + bytes(40)), "too few to be judged"
+    assert not made.receive_body(bytes(40))
     found = result(made)
     assert isinstance(found, Failure)
     assert (found.kind, found.status, found.wire_bytes) == (FailureKind.USELESS, 200, 84)
@@ -170,8 +173,8 @@ def test_a_useless_body_ends_after_its_first_bytes() -> None:
 
 def test_a_short_one_is_judged_at_its_end() -> None:
     made = intake()
-    assert made.head(200, {"content-type": "image/png"})
-    assert made.piece(b"\x89PNG")
+    assert made.receive_head(200, {"content-type": "image/png"})
+    assert made.receive_body(b"\x89PNG")
     found = result(made)
     assert isinstance(found, Failure)
     assert found.kind is FailureKind.USELESS
@@ -182,6 +185,6 @@ def test_a_short_one_is_judged_at_its_end() -> None:
 )
 def test_what_somebody_wants_is_not_judged(kind: RequestKind, useful: tuple[str, ...]) -> None:
     made = intake(kind, useful=useful)
-    assert made.head(200, {"content-type": "image/png"})
-    assert made.piece(b"\x89PNG" + bytes(400))
+    assert made.receive_head(200, {"content-type": "image/png"})
+    assert made.receive_body(b"\x89PNG" + bytes(400))
     assert isinstance(result(made), Page)

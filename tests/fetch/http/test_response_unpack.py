@@ -15,7 +15,13 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motherlode.fetch.http.response import ACCEPTED, UNPACK_ERRORS, codings_of, decoder_for, most_packed
+from motherlode.fetch.http.decoding import (
+    ACCEPT_ENCODING,
+    DECODE_ERRORS,
+    content_codings,
+    decoder_for,
+    max_encoded_bytes,
+)
 
 MUCH = 1 << 30
 
@@ -108,14 +114,14 @@ def test_a_truncated_stream_gives_what_there_is(name: str) -> None:
 def test_garbage_is_an_error_of_a_kind_that_is_named(encoding: str, garbage: bytes) -> None:
     try:
         found = unpacked(encoding, [b"\xff\xff" + garbage], 100)
-    except UNPACK_ERRORS:
+    except DECODE_ERRORS:
         return
     assert len(found) < 100_000
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "deflate"])
 def test_plain_text_is_not_taken_for_packed(encoding: str) -> None:
-    with pytest.raises(UNPACK_ERRORS):
+    with pytest.raises(DECODE_ERRORS):
         unpacked(encoding, [b"<!doctype html><title>not packed</title>" * 5])
 
 
@@ -137,14 +143,14 @@ def test_an_unpacker_knows_when_it_has_all(name: str) -> None:
     unpacker = decoder_for(encoding)
     assert unpacker is not None
     packed = pack(b"hello")
-    assert not unpacker.whole
+    assert not unpacker.is_complete
     unpacker.feed(packed[:4], MUCH)
-    assert not (unpacker.whole or unpacker.ended)
+    assert not (unpacker.is_complete or unpacker.is_finished)
     unpacker.feed(packed[4:], MUCH)
-    assert unpacker.whole
+    assert unpacker.is_complete
     unpacker.feed(b"\0" * 20, MUCH)
-    assert unpacker.whole
-    assert unpacker.ended or "," in encoding, "what is around the end of the inner one does not matter"
+    assert unpacker.is_complete
+    assert unpacker.is_finished or "," in encoding, "what is around the end of the inner one does not matter"
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd", "br, gzip"])
@@ -168,7 +174,7 @@ def test_names_are_read_as_servers_write_them() -> None:
     assert decoder_for("rot13") is None
     assert decoder_for("gzip, rot13") is None
     assert decoder_for(", ".join(["gzip"] * 5)) is None, "nobody packs so often but to do harm"
-    assert all(decoder_for(name) is not None for name in ACCEPTED.split(", "))
+    assert all(decoder_for(name) is not None for name in ACCEPT_ENCODING.split(", "))
 
 
 def test_what_passes_between_two_codings_is_bounded() -> None:
@@ -180,8 +186,8 @@ def test_what_passes_between_two_codings_is_bounded() -> None:
     assert unpacker is not None
     found = unpacker.feed(bomb, 100_000)
     assert set(found) <= set(b"x")
-    assert (unpacker.ended, unpacker.whole) == (True, False)
-    assert len(found) <= 1 + most_packed(100_000) // len(step)
+    assert (unpacker.is_finished, unpacker.is_complete) == (True, False)
+    assert len(found) <= 1 + max_encoded_bytes(100_000) // len(step)
 
 
 def test_nothing_is_lost_where_the_inner_stream_is_silent_for_long() -> None:
@@ -198,7 +204,7 @@ def test_what_shrinks_when_it_is_packed_again_is_a_bomb() -> None:
     unpacker = decoder_for("br, gzip")
     assert unpacker is not None
     assert unpacker.feed(gzip.compress(inner), 10 << 20) == b""
-    assert (unpacker.ended, unpacker.whole) == (True, False)
+    assert (unpacker.is_finished, unpacker.is_complete) == (True, False)
 
 
 @pytest.mark.parametrize("codings", ["gzip, br", "zstd, gzip", "br, zstd, gzip"])
@@ -233,4 +239,4 @@ def test_an_endless_rest_behind_the_inner_stream_costs_a_step_and_no_more() -> N
     ],
 )
 def test_codings_are_those_of_the_content_and_then_of_the_transfer(headers: dict[str, str], codings: str) -> None:
-    assert codings_of(headers) == codings
+    assert content_codings(headers) == codings

@@ -38,49 +38,49 @@ def seal(own: Path) -> TlsStream:
 
 @pytest.fixture
 def server(own: Path, seal: TlsStream) -> Server:
-    """Has shaken hands with the seal."""
+    """Has handshake hands with the seal."""
     made = Server(own)
-    seal.begin()
-    while not seal.is_made:
-        seal.opened(made.heard(seal.to_send()))
-    seal.opened(made.heard(seal.to_send()))
+    seal.start_handshake()
+    while not seal.is_established:
+        seal.decrypt(made.heard(seal.take_outgoing()))
+    seal.decrypt(made.heard(seal.take_outgoing()))
     return made
 
 
 def test_what_is_put_is_opened_on_the_other_side(seal: TlsStream, server: Server) -> None:
-    seal.put(b"question" * 10_000)
-    server.heard(seal.to_send())
+    seal.encrypt(b"question" * 10_000)
+    server.heard(seal.take_outgoing())
     asked = b""
     while len(asked) < 80_000:
         asked += server.tls.read(1 << 20)
     assert asked == b"question" * 10_000
     server.tls.write(b"answer" * 10_000)
     sealed = server.heard(b"")
-    plain = b"".join(seal.opened(sealed[place : place + 1000]) for place in range(0, len(sealed), 1000))
+    plain = b"".join(seal.decrypt(sealed[place : place + 1000]) for place in range(0, len(sealed), 1000))
     assert plain == b"answer" * 10_000
-    assert (seal.is_ended, seal.error) == (False, None)
+    assert (seal.is_closed, seal.error) == (False, None)
 
 
 def test_an_end_that_is_said(seal: TlsStream, server: Server) -> None:
     server.tls.write(b"answer")
     with suppress(ssl.SSLWantReadError):
         server.tls.unwrap()
-    assert seal.opened(server.heard(b"")) == b"answer"
-    assert seal.is_ended
+    assert seal.decrypt(server.heard(b"")) == b"answer"
+    assert seal.is_closed
 
 
 def test_what_came_before_an_error_is_kept(seal: TlsStream, server: Server) -> None:
     server.tls.write(b"answer")
-    assert seal.opened(server.heard(b"") + b"\x17\x03\x03\0\x20" + b"x" * 32) == b"answer"
+    assert seal.decrypt(server.heard(b"") + b"\x17\x03\x03\0\x20" + b"x" * 32) == b"answer"
     assert seal.error is not None
 
 
 def test_a_handshake_has_a_limit(seal: TlsStream) -> None:
     """Requests to begin anew are passed over by the library as long as they come."""
-    seal.begin()
+    seal.start_handshake()
     fed = 0
     while seal.error is None:
-        seal.opened(b"\x16\x03\x03\0\x04\0\0\0\0" * 1000)
+        seal.decrypt(b"\x16\x03\x03\0\x04\0\0\0\0" * 1000)
         fed += 9000
         assert fed < 500_000
     assert "without end" in str(seal.error)

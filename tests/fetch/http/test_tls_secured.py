@@ -166,11 +166,11 @@ def test_a_handshake_that_breaks_off_or_never_ends(
     run(test())
 
 
-def saying(raw: bytes, *, again: bytes = b"", first: bool = False, shaken: bool = False) -> Script:
+def saying(raw: bytes, *, again: bytes = b"", first: bool = False, handshake: bool = False) -> Script:
     """Sends bytes as they are, and some of them without end: at once, after a greeting, or in answer to a request."""
 
     async def script(talk: Talk) -> None:
-        if shaken:
+        if handshake:
             await talk.shake()
             await talk.head()
         elif not first:
@@ -186,16 +186,16 @@ def saying(raw: bytes, *, again: bytes = b"", first: bool = False, shaken: bool 
 @pytest.mark.parametrize(
     ("script", "detail"),
     [
-        (saying(answer(b"body", status="400 Bad Request")), "not TLS"),
-        (saying(b"SSH-2.0-OpenSSH_9.6\r\n", first=True), "not TLS"),
+        (saying(answer(b"body", status="400 Bad Request")), "does not speak TLS"),
+        (saying(b"SSH-2.0-OpenSSH_9.6\r\n", first=True), "does not speak TLS"),
         (saying(b"\x15\x03\x03\0\x02\x02\x28"), "alert handshake failure"),
         (saying(b"\x15\x03\x03\0\x02\x02\x70"), "unrecognized name"),
         (saying(b"", again=b"\x15\x03\x03\0\x02\x01\x70" * 50), "warn"),
         (saying(b"", again=b"\x16\x03\x03\0\0" * 50), ""),
         (saying(b"", again=b"\x16\x03\x03\0\x04\0\0\0\0" * 1000), "without end"),
         (saying(b"\x16\x03\x03\x40\0\x02\xff\xff\xff", again=b"x" * 16384), ""),
-        (saying(b"garbage in the clear" * 5, shaken=True), "not TLS"),
-        (saying(b"\x17\x03\x03\0\x30" + b"x" * 48, shaken=True), "mac"),
+        (saying(b"garbage in the clear" * 5, handshake=True), "does not speak TLS"),
+        (saying(b"\x17\x03\x03\0\x30" + b"x" * 48, handshake=True), "mac"),
     ],
 )
 def test_what_is_no_tls_or_too_much_of_it(run: Run, context: ssl.SSLContext, script: Script, detail: str) -> None:
@@ -278,7 +278,7 @@ def test_messages_of_tls_without_end_are_ended(
         script = forging(keys[1], forged, times=times, then=answer(b"body"))
         made = await asked(keys[0], script, limits=HttpLimits())  # to write so many takes a while
         assert isinstance(made, Failure)
-        assert (made.kind, made.detail) == (FailureKind.TLS, "messages of TLS itself without end")
+        assert (made.kind, made.detail) == (FailureKind.TLS, "TLS messages without data, without end")
 
     run(test())
 
@@ -308,22 +308,22 @@ def test_a_kept_connection_that_ends_as_it_is_used_again(run: Run, context: ssl.
 
 
 class Slow:
-    """A seal in which every byte is hard to open, and few are of use."""
+    """A TLS stream that yields one byte of data per call."""
 
-    is_made = True
-    is_ended = False
+    is_established = True
+    is_closed = False
     error = None
 
     def __init__(self) -> None:
-        self.opened_bytes = 0
+        self.decrypted_bytes = 0
 
-    def begin(self) -> None: ...
+    def start_handshake(self) -> None: ...
 
-    def to_send(self) -> bytes:
+    def take_outgoing(self) -> bytes:
         return b""
 
-    def opened(self, data: memoryview) -> bytes:
-        self.opened_bytes += len(data)
+    def decrypt(self, data: memoryview) -> bytes:
+        self.decrypted_bytes += len(data)
         return b"x"
 
 
@@ -348,8 +348,8 @@ async def test_what_gives_little_is_opened_by_and_by() -> None:
     secured.connection_made(transport)
     secured.data_received(b"s" * 100_000)
     turns = []
-    while seal.opened_bytes < 150_000:
-        turns.append(seal.opened_bytes)
+    while seal.decrypted_bytes < 150_000:
+        turns.append(seal.decrypted_bytes)
         assert not transport.reads, "until then, nothing more is taken"
         if len(turns) == 2:
             secured.data_received(b"s" * 50_000)  # what was on its way already

@@ -36,7 +36,7 @@ def only_answer(path: Path, http: bytes, *, limit: int = 1000) -> Fetched | None
 
 
 @pytest.mark.parametrize(
-    ("data", "together"),
+    ("data", "join_values"),
     [
         (b"".join(gzip.compress(warc(f"http://a.example/{n}", b"HTTP/1.1 200 OK\r\n\r\nx")) for n in range(2)), False),
         (gzip.compress(b"".join(warc(f"http://a.example/{n}", b"HTTP/1.1 200 OK\r\n\r\nx") for n in range(2))), True),
@@ -48,10 +48,10 @@ def only_answer(path: Path, http: bytes, *, limit: int = 1000) -> Fetched | None
     ],
     ids=["each on its own", "gzip as one", "zstd as one", "plain"],
 )
-def test_records_that_are_packed_together_are_noticed(tmp_path: Path, data: bytes, *, together: bool) -> None:
+def test_records_that_are_packed_together_are_noticed(tmp_path: Path, data: bytes, *, join_values: bool) -> None:
     found, records = answers(tmp_path / "a", data)
     assert [answer.url for answer in found if answer is not None] == ["http://a.example/0", "http://a.example/1"]
-    assert (records.packed_as_one, records.broken) == (together, 0)
+    assert (records.packed_as_one, records.broken) == (join_values, 0)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])

@@ -78,9 +78,9 @@ async def test_what_was_kept_can_be_crawled_again(tmp_path: Path) -> None:
 
 
 async def test_what_was_useless_is_so_again(tmp_path: Path) -> None:
-    intake = ResponseReader(Request(url="http://ex.org/logo"), most=1000, useful=())
-    assert intake.head(200, {"content-type": "image/png"})
-    intake.piece(b"\x89PNG" + bytes(100))
+    intake = ResponseReader(Request(url="http://ex.org/logo"), max_body_bytes=1000, useful=())
+    assert intake.receive_head(200, {"content-type": "image/png"})
+    intake.receive_body(b"\x89PNG" + bytes(100))
     await _kept(WarcArchive(tmp_path), intake.result(began=0.0, elapsed=0.0, address=""))
     web = RecordedWeb(tmp_path / "crawl-00001.warc.gz")
     again = web.answer("http://ex.org/logo")

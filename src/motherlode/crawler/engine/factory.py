@@ -286,7 +286,7 @@ def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None) -> WarcArc
     else:
         robots = f"obey, but for {', '.join(job.own_hosts)}" if job.own_hosts else "obey"
         about |= {"robots": robots, "http-header-user-agent": _user_agent(job)}
-    return WarcArchive(folder.warc, about=about, written=None if http is None else http.written)
+    return WarcArchive(folder.warc, about=about, written=None if http is None else http.serialize)
 
 
 def _learner(job: Job, storage: LmdbStorage) -> Policy:
@@ -377,7 +377,7 @@ def _recorded(job: Job) -> RecordedWeb | None:
 
 
 def _http(job: Job) -> HttpFetcher:
-    raise_descriptor_limit(connections=MAX_REQUESTS_PER_SLOT * job.concurrency, resting=MAX_IDLE_CONNECTIONS)
+    raise_descriptor_limit(connections=MAX_REQUESTS_PER_SLOT * job.concurrency, idle=MAX_IDLE_CONNECTIONS)
     return HttpFetcher(_http_options(job))
 
 

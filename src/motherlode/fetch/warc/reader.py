@@ -19,15 +19,9 @@ from typing import BinaryIO, cast
 import zstandard
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
-from motherlode.fetch.http.decoding import UNPACK_ERRORS
-from motherlode.fetch.http.parser import joined
-from motherlode.fetch.http.response import (
-    codings_of,
-    decoder_for,
-    failure_from_status,
-    is_useful,
-    is_useless,
-)
+from motherlode.fetch.http.decoding import DECODE_ERRORS, content_codings, decoder_for
+from motherlode.fetch.http.parser import join_headers
+from motherlode.fetch.http.response import failure_from_status, is_useful, is_useless
 from motherlode.model import Failure, FailureKind, Fetched, Page
 from motherlode.www.urls import canonical
 
@@ -148,7 +142,7 @@ def head_of(record: WarcRecord) -> tuple[int, dict[str, str]] | None:
     if http is None or http.status_code is None:
         return None
     try:
-        return int(http.status_code), joined(list(http.items_bytes()))
+        return int(http.status_code), join_headers(list(http.items_bytes()))
     except ValueError:  # headers that a live crawl would not take either
         return None
 
@@ -169,10 +163,10 @@ def _without_chunks(body: bytes) -> bytes:
 
 def _page(packed: Page, *, limit: int, may_be_useless: bool) -> Fetched:
     """A page as it came, with its body unpacked and looked at."""
-    unpacker = decoder_for(codings_of(packed.headers))
+    unpacker = decoder_for(content_codings(packed.headers))
     try:
         body = packed.body if unpacker is None else unpacker.feed(packed.body, limit + 1)
-    except UNPACK_ERRORS:  # many archives keep the header of an encoding that they have undone
+    except DECODE_ERRORS:  # many archives keep the header of an encoding that they have undone
         body = packed.body
     if may_be_useless and is_useless(packed.content_type, body[:_HEAD]):
         return Failure(
