@@ -1,4 +1,4 @@
-"""The journal of answers: what came is not asked for again, what was settled is not recalled."""
+"""The response journal: what came is not asked for again, what was settled is not recalled."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ async def test_a_large_answer_is_written_apart_and_keeps_its_turn(tmp_path: Path
     for _ in range(3):
         await fetcher.fetch(page(URL))
     assert len(files(tmp_path)) == 3
-    journal.settled(RequestKind.PAGE, URL)
+    journal.settle(RequestKind.PAGE, URL)
     state = journal.state()
-    journal.committed()
+    journal.finish_commit()
     assert len(files(tmp_path)) == 2
     again = ResponseJournal(tmp_path, state=state)
     found = [again.recall(page(URL)) for _ in range(3)]
@@ -89,7 +89,7 @@ async def test_a_commit_leaves_a_large_answer_that_is_being_written(tmp_path: Pa
     fetching = asyncio.create_task(JournalledFetcher(Network(large), journal).fetch(page(URL)))
     await asyncio.sleep(0)
     state = journal.state()
-    journal.committed()
+    journal.finish_commit()
     fetching.cancel()  # as at the end of a crawl
     with contextlib.suppress(asyncio.CancelledError):
         await fetching
@@ -106,7 +106,7 @@ def test_what_a_commit_knows_is_not_recalled_though_its_file_is_there(tmp_path: 
     journal = ResponseJournal(tmp_path, state=None)
     journal.add(page(URL), BUSY)
     journal.add(page(URL + "2"), PAGE)
-    journal.settled(RequestKind.PAGE, URL)
+    journal.settle(RequestKind.PAGE, URL)
     state = journal.state()
     journal.add(page(URL), PAGE)  # after the commit: the retry
     again = ResponseJournal(tmp_path, state=state)
@@ -120,12 +120,12 @@ def test_files_go_when_nothing_in_them_is_open(tmp_path: Path) -> None:
     for number in range(5):
         journal.add(page(f"{URL}/{number}"), PAGE)
         journal.state()
-        journal.committed()
+        journal.finish_commit()
     assert len(files(tmp_path)) == 5
     for number in (0, 2, 4):
-        journal.settled(RequestKind.PAGE, f"{URL}/{number}")
+        journal.settle(RequestKind.PAGE, f"{URL}/{number}")
     state = journal.state()
-    journal.committed()
+    journal.finish_commit()
     assert len(files(tmp_path)) == 2
     again = ResponseJournal(tmp_path, state=state)
     assert [again.recall(page(f"{URL}/{number}")) is not None for number in range(5)] == [
@@ -135,10 +135,10 @@ def test_files_go_when_nothing_in_them_is_open(tmp_path: Path) -> None:
         True,
         False,
     ]
-    again.settled(RequestKind.PAGE, f"{URL}/1")
-    again.settled(RequestKind.PAGE, f"{URL}/3")
+    again.settle(RequestKind.PAGE, f"{URL}/1")
+    again.settle(RequestKind.PAGE, f"{URL}/3")
     again.state()
-    again.committed()
+    again.finish_commit()
     assert not files(tmp_path)
 
 
@@ -146,16 +146,16 @@ def test_the_file_of_an_answer_that_nobody_asked_for_again_stays(tmp_path: Path)
     ResponseJournal(tmp_path, state=None).add(page(URL), PAGE)
     journal = ResponseJournal(tmp_path, state=None)
     state = journal.state()
-    journal.committed()
+    journal.finish_commit()
     assert ResponseJournal(tmp_path, state=state).recall(page(URL)) is not None
 
 
 def test_numbers_go_on_after_all_files_are_gone(tmp_path: Path) -> None:
     journal = ResponseJournal(tmp_path, state=None)
     journal.add(page(URL), PAGE)
-    journal.settled(RequestKind.PAGE, URL)
+    journal.settle(RequestKind.PAGE, URL)
     state = journal.state()
-    journal.committed()
+    journal.finish_commit()
     journal = ResponseJournal(tmp_path, state=state)
     journal.add(page(URL), PAGE)
     assert ResponseJournal(tmp_path, state=state).recall(page(URL)) is not None
@@ -212,7 +212,7 @@ def test_errands_are_recalled_as_often_as_asked_for_and_by_what_was_sent(tmp_pat
     journal = ResponseJournal(tmp_path, state=None)
     journal.add(asking(b"one"), FRESH)
     journal.add(asking(b"two"), BUSY)
-    journal.committed()
+    journal.finish_commit()
     again = ResponseJournal(tmp_path, state=journal.state())
     assert again.recall(asking(b"one")) is not None
     assert again.recall(asking(b"one")) is not None
@@ -259,5 +259,5 @@ def test_a_full_disk_is_an_error_for_good(tmp_path: Path) -> None:
     journal = ResponseJournal(tmp_path, state=None)
     (tmp_path / "errands-00000001.journal").symlink_to("/dev/full")
     for _ in range(2):
-        with pytest.raises(OSError, match=r"journal of answers.*could not be written"):
+        with pytest.raises(OSError, match=r"response journal.*could not be written"):
             journal.add(page(URL, RequestKind.ERRAND), PAGE)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motherlode.fetch import PRODUCT_TOKEN, RobotsRules, robots_body, robots_last
+from motherlode.fetch import PRODUCT_TOKEN, RobotsRules, robots_body, robots_lifetime
 from motherlode.fetch.http.response import failure_from_status
 from motherlode.fetch.robots import MAX_ROBOTS_BYTES
 from motherlode.model import Failure, FailureKind, Page
@@ -187,8 +187,8 @@ def test_the_public_suites(name: str, cases: int, floor: int) -> None:
     ],
 )
 def test_rules_hold_for_as_long_as_their_server_says_and_a_day_at_most(headers: dict[str, str], seconds: float) -> None:
-    assert robots_last(Page(url="http://ex.org/robots.txt", status=200, headers=headers)) == seconds
-    assert robots_last(Failure(url="x", kind=FailureKind.NOT_FOUND, status=404, headers=headers)) == seconds
+    assert robots_lifetime(Page(url="http://ex.org/robots.txt", status=200, headers=headers)) == seconds
+    assert robots_lifetime(Failure(url="x", kind=FailureKind.NOT_FOUND, status=404, headers=headers)) == seconds
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16", "utf-8-sig"])

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from motherlode.fetch.robots import MAX_DELAY, MAX_LINE, parse_robots
+from motherlode.fetch.robots import MAX_DELAY_SECONDS, MAX_LINE_CHARACTERS, parse_robots
 
 
 def rules(text: str, agent: str = "motherlode") -> dict[str, bool]:
@@ -92,7 +92,7 @@ def test_a_delay_is_for_the_agents_named_so_far() -> None:
 
 @pytest.mark.parametrize(
     ("value", "delay"),
-    [("10s", 10.0), (".5", 0.5), ("0,5", 0.5), ("1e9", 1.0), ("9" * 400, MAX_DELAY), ("", None), ("٣", None)],
+    [("10s", 10.0), (".5", 0.5), ("0,5", 0.5), ("1e9", 1.0), ("9" * 400, MAX_DELAY_SECONDS), ("", None), ("٣", None)],
 )
 def test_delays(value: str, delay: float | None) -> None:
     assert parse_robots(f"User-agent: *\nCrawl-delay: {value}", "x").group.delay == delay
@@ -109,7 +109,7 @@ def test_sitemaps_are_found_anywhere_and_once() -> None:
 
 def test_long_lines_are_cut() -> None:
     (pattern,) = rules("User-agent: *\nDisallow: /" + "a" * 100_000)
-    assert len(pattern) < MAX_LINE
+    assert len(pattern) < MAX_LINE_CHARACTERS
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motherlode.fetch.warc.reader import ResponseRecords, answer_in, target_of, unpacked
+from motherlode.fetch.warc.reader import ResponseRecords, open_decompressed, read_response, target_url
 from motherlode.model import Failure, FailureKind, Fetched, Page
 
 
@@ -27,7 +27,7 @@ def answers(path: Path, data: bytes, *, limit: int = 1000) -> tuple[list[Fetched
     path.write_bytes(data)
     with path.open("rb") as file:
         records = ResponseRecords(file)
-        return [answer_in(record, target_of(record) or "", limit=limit) for record in records], records
+        return [read_response(record, target_url(record) or "", limit=limit) for record in records], records
 
 
 def only_answer(path: Path, http: bytes, *, limit: int = 1000) -> Fetched | None:
@@ -36,7 +36,7 @@ def only_answer(path: Path, http: bytes, *, limit: int = 1000) -> Fetched | None
 
 
 @pytest.mark.parametrize(
-    ("data", "join_values"),
+    ("data", "together"),
     [
         (b"".join(gzip.compress(warc(f"http://a.example/{n}", b"HTTP/1.1 200 OK\r\n\r\nx")) for n in range(2)), False),
         (gzip.compress(b"".join(warc(f"http://a.example/{n}", b"HTTP/1.1 200 OK\r\n\r\nx") for n in range(2))), True),
@@ -48,10 +48,10 @@ def only_answer(path: Path, http: bytes, *, limit: int = 1000) -> Fetched | None
     ],
     ids=["each on its own", "gzip as one", "zstd as one", "plain"],
 )
-def test_records_that_are_packed_together_are_noticed(tmp_path: Path, data: bytes, *, join_values: bool) -> None:
+def test_records_that_are_packed_together_are_noticed(tmp_path: Path, data: bytes, *, together: bool) -> None:
     found, records = answers(tmp_path / "a", data)
     assert [answer.url for answer in found if answer is not None] == ["http://a.example/0", "http://a.example/1"]
-    assert (records.packed_as_one, records.broken) == (join_values, 0)
+    assert (records.is_one_stream, records.broken) == (together, 0)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
@@ -59,7 +59,7 @@ def test_unpacking_goes_on_behind_the_first_part(pack: object) -> None:
     assert callable(pack)
     file = io.BytesIO(pack(b"one") + pack(b"two"))
     file.seek(5)
-    assert unpacked(file).read() == b"onetwo"
+    assert open_decompressed(file).read() == b"onetwo"
 
 
 @given(parts=st.lists(st.binary(min_size=1, max_size=40), max_size=6))

@@ -39,7 +39,7 @@ def both_ways(path: Path, url: str, *records: bytes) -> tuple[Fetched, Fetched |
     """The answer at a URL as a crawl gets it, and as a trace does."""
     path.write_bytes(b"".join(records))
     web = RecordedWeb(path)
-    answer = web.answer(url)
+    answer = web.read_response(url)
     web._file.close()
     found = [one for one in Responses(path) if one.url == url]
     return answer, found[-1] if found else None

@@ -42,13 +42,13 @@ def _write(writer: WARCWriter, responses: Iterable[Response]) -> None:
 
 
 def page(web: RecordedWeb, url: str) -> Page:
-    found = web.answer(url)
+    found = web.read_response(url)
     assert isinstance(found, Page), found
     return found
 
 
 def failure(web: RecordedWeb, url: str) -> Failure:
-    found = web.answer(url)
+    found = web.read_response(url)
     assert isinstance(found, Failure), found
     return found
 
@@ -197,7 +197,7 @@ async def test_a_file_packed_as_a_whole_is_read_like_any_other(tmp_path: Path, p
     path = tmp_path / "whole"
     path.write_bytes(pack(plain.read_bytes()))
     whole, single = RecordedWeb(path), RecordedWeb(plain)
-    assert {url: whole.answer(url) for url in single.urls()} == {url: single.answer(url) for url in single.urls()}
+    assert {url: whole.read_response(url) for url in single.urls()} == {url: single.read_response(url) for url in single.urls()}
     assert (len(whole), whole.broken_records) == (6, 0)
     await whole.close()
     await single.close()
@@ -211,7 +211,7 @@ async def test_a_truncated_file_gives_what_is_whole(tmp_path: Path, share: float
     cut.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
     web = RecordedWeb(cut)
     assert 0 < len(web) <= 6
-    answers = [web.answer(url) for url in web.urls()]
+    answers = [web.read_response(url) for url in web.urls()]
     assert sum(isinstance(found, Page) for found in answers) >= 1
     assert page(web, "http://a.example/").body == b"<p>home"
     await web.close()
@@ -221,7 +221,7 @@ async def test_garbage_anywhere_costs_only_what_it_covers(tmp_path: Path) -> Non
     path = write(tmp_path / "a.warc.gz", *SITE)
     whole = path.read_bytes()
     undamaged = RecordedWeb(path)
-    whole_answers = {url: undamaged.answer(url) for url in undamaged.urls()}
+    whole_answers = {url: undamaged.read_response(url) for url in undamaged.urls()}
     await undamaged.close()
     for place in range(0, len(whole), 7):
         data = bytearray(whole)
@@ -229,7 +229,7 @@ async def test_garbage_anywhere_costs_only_what_it_covers(tmp_path: Path) -> Non
         path.write_bytes(data)
         web = RecordedWeb(path)
         assert (len(web) >= 4, web.broken_records) == (True, 1), f"garbage at {place}"
-        answers = [web.answer(url) for url in web.urls()]
+        answers = [web.read_response(url) for url in web.urls()]
         assert sum(answer == whole_answers.get(answer.url) for answer in answers) >= 4, f"garbage at {place}"
         await web.close()
 
@@ -242,7 +242,7 @@ async def test_garbage_in_a_plain_file_costs_only_what_it_covers(tmp_path: Path)
     path.write_bytes(data)
     web = RecordedWeb(path)
     assert page(web, "http://a.example/").body == b"<p>home"
-    assert isinstance(web.answer("http://a.example/gone"), Failure)
+    assert isinstance(web.read_response("http://a.example/gone"), Failure)
     assert len(web) >= 4
     await web.close()
 
@@ -255,7 +255,7 @@ async def test_garbage_in_a_plain_file_costs_only_what_it_covers(tmp_path: Path)
 def test_what_is_no_recorded_web_is_an_error_that_says_so(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "x.warc.gz"
     path.write_bytes(data)
-    with pytest.raises(ValueError, match=r"x\.warc\.gz holds no HTTP responses: is it a WARC file\?"):
+    with pytest.raises(ValueError, match=r"x\.warc\.gz contains no HTTP responses: is it a WARC file\?"):
         RecordedWeb(path)
 
 
@@ -269,10 +269,12 @@ async def test_the_recorded_corpus() -> None:
     web = RecordedWeb(path)
     assert (len(web), web.broken_records) == (15731, 0)
     seeds = shared("corpus", "seeds.txt").read_text().split()
-    found = [web.answer(seed) for seed in seeds]
+    found = [web.read_response(seed) for seed in seeds]
     assert sum(isinstance(answer, Page) for answer in found) > 0.9 * len(seeds)
     broken = [
-        url for url in web.urls()[::40] if (a := web.answer(url)) and getattr(a, "kind", 0) is FailureKind.PROTOCOL
+        url
+        for url in web.urls()[::40]
+        if (a := web.read_response(url)) and getattr(a, "kind", 0) is FailureKind.PROTOCOL
     ]
     assert not broken
     await web.close()

@@ -30,7 +30,7 @@ KEPT = [(f"http://ex.org/{number}", f"1970-01-01T00:00:0{number}Z") for number i
 def test_a_record_that_is_not_whole_is_cut_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut: int, window: int
 ) -> None:
-    monkeypatch.setattr(warc_tail, "_WINDOW", window)
+    monkeypatch.setattr(warc_tail, "_TAIL_BYTES", window)
     path, whole = tmp_path / "a.warc.gz", members(4)
     path.write_bytes(b"".join(whole)[:-cut])
     kept = repair_tail(path)

@@ -67,8 +67,8 @@ async def test_warcio_reads_every_byte_back(tmp_path: Path) -> None:
 async def test_what_was_kept_can_be_crawled_again(tmp_path: Path) -> None:
     (path,) = await _archive(tmp_path)
     web = RecordedWeb(path)
-    page = web.answer("https://ex.org/a?b=%C3%B6")
-    moved = web.answer("http://ex.org/old")
+    page = web.read_response("https://ex.org/a?b=%C3%B6")
+    moved = web.read_response("http://ex.org/old")
     await web.close()
     assert isinstance(page, Page)
     assert page.body == PAGE.body
@@ -83,7 +83,7 @@ async def test_what_was_useless_is_so_again(tmp_path: Path) -> None:
     intake.receive_body(b"\x89PNG" + bytes(100))
     await _kept(WarcArchive(tmp_path), intake.result(began=0.0, elapsed=0.0, address=""))
     web = RecordedWeb(tmp_path / "crawl-00001.warc.gz")
-    again = web.answer("http://ex.org/logo")
+    again = web.read_response("http://ex.org/logo")
     await web.close()
     assert isinstance(again, Failure)
     assert again.kind is FailureKind.USELESS
@@ -92,7 +92,7 @@ async def test_what_was_useless_is_so_again(tmp_path: Path) -> None:
 async def test_each_run_begins_a_file_and_large_files_are_followed_by_others(tmp_path: Path) -> None:
     assert len(await _archive(tmp_path)) == 1
     assert len(await _archive(tmp_path)) == 2
-    assert len(await _archive(tmp_path, most_bytes=10)) == 4
+    assert len(await _archive(tmp_path, max_file_bytes=10)) == 4
 
 
 async def test_no_run_writes_to_a_file_of_another_although_files_were_moved_away(tmp_path: Path) -> None:
@@ -126,8 +126,8 @@ def test_a_file_that_was_cut_gives_all_but_its_last_record(tmp_path: Path) -> No
     cut = (tmp_path / "a.warc.gz").read_bytes()[:-50]
     (tmp_path / "a.warc.gz").write_bytes(cut)
     web = RecordedWeb(tmp_path / "a.warc.gz")
-    assert isinstance(web.answer("http://ex.org/0"), Page)
-    assert isinstance(web.answer("http://ex.org/1"), Page)
+    assert isinstance(web.read_response("http://ex.org/0"), Page)
+    assert isinstance(web.read_response("http://ex.org/1"), Page)
     web._file.close()
 
 
@@ -137,7 +137,7 @@ async def test_a_page_that_was_cut_is_told_to_be_and_stays_so(tmp_path: Path) ->
     (path,) = tmp_path.glob("*.warc.gz")  # noqa: ASYNC240 - nothing else is running
     assert b"WARC-Truncated: length\r\n" in gzip.decompress(path.read_bytes())
     web = RecordedWeb(path)
-    found = web.answer(cut.url)
+    found = web.read_response(cut.url)
     assert isinstance(found, Page)
     assert (found.truncated, found.body) == (True, PAGE.body)
     await web.close()
@@ -165,7 +165,7 @@ async def test_a_body_that_was_not_read_is_told_to_be_missing(
 
 
 async def test_beside_each_answer_stands_the_request_for_it(tmp_path: Path) -> None:
-    archive = WarcArchive(tmp_path, about={"software": "us"}, written=lambda request: f"GET {request.url}".encode())
+    archive = WarcArchive(tmp_path, about={"software": "us"}, serialize=lambda request: f"GET {request.url}".encode())
     await _kept(archive, replace(PAGE, address="192.0.2.1"), TIMED_OUT)
     with (tmp_path / "crawl-00001.warc.gz").open("rb") as file:
         info, response, request = [dict(record.rec_headers.headers) for record in ArchiveIterator(file)]
@@ -179,12 +179,12 @@ async def test_beside_each_answer_stands_the_request_for_it(tmp_path: Path) -> N
 
 async def test_a_body_is_written_once_to_each_file_and_read_at_every_address(tmp_path: Path) -> None:
     copy = replace(PAGE, url="http://ex.org/copy", headers={"content-type": "text/html", "x-a": "2"})
-    await _kept(WarcArchive(tmp_path, most_bytes=10), PAGE)
+    await _kept(WarcArchive(tmp_path, max_file_bytes=10), PAGE)
     await _kept(WarcArchive(tmp_path), PAGE, copy)
     assert _types(tmp_path / "crawl-00001.warc.gz")[1:] == [("response", PAGE.url)]
     assert _types(tmp_path / "crawl-00002.warc.gz")[1:] == [("response", PAGE.url), ("revisit", copy.url)]
     web = RecordedWeb(tmp_path / "crawl-00002.warc.gz")
-    found = web.answer(copy.url)
+    found = web.read_response(copy.url)
     await web.close()
     assert isinstance(found, Page)
     assert (found.url, found.body, found.headers["x-a"]) == (copy.url, PAGE.body, "2")
@@ -204,7 +204,7 @@ async def test_an_unchanged_page_is_a_revisit_and_stays_what_it_was(tmp_path: Pa
     (path,) = tmp_path.glob("*.warc.gz")  # noqa: ASYNC240 - nothing else is running
     assert [kind for kind, _ in _types(path)] == ["warcinfo", "response", "revisit"]
     web = RecordedWeb(path)
-    assert isinstance(web.answer(page.url), Page)
+    assert isinstance(web.read_response(page.url), Page)
     await web.close()
 
 

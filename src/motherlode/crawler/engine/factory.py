@@ -286,7 +286,7 @@ def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None) -> WarcArc
     else:
         robots = f"obey, but for {', '.join(job.own_hosts)}" if job.own_hosts else "obey"
         about |= {"robots": robots, "http-header-user-agent": _user_agent(job)}
-    return WarcArchive(folder.warc, about=about, written=None if http is None else http.serialize)
+    return WarcArchive(folder.warc, about=about, serialize=None if http is None else http.serialize)
 
 
 def _learner(job: Job, storage: LmdbStorage) -> Policy:

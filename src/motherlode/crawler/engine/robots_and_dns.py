@@ -10,7 +10,7 @@ from dataclasses import replace
 from math import inf
 
 from motherlode.crawler.engine.scheduler import Scheduler
-from motherlode.fetch import ResponseJournal, RobotsRules, robots_body, robots_last
+from motherlode.fetch import ResponseJournal, RobotsRules, robots_body, robots_lifetime
 from motherlode.frontier import SLOW_DOWN, Frontier, Lease
 from motherlode.links import header_links
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind
@@ -133,7 +133,7 @@ class PoliteFetcher:
     async def _learn_rules(self, leave: Lease) -> Failure | None:
         fetched = await self._ask(leave, Request(url=leave.url, kind=RequestKind.ROBOTS))
         if self._journal is not None:
-            self._journal.settled(RequestKind.ROBOTS, leave.url)
+            self._journal.settle(RequestKind.ROBOTS, leave.url)
         if _goes_elsewhere(fetched):
             return None
         if isinstance(fetched, Failure) and fetched.kind is FailureKind.REDIRECT:
@@ -142,7 +142,7 @@ class PoliteFetcher:
             return None
         body = robots_body(fetched)
         if body is not None:
-            self._frontier.introduce(leave, body, ended_at(fetched), lasts=robots_last(fetched))
+            self._frontier.introduce(leave, body, ended_at(fetched), lasts=robots_lifetime(fetched))
             return None
         if isinstance(fetched, Failure) and fetched.status is not None:  # asked anew for every errand, it would be many
             self._frontier.without_rules(leave, fetched.kind, ended_at(fetched), retry_after=fetched.retry_after)
@@ -215,7 +215,7 @@ class RobotsHandler:
         self._forget_answers(lease)
         body = robots_body(fetched)
         if body is not None:
-            self._frontier.introduce(lease, body, now, lasts=robots_last(fetched))
+            self._frontier.introduce(lease, body, now, lasts=robots_lifetime(fetched))
             if self._sitemaps:
                 self._offer_sitemaps(lease, body)
         elif isinstance(fetched, Failure):
@@ -246,4 +246,4 @@ class RobotsHandler:
         urls = (lease.url, *self._rerouted.pop(lease.host, ()))
         if self._journal is not None:
             for url in urls:
-                self._journal.settled(RequestKind.ROBOTS, url)
+                self._journal.settle(RequestKind.ROBOTS, url)
