@@ -1,9 +1,9 @@
-"""From a document and its facts to links: every address that a crawl may go to next, with all that the page says of it.
+"""Links of a page: every URL that a crawl may fetch next, with what the page says about it.
 
-HTML gives anchors, link elements, frames and refreshes; feeds and sitemaps give their entries; the statements of any
-syntax give the IRIs they mention. Each address stands in the result once, in the form that says the most about it, and
-in the order in which the page names them. What is no page (images, style sheets, scripts, fonts, the page itself) is
-left out. Everything is bounded: so many links a page, so many characters a text, time linear in the size of the page.
+Links come from HTML (anchors, link elements, frames, refreshes), from the entries of feeds and sitemaps, from HTTP
+headers, and from the IRIs in the statements of any syntax. The result contains each URL once, with its most informative
+mention, in the order of the page. Images, style sheets, scripts, fonts and the page itself are left out. The number of
+links per page and the length of texts are bounded, and the time is linear in the size of the page.
 """
 
 from __future__ import annotations

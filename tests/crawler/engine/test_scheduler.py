@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from motherlode.crawler.engine.scheduler import MOST_SITEMAPS, TOO_MANY_SITEMAPS, PageOutcome, Scheduler
 from motherlode.frontier import MAX_REDIRECTS, Frontier, Lease, MemoryStorage, UrlState
 from motherlode.model import Failure, FailureKind, Link, LinkSource, Outcome, Parent, Rating, Syntax
-from motherlode.www.urls import simplified
+from motherlode.www.urls import simplify
 from tests.frontier.fakes import BestOf, frontier_on, take
 
 HOME = "http://a.example/"
@@ -154,7 +154,7 @@ def test_a_policy_sees_the_page_and_all_its_links() -> None:
 
 def test_links_that_are_alike_are_one_page_but_seeds_and_redirects_stay_as_they_are() -> None:
     turn = Turn()
-    turn.settler = Scheduler(turn.frontier, turn.policy, simplify=simplified)
+    turn.settler = Scheduler(turn.frontier, turn.policy, simplify=simplify)
     seed = f"{HOME}?z=1&a=2"
     turn.settler.seeds([seed])
     assert turn.settler.page(turn.lease(), outcome(f"{HOME}x?c=1&b=2", f"{HOME}x?b=2&c=1", f"{HOME}/x?b=2&c=1&")) == 1

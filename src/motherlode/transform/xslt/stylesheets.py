@@ -26,7 +26,7 @@ from motherlode.www.document import Document
 from motherlode.www.html_prefilter import Mark
 from motherlode.www.iri import resolve
 from motherlode.www.media_types import MEDIA, XHTML_NAMESPACE
-from motherlode.www.xml import escaped_ampersands
+from motherlode.www.xml import escape_ampersands
 
 DATA_VIEW = "http://www.w3.org/2003/g/data-view"
 _ATTRIBUTE = f"{{{DATA_VIEW}#}}transformation"
@@ -207,7 +207,7 @@ class _Job:
 
     def transform_xml(self) -> None:
         body = _xml_bytes(self._document)
-        mended = escaped_ampersands(body)
+        mended = escape_ampersands(body)
         if len(body) < _LARGE:
             root, faults = engine.read_xml(body, self._document.url)
             if mended != body:  # the parser would have left out what follows

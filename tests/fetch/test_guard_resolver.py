@@ -40,7 +40,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Any:
     return give
 
 
-async def test_an_address_stays_whatever_dns_says_next_and_whatever_the_port(use: Any) -> None:
+async def test_resolver_keeps_first_address_for_any_port(use: Any) -> None:
     names = await use(["93.184.215.14", "93.184.215.15"], ["93.184.215.99"])
     resolver = GuardedResolver(AddressGuard())
     assert resolver.known_address("a.example", 80) is None
@@ -51,7 +51,7 @@ async def test_an_address_stays_whatever_dns_says_next_and_whatever_the_port(use
     assert names.asked == 1
 
 
-async def test_looking_again_moves_on_to_the_next_address(use: Any) -> None:
+async def test_resolver_renew_moves_to_next_address(use: Any) -> None:
     await use(["93.184.215.14", "93.184.215.15"])
     resolver = GuardedResolver(AddressGuard())
     found = [await resolver.renew("a.example") for _ in range(3)]
@@ -59,7 +59,7 @@ async def test_looking_again_moves_on_to_the_next_address(use: Any) -> None:
     assert resolver.known_address("a.example", 80) == (found[-1], 80)
 
 
-async def test_private_addresses_among_several_are_never_kept(use: Any) -> None:
+async def test_resolver_never_keeps_private_address(use: Any) -> None:
     await use(["10.0.0.1", "93.184.215.14"])
     assert await GuardedResolver(AddressGuard()).renew("a.example") == "93.184.215.14"
 
@@ -67,7 +67,7 @@ async def test_private_addresses_among_several_are_never_kept(use: Any) -> None:
 @pytest.mark.parametrize(
     ("answer", "kind"), [(["10.0.0.1"], FailureKind.GUARD), ([], FailureKind.DNS)], ids=["guard", "dns"]
 )
-async def test_the_fetcher_says_why_a_host_has_no_address(use: Any, answer: list[str], kind: FailureKind) -> None:
+async def test_fetcher_resolve_reports_failure_kind(use: Any, answer: list[str], kind: FailureKind) -> None:
     await use(answer)
     fetcher = HttpFetcher(HttpOptions(user_agent="test"))
     found = await fetcher.resolve("http://a.example/x")
@@ -76,7 +76,7 @@ async def test_the_fetcher_says_why_a_host_has_no_address(use: Any, answer: list
     assert (found.kind, found.url) == (kind, "http://a.example/x")
 
 
-async def test_addresses_written_as_such_and_names_of_the_table_need_no_dns(use: Any) -> None:
+async def test_fetcher_resolve_needs_no_dns_for_addresses_and_table(use: Any) -> None:
     names = await use([])
     table = {"b.example": ("127.0.0.9", 8080)}
     fetcher = HttpFetcher(HttpOptions(user_agent="test", hosts=table, allow=("127.0.0.0/8",)))
@@ -87,7 +87,7 @@ async def test_addresses_written_as_such_and_names_of_the_table_need_no_dns(use:
     assert names.asked == 0
 
 
-async def test_an_address_has_one_name_however_it_is_written(use: Any) -> None:
+async def test_normalize_address_has_one_spelling(use: Any) -> None:
     """Else its clock could be passed by at twice the pace."""
     await use(["::ffff:93.184.215.14"])
     fetcher = HttpFetcher(HttpOptions(user_agent="test"))
@@ -96,7 +96,7 @@ async def test_an_address_has_one_name_however_it_is_written(use: Any) -> None:
     await fetcher.close()
 
 
-async def test_a_connection_to_an_address_that_the_host_has_left_is_not_used_again(use: Any) -> None:
+async def test_fetcher_does_not_reuse_connection_to_old_address(use: Any) -> None:
     async def hello(path: str, before: int, writer: asyncio.StreamWriter) -> None:
         writer.write(answer(b"hello"))
 
@@ -116,7 +116,7 @@ async def test_a_connection_to_an_address_that_the_host_has_left_is_not_used_aga
         assert (server.connections, len(server.heads)) == (1, 1)
 
 
-async def test_nobody_at_one_of_several_addresses_is_no_end(use: Any) -> None:
+async def test_fetcher_unreachable_address_of_several_is_elsewhere(use: Any) -> None:
     async def hello(path: str, before: int, writer: asyncio.StreamWriter) -> None:
         writer.write(answer(b"hello"))
 
@@ -134,7 +134,7 @@ async def test_nobody_at_one_of_several_addresses_is_no_end(use: Any) -> None:
         await fetcher.close()
 
 
-async def test_nobody_at_any_of_several_addresses_is_a_failure_until_they_are_tried_anew(use: Any) -> None:
+async def test_fetcher_all_addresses_unreachable_is_failure_until_renewed(use: Any) -> None:
     await use(["127.0.0.2", "127.0.0.3"])
     fetcher = HttpFetcher(HttpOptions(user_agent="test", allow=("127.0.0.0/8",)))
     request = Request(url="http://a.example:1/")
@@ -148,7 +148,7 @@ async def test_nobody_at_any_of_several_addresses_is_a_failure_until_they_are_tr
     assert told == [True, False, True, False]
 
 
-async def test_a_host_with_one_address_has_no_other(use: Any) -> None:
+async def test_fetcher_single_address_is_not_elsewhere(use: Any) -> None:
     await use(["127.0.0.2"])
     fetcher = HttpFetcher(HttpOptions(user_agent="test", allow=("127.0.0.0/8",)))
     found = await fetcher.fetch(Request(url="http://a.example:1/"))

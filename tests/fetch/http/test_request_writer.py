@@ -17,23 +17,23 @@ def lines(request: Request) -> list[str]:
     return head.decode().split("\r\n")
 
 
-def test_a_page_is_asked_for() -> None:
+def test_serialize_page_request_is_get() -> None:
     first, host, *others = lines(Request(url="http://ex.org:81/x?y", accept="text/turtle"))
     assert (first, host) == ("GET /x?y HTTP/1.1", "Host: ex.org:81")
     assert others == ["User-Agent: Motherlode/test", "Accept-Encoding: gzip, deflate, br, zstd", "Accept: text/turtle"]
 
 
-def test_a_probe_is_a_head() -> None:
+def test_serialize_probe_is_head() -> None:
     assert lines(Request(url="http://ex.org/", kind=RequestKind.PROBE))[0] == "HEAD /x?y HTTP/1.1"
 
 
-def test_validators_are_sent_back() -> None:
+def test_serialize_sends_validators() -> None:
     sent = lines(Request(url="http://ex.org/", etag='W/"é"', last_modified="Thu, 01 Jan 2026 00:00:00 GMT"))
     assert 'If-None-Match: W/"é"' in sent
     assert "If-Modified-Since: Thu, 01 Jan 2026 00:00:00 GMT" in sent
 
 
-def test_a_posting_has_its_body_and_its_length() -> None:
+def test_serialize_posting_has_body_and_length() -> None:
     posting = Posting(body=b"a\r\n\r\nb", headers={"Content-Type": "text/html"}, seconds=1.0)
     sent = lines(Request(url="http://ex.org/", posting=posting))
     assert sent[0] == "POST /x?y HTTP/1.1"
@@ -41,6 +41,6 @@ def test_a_posting_has_its_body_and_its_length() -> None:
 
 
 @pytest.mark.parametrize("value", ["a\r\nX: y", "a\nX: y", "a\rb", "a\0b"])
-def test_no_value_begins_another_line(value: str) -> None:
+def test_serialize_line_break_in_value_raises_value_error(value: str) -> None:
     with pytest.raises(ValueError, match="If-None-Match has a line break"):
         lines(Request(url="http://ex.org/", etag=value))

@@ -9,7 +9,7 @@ from motherlode.model import ContentKind, LinkSource, TransformResult
 from tests.www.pages import document
 
 
-def test_a_sitemap_and_an_index() -> None:
+def test_sitemap_links_of_sitemap_and_index() -> None:
     for outer, inner in (("urlset", "url"), ("sitemapindex", "sitemap")):
         body = f"""<{outer} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
           <{inner}><loc> http://example.org/a&amp;b </loc><lastmod>2026-01-01</lastmod></{inner}>
@@ -19,7 +19,7 @@ def test_a_sitemap_and_an_index() -> None:
         assert {link.source for link in found} == {LinkSource.SITEMAP}
 
 
-def test_bounded() -> None:
+def test_sitemap_links_are_bounded() -> None:
     body = "<urlset>" + "".join(f"<url><loc>http://example.org/{i}</loc></url>" for i in range(60_000)) + "</urlset>"
     sitemap = document(body, kind=ContentKind.SITEMAP)
     assert len(sitemap_links(sitemap, LinkOptions())) == 50_000
@@ -27,7 +27,7 @@ def test_bounded() -> None:
     assert [problem.message for problem in sitemap.problems] == [said]
 
 
-def test_what_changed_last_comes_first_and_is_kept() -> None:
+def test_sitemap_links_latest_changes_come_first() -> None:
     dates = {
         "none": "",
         "old": "<lastmod>1999</lastmod>",
@@ -47,14 +47,14 @@ def test_what_changed_last_comes_first_and_is_kept() -> None:
     assert [link.url.rpartition("/")[2] for link in few] == ["new", "later"]
 
 
-def test_what_is_said_twice_is_not_left_out() -> None:
+def test_sitemap_links_duplicates_do_not_count_as_left_out() -> None:
     body = "http://example.org/a\n" * 3
     text = document(body, kind=ContentKind.TEXT)
     assert len(text_links(text, LinkOptions(sitemap_links=1))) == 1
     assert text.problems == []
 
 
-def test_the_same_page_in_other_languages_comes_behind_the_entries() -> None:
+def test_sitemap_links_other_languages_come_last() -> None:
     link = '<x:link rel="{}" hreflang="{}" href="http://example.org/{}"/>'.format
     body = f"""<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:x="http://www.w3.org/1999/xhtml">
       <url><loc>http://example.org/en</loc>{link("alternate", "de", "de")}{link("alternate", "en", "en")}</url>
@@ -77,27 +77,27 @@ FIRST = "<urlset><url><loc>http://example.org/1</loc></url>"
         ("<url><loc>http://example.org/2</loc><url><loc>http://example.org/3</loc></url></urlset>", ["2", "3"]),
     ],
 )
-def test_a_broken_sitemap_gives_a_problem_and_its_whole_addresses(rest: str, more: list[str]) -> None:
+def test_sitemap_links_broken_sitemap_gives_problem_and_complete_urls(rest: str, more: list[str]) -> None:
     broken = document(FIRST + rest, kind=ContentKind.SITEMAP)
     found = [link.url for link in sitemap_links(broken, LinkOptions())]
     assert found == ["http://example.org/1", *(f"http://example.org/{url[-1]}" for url in more)]
     assert [(problem.repaired, problem.line) for problem in broken.problems] == [(True, 1)]
 
 
-def test_nothing_that_can_be_read_is_a_problem_too() -> None:
+def test_sitemap_links_unreadable_sitemap_is_a_problem() -> None:
     broken = document("<?xml version='1.0'?>", kind=ContentKind.SITEMAP)
     assert sitemap_links(broken, LinkOptions()) == []
     assert [problem.repaired for problem in broken.problems] == [False]
 
 
-def test_images_of_an_entry_are_not_its_address() -> None:
+def test_sitemap_links_images_are_skipped() -> None:
     body = """<urlset xmlns:i="http://www.google.com/schemas/sitemap-image/1.1"><url><loc>http://example.org/a</loc>
       <i:image><i:loc>http://example.org/picture</i:loc></i:image></url></urlset>"""
     found = sitemap_links(document(body, kind=ContentKind.SITEMAP), LinkOptions())
     assert [link.url for link in found] == ["http://example.org/a"]
 
 
-def test_a_text_sitemap_has_an_address_on_every_line() -> None:
+def test_text_links_one_url_per_line() -> None:
     body = (
         "\ufeff\nhttp://example.org/a\r\n  HTTPS://example.org/b?c=d&e  \n\nhttp://example.org/a\nhttp://example.org/z"
     )
@@ -121,10 +121,10 @@ def test_a_text_sitemap_has_an_address_on_every_line() -> None:
         ("http://example.org/a\nhttp://example.org/b\nhttp://example.org/c d", 3),
     ],
 )
-def test_a_line_that_is_no_address_costs_itself(body: str, line: int) -> None:
+def test_text_links_other_line_is_skipped_and_reported(body: str, line: int) -> None:
     text = document(body, kind=ContentKind.TEXT)
     assert [link.url for link in text_links(text, LinkOptions())] == ["http://example.org/a", "http://example.org/b"]
-    said = "some lines of the sitemap are no addresses: 1 of 3"
+    said = "some lines of the sitemap are not URLs: 1 of 3"
     assert [(problem.message, problem.line) for problem in text.problems] == [(said, line)]
 
 
@@ -132,11 +132,11 @@ def test_a_line_that_is_no_address_costs_itself(body: str, line: int) -> None:
     "body",
     ["", "words", "http://example.org/a\nis a page", "http://example.org/a, http://example.org/b", "ftp://a.org/"],
 )
-def test_other_texts_are_no_sitemaps(body: str) -> None:
+def test_text_links_other_texts_have_none(body: str) -> None:
     assert text_links(document(body, kind=ContentKind.TEXT), LinkOptions()) == []
 
 
-def test_text_sitemaps_in_other_encodings() -> None:
+def test_text_links_in_other_encodings() -> None:
     body = "http://example.org/ä\n".encode("utf-16")
     text = document(body, kind=ContentKind.TEXT, charset="utf-16")
     assert [link.url for link in text_links(text, LinkOptions())] == ["http://example.org/%C3%A4"]

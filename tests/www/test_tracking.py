@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.www.urls import IF_OPAQUE, NAMES, PREFIXES, is_tracking, without_sessions
+from motherlode.www.urls import AMBIGUOUS_NAMES, TRACKING_NAMES, TRACKING_PREFIXES, is_tracking, remove_sessions
 
 DIGEST = "0123456789abcdef" * 2
 TICKET = "lit3py55t21z5v55vlm25s55"
@@ -17,7 +17,7 @@ TICKET = "lit3py55t21z5v55vlm25s55"
         *(f"sid={DIGEST}", f"s={DIGEST}", f"SESSION_ID={DIGEST.upper()}", "sessid=k3vj2q0c5m8d7n1b6p4r9t2s8x"),
     ],
 )
-def test_dropped(parameter: str) -> None:
+def test_is_tracking_of_tracking_parameters(parameter: str) -> None:
     assert is_tracking(parameter)
 
 
@@ -29,7 +29,7 @@ def test_dropped(parameter: str) -> None:
         *("session=abcdefghijklmnopqrstuvwxyz", "sess=2026", "gclid2=1"),
     ],
 )
-def test_kept(parameter: str) -> None:
+def test_is_tracking_is_false_for_other_parameters(parameter: str) -> None:
     assert not is_tracking(parameter)
 
 
@@ -47,8 +47,8 @@ def test_kept(parameter: str) -> None:
         (f"/a;sid={DIGEST}0", f"/a;sid={DIGEST}0"),
     ],
 )
-def test_sessions_in_paths(path: str, plain: str) -> None:
-    assert without_sessions(path) == plain
+def test_remove_sessions_from_path_parameters(path: str, plain: str) -> None:
+    assert remove_sessions(path) == plain
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,14 @@ def test_sessions_in_paths(path: str, plain: str) -> None:
         ("/(abcdefghijklmnopqrstuvwx)/b", "/(abcdefghijklmnopqrstuvwx)/b"),
     ],
 )
-def test_sessions_of_asp_net(path: str, plain: str) -> None:
-    assert without_sessions(path) == plain
+def test_remove_sessions_of_asp_net(path: str, plain: str) -> None:
+    assert remove_sessions(path) == plain
 
 
-def test_the_table_is_in_lower_case_and_says_nothing_twice() -> None:
-    assert NAMES and PREFIXES and IF_OPAQUE
-    for name in (*NAMES, *PREFIXES, *IF_OPAQUE):
+def test_tracking_table_is_lower_case_without_duplicates() -> None:
+    assert TRACKING_NAMES and TRACKING_PREFIXES and AMBIGUOUS_NAMES
+    for name in (*TRACKING_NAMES, *TRACKING_PREFIXES, *AMBIGUOUS_NAMES):
         assert name == name.lower()
         assert not set(name) & set(" =&?*#")
-    assert not NAMES & IF_OPAQUE
-    assert not [name for name in NAMES if name.startswith(PREFIXES)]
+    assert not TRACKING_NAMES & AMBIGUOUS_NAMES
+    assert not [name for name in TRACKING_NAMES if name.startswith(TRACKING_PREFIXES)]

@@ -21,7 +21,7 @@ print(resource.getrlimit(resource.RLIMIT_NOFILE)[0], max_idle_connections(1024))
     ("soft", "hard", "found", "idle"),
     [(256, 8192, 3328, 1024), (256, 600, 600, 200), (200, 200, 200, 66), (4096, 4096, 4096, 1024)],
 )
-def test_there_is_room_for_what_is_under_way_beside_what_rests(soft: int, hard: int, found: int, idle: int) -> None:
+def test_descriptor_limit_leaves_room_for_active_connections(soft: int, hard: int, found: int, idle: int) -> None:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     if most != resource.RLIM_INFINITY and most < hard:
         pytest.skip("this system gives no process so many descriptors")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.links.html import query_in
+from motherlode.links.html import encode_query
 
 
 @pytest.mark.parametrize(
@@ -22,5 +22,5 @@ from motherlode.links.html import query_in
         ("cp949", "?q=한국", "?q=%C7%D1%B1%B9"),
     ],
 )
-def test_queries_are_in_the_charset_of_their_page(codec: str, reference: str, expected: str) -> None:
-    assert query_in(codec, reference) == expected
+def test_encode_query_uses_page_charset(codec: str, reference: str, expected: str) -> None:
+    assert encode_query(codec, reference) == expected

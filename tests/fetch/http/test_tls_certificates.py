@@ -77,7 +77,7 @@ def shown(root: Identity) -> dict[str, tuple[str, list[Identity], str]]:
 
 
 @pytest.mark.parametrize("case", shown(issued(is_authority=True)))
-async def test_what_a_certificate_must_be(root: Identity, tmp_path: Path, case: str) -> None:
+async def test_tls_certificate_must_be_valid(root: Identity, tmp_path: Path, case: str) -> None:
     host, (own, *between), wrong = shown(root)[case]
     async with LastingServer(hello, tls=server_context(saved(tmp_path, own, *between))) as server:
         async with fetching(server.port, hosts=[host]) as fetcher:
@@ -94,7 +94,7 @@ async def test_what_a_certificate_must_be(root: Identity, tmp_path: Path, case: 
             assert isinstance(await fetcher.fetch(Request(url=f"https://{host}:{server.port}/")), Page)
 
 
-async def test_an_exemption_is_for_the_named_alone(tmp_path: Path) -> None:
+async def test_tls_exemption_applies_to_named_hosts_only(tmp_path: Path) -> None:
     async with (
         LastingServer(hello, tls=server_context(saved(tmp_path, issued()))) as server,
         fetching(server.port, hosts=["a.example", "b.example"], exempt="a.example".__eq__) as fetcher,
@@ -105,7 +105,7 @@ async def test_an_exemption_is_for_the_named_alone(tmp_path: Path) -> None:
         assert found.kind is FailureKind.CERTIFICATE
 
 
-async def test_a_certificate_for_many_hosts_is_no_connection_for_many(root: Identity, tmp_path: Path) -> None:
+async def test_tls_shared_certificate_does_not_share_connections(root: Identity, tmp_path: Path) -> None:
     names = ["a.example", "b.example", "c.example"]
     context = server_context(saved(tmp_path, issued(root, names=names)))
     async with LastingServer(hello, tls=context) as server, fetching(server.port, hosts=names) as fetcher:
@@ -114,7 +114,7 @@ async def test_a_certificate_for_many_hosts_is_no_connection_for_many(root: Iden
         assert server.connections == 3
 
 
-async def test_names_are_told_and_addresses_are_not_and_nobody_speaks_http_2(root: Identity, tmp_path: Path) -> None:
+async def test_tls_client_hello_has_sni_for_names_and_no_http2(root: Identity, tmp_path: Path) -> None:
     told: list[str | None] = []
     spoken: list[str | None] = []
 
@@ -182,7 +182,7 @@ def old_server(key: Path, port: int, options: str) -> Iterator[None]:
         ("-tls1_2 -cipher aNULL:@SECLEVEL=0", FailureKind.TLS),
     ],
 )
-async def test_what_is_spoken_with_old_and_demanding_servers(
+async def test_tls_old_and_demanding_servers_are_supported(
     key: Path, unused_tcp_port: int, options: str, kind: FailureKind | None
 ) -> None:
     with old_server(key, unused_tcp_port, options):
@@ -196,7 +196,7 @@ async def test_what_is_spoken_with_old_and_demanding_servers(
         assert "_ssl.c" not in found.detail
 
 
-async def test_a_server_older_than_the_extension_for_renegotiation_is_spoken_with(tmp_path: Path) -> None:
+async def test_tls_server_without_secure_renegotiation_is_supported(tmp_path: Path) -> None:
     """No library can be made to leave the extension out, so this one says hello and no more (RFC 5746, 3.4)."""
     said: list[bytes] = []
 

@@ -26,17 +26,17 @@ SEEDS = ["http://www.example.co.uk/a", "https://data.example.org:8080/"]
         (r"https?://[^/]*\.example\.org/", "http://evil.example/?http://x.example.org/", False),
     ],
 )
-def test_scope(spec: str, url: str, *, inside: bool) -> None:
+def test_scope_accepts_and_rejects_urls(spec: str, url: str, *, inside: bool) -> None:
     assert scope_from(spec, SEEDS)(url) == ("" if inside else OUT_OF_SCOPE)
 
 
-def test_a_pattern_that_cannot_be_read_is_explained() -> None:
-    with pytest.raises(ValueError, match=r"host, pld, web or a regular expression; '\(' is none"):
+def test_scope_invalid_expression_raises_value_error() -> None:
+    with pytest.raises(ValueError, match=r"host, pld, web or a regular expression; '\(' is not valid"):
         scope_from("(", SEEDS)
 
 
 @pytest.mark.parametrize("spec", ["web", "host", "pld", r"https?://www\."])
-def test_a_rule_is_the_same_after_a_journey(spec: str) -> None:
+def test_scope_rule_survives_serialization(spec: str) -> None:
     rule = scope_rule(spec, SEEDS)
     sent = msgspec.msgpack.decode(msgspec.msgpack.encode(rule), type=ScopeRule)
     assert sent == rule
@@ -46,13 +46,13 @@ def test_a_rule_is_the_same_after_a_journey(spec: str) -> None:
 
 
 @pytest.mark.parametrize("spec", ["hosts", "domain", "HOST", "site1"])
-def test_a_word_with_which_no_address_begins_is_a_slip(spec: str) -> None:
+def test_scope_word_that_no_url_starts_with_raises_value_error(spec: str) -> None:
     with pytest.raises(ValueError, match=f"no URL begins with '{spec}'"):
         scope_rule(spec, SEEDS)
 
 
 @pytest.mark.parametrize("spec", ["http", "https", "h", r"http.*example", ".*"])
-def test_expressions_that_begin_like_an_address_are_taken(spec: str) -> None:
+def test_scope_expression_that_starts_like_url_is_accepted(spec: str) -> None:
     assert scope_from(spec, SEEDS)("https://www.example.co.uk/b") == ""
 
 
@@ -69,5 +69,5 @@ def test_expressions_that_begin_like_an_address_are_taken(spec: str) -> None:
         ("http://a.xn--55qx5d.cn/", "http://b.xn--55qx5d.cn/", False),
     ],
 )
-def test_domains_of_odd_hosts(seed: str, url: str, *, inside: bool) -> None:
+def test_registrable_domain_of_odd_hosts(seed: str, url: str, *, inside: bool) -> None:
     assert (scope_from("pld", [seed])(url) == "") == inside

@@ -29,7 +29,7 @@ from motherlode.fetch.robots import Matcher, normalize_path, normalize_pattern
         ("/@ann/a,b(c)!;d=e&f+g", "/%40ann/a%2Cb%28c%29%21%3Bd%3De%26f%2Bg"),
     ],
 )
-def test_two_spellings_of_one_path(one: str, other: str) -> None:
+def test_normalize_path_equates_spellings(one: str, other: str) -> None:
     assert (
         normalize_path("http://ex.org" + one)
         == normalize_path("http://ex.org" + other)
@@ -39,16 +39,16 @@ def test_two_spellings_of_one_path(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), [("/a/b", "/a%2Fb"), ("/a?b", "/a%3Fb"), ("/?a=1&b", "/?a=1%26b")])
-def test_escaped_delimiters_are_not_delimiters(one: str, other: str) -> None:
+def test_normalize_path_keeps_escaped_delimiters(one: str, other: str) -> None:
     assert normalize_path("http://ex.org" + one) != normalize_path("http://ex.org" + other)
 
 
-def test_bytes_that_are_no_utf8_match_themselves() -> None:
+def test_normalize_pattern_non_utf8_bytes_match_themselves() -> None:
     latin = b"/caf\xe9".decode(errors="surrogateescape")
     assert normalize_pattern(latin) == "/caf%E9" == normalize_path("http://ex.org/caf%e9")
 
 
-def test_an_escaped_star_is_a_star() -> None:
+def test_matcher_escaped_star_is_literal() -> None:
     rules = Matcher({normalize_pattern("/a-%2A.html"): False})
     assert not rules.allows(normalize_path("http://ex.org/a-*.html"))
     assert not rules.allows(normalize_path("http://ex.org/a-%2a.html"))
@@ -71,11 +71,11 @@ def test_an_escaped_star_is_a_star() -> None:
         ("a", "/a", False),
     ],
 )
-def test_wildcards(pattern: str, path: str, *, matches: bool) -> None:
+def test_matcher_wildcards_match(pattern: str, path: str, *, matches: bool) -> None:
     assert Matcher({pattern: False}).allows(path) is not matches
 
 
-def test_the_longest_pattern_decides_and_allows_where_two_are_as_long() -> None:
+def test_matcher_longest_pattern_wins_and_allow_breaks_ties() -> None:
     rules = Matcher({"/a*c": False, "/abb": False, "/abc": True, "/a*cd": True, "/x*y": True, "/x/y": False})
     assert rules.allows("/abc")
     assert not rules.allows("/abbc")
@@ -97,18 +97,18 @@ PATTERNS = st.from_regex(r"[/*][ab/*]{0,5}\$?", fullmatch=True)
 
 
 @given(st.dictionaries(PATTERNS, st.booleans(), max_size=6), st.from_regex(r"/[ab/]{0,8}", fullmatch=True))
-def test_as_the_standard_says(rules: dict[str, bool], path: str) -> None:
+def test_matcher_agrees_with_regular_expressions(rules: dict[str, bool], path: str) -> None:
     assert Matcher(rules).allows(path) == by_regex(rules, path)
 
 
 @given(st.text(max_size=30))
-def test_any_url_and_any_value_can_be_spelled(text: str) -> None:
+def test_normalize_accepts_any_text(text: str) -> None:
     assert normalize_path("http://ex.org/" + text).isascii()
     assert normalize_path(text).startswith("/")
     assert normalize_pattern(text).isascii()
 
 
-def test_patterns_made_to_be_slow_are_not() -> None:
+def test_matcher_hostile_patterns_are_fast() -> None:
     path = "/" + "a" * 4000
     rules = Matcher({"/" + "*a" * 2000 + "*b": False, "/" + "*a" * 2000 + "*b$": False, "/*" * 2000: False})
     began = time.process_time()

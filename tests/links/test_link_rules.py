@@ -1,4 +1,4 @@
-"""Which links the user wants followed: predicates, queries, terminology or instances."""
+"""Which links the user wants to follow: predicates, queries, terminology or instances."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from motherlode.detect import detect
 from motherlode.links import LinkOptions, LinkRules, collect_links, link_rules_from
-from motherlode.links.from_quads import TermScope, followed
+from motherlode.links.from_quads import TermScope, statement_links
 from motherlode.model import Extraction, Syntax, TransformResult
 from motherlode.model.terms import RDF_TYPE
 from motherlode.transform import TransformOptions, transform
@@ -37,38 +37,39 @@ FACTS = TransformResult(
 
 def found(facts: TransformResult = FACTS, **table: object) -> set[str]:
     following = link_rules_from(table)
-    return {link.url for link in followed(facts, following, page_url=PAGE, options=LinkOptions())}
+    return {link.url for link in statement_links(facts, following, page_url=PAGE, options=LinkOptions())}
 
 
-def test_without_a_table_every_instance_is_a_link() -> None:
+def test_link_rules_default_follows_every_instance() -> None:
     assert found() == {"http://ex.org/more", "http://home.example/", "http://ex.org/item"}
 
 
-def test_predicates_lead_to_their_objects_and_to_addresses_in_literals() -> None:
+def test_link_rules_predicates_follow_objects_and_urls_in_literals() -> None:
     assert found(predicates=["rdfs:seeAlso", "rss:link"]) == {"http://ex.org/more", "http://news.example/1"}
     assert found(predicates=["http://xmlns.com/foaf/0.1/homepage"]) == {"http://home.example/"}
 
 
-def test_the_predicate_stays_with_the_link() -> None:
-    (link,) = followed(FACTS, link_rules_from({"predicates": ["foaf:homepage"]}), page_url=PAGE, options=LinkOptions())
+def test_link_rules_link_keeps_its_predicate() -> None:
+    rules = link_rules_from({"predicates": ["foaf:homepage"]})
+    (link,) = statement_links(FACTS, rules, page_url=PAGE, options=LinkOptions())
     assert link.predicate == "http://xmlns.com/foaf/0.1/homepage"
 
 
-def test_a_query_chooses_and_the_page_is_its_base() -> None:
+def test_link_rules_query_selects_with_page_as_base() -> None:
     assert found(query="SELECT ?u { <#me> foaf:homepage ?u }") == {"http://home.example/"}
     assert found(query="SELECT ?u { ?s a <http://own.example/Miner> ; rdfs:seeAlso ?u }") == {"http://ex.org/more"}
     assert found(query="SELECT ?s ?u { ?s rss:link ?u }") == {"http://ex.org/item", "http://news.example/1"}
     assert found(TransformResult(), query="SELECT ?s { ?s ?p ?o }") == set()
 
 
-def test_query_and_predicates_together_give_both() -> None:
+def test_link_rules_query_and_predicates_are_joined() -> None:
     assert found(predicates=["foaf:homepage"], query="SELECT ?u { ?s rdfs:seeAlso ?u }") == {
         "http://home.example/",
         "http://ex.org/more",
     }
 
 
-def test_terminology_alone_is_classes_and_properties() -> None:
+def test_link_rules_tbox_follows_classes_and_properties() -> None:
     assert found(scope="tbox") == {
         "http://www.w3.org/1999/02/22-rdf-syntax-ns",
         "http://xmlns.com/foaf/0.1/Person",
@@ -80,11 +81,11 @@ def test_terminology_alone_is_classes_and_properties() -> None:
     }
 
 
-def test_both_is_the_union() -> None:
+def test_link_rules_both_is_union() -> None:
     assert found(scope="both") == found(scope="tbox") | found(scope="abox")
 
 
-def test_names_that_end_like_files_are_followed() -> None:
+def test_link_rules_names_like_files_are_followed() -> None:
     named = (
         (f"<{PAGE}>", SEE_ALSO, "<http://ex.org/id/Cmd.exe>", ""),
         (f"<{PAGE}>", HOME, '"http://ex.org/a.png"', ""),
@@ -94,11 +95,11 @@ def test_names_that_end_like_files_are_followed() -> None:
     assert found(facts, query="SELECT ?o { ?s ?p ?o }") == {"http://ex.org/id/Cmd.exe"}
 
 
-def test_the_number_of_links_is_bounded() -> None:
+def test_link_rules_links_are_bounded() -> None:
     many = tuple((f"<{PAGE}>", SEE_ALSO, f"<http://ex.org/{number}>", "") for number in range(100))
     facts = TransformResult(extractions=(Extraction(syntax=Syntax.TURTLE, statements=many),))
     for table in ({"predicates": ["rdfs:seeAlso"]}, {"query": "SELECT ?o { ?s ?p ?o }"}):
-        got = followed(facts, link_rules_from(table), page_url=PAGE, options=LinkOptions(page_links=10))
+        got = statement_links(facts, link_rules_from(table), page_url=PAGE, options=LinkOptions(page_links=10))
         assert len(got) == 10
 
 
@@ -112,7 +113,7 @@ def _html_links(**table: object) -> set[str]:
     return {link.url for link in collect_links(document, facts, LinkOptions(), link_rules_from(table))}
 
 
-def test_anchors_are_followed_unless_the_user_chooses_otherwise() -> None:
+def test_link_rules_anchors_are_followed_by_default() -> None:
     every = {"http://ex.org/anchor", "http://other.example/x", "http://ex.org/next"}
     assert _html_links() == every
     assert _html_links(html=False) == {"http://other.example/x", "http://ex.org/next"}
@@ -123,25 +124,25 @@ def test_anchors_are_followed_unless_the_user_chooses_otherwise() -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({"query": "SELECT ?u { "}, "not SPARQL"),
+        ({"query": "SELECT ?u { "}, "not valid SPARQL"),
         ({"query": "ASK { ?s ?p ?o }"}, "must be a SELECT"),
         ({"query": "CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }"}, "must be a SELECT"),
         ({"query": "SELECT ?u { SERVICE <http://a.example/> { ?s ?p ?u } }"}, "SERVICE"),
-        ({"query": 3}, "should be a text"),
-        ({"predicates": ["nosuch:thing"]}, "prefix of 'nosuch:thing' is not known"),
-        ({"predicates": ["seeAlso"]}, "is no IRI"),
-        ({"predicates": "rdfs:seeAlso"}, "list of texts"),
+        ({"query": 3}, "must be a string"),
+        ({"predicates": ["nosuch:thing"]}, "prefix of 'nosuch:thing' is unknown"),
+        ({"predicates": ["seeAlso"]}, "is not an IRI"),
+        ({"predicates": "rdfs:seeAlso"}, "list of strings"),
         ({"scope": "cbox"}, "abox"),
         ({"html": "no"}, "true or false"),
         ({"predicate": []}, "unknown key 'predicate'"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(table: dict[str, object], message: str) -> None:
+def test_link_rules_invalid_table_raises_value_error(table: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         link_rules_from(table)
 
 
-def test_the_table_travels_to_other_processes() -> None:
+def test_link_rules_survive_serialization() -> None:
     following = link_rules_from({"predicates": ["owl:sameAs"], "scope": "both", "query": "SELECT ?s { ?s ?p ?o }"})
     assert following.scope is TermScope.BOTH
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(following), type=LinkRules) == following

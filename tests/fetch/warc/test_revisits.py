@@ -45,21 +45,21 @@ def both_ways(path: Path, url: str, *records: bytes) -> tuple[Fetched, Fetched |
     return answer, found[-1] if found else None
 
 
-def test_a_body_is_taken_from_where_it_stands(tmp_path: Path) -> None:
+def test_revisit_body_comes_from_original_record(tmp_path: Path) -> None:
     again = record("http://ex.org/b", "revisit", http("200 OK", "X-A: 2"), HTTP_TYPE, SAME, DIGEST)
     for answer in both_ways(tmp_path / "a.warc.gz", "http://ex.org/b", FIRST, again):
         assert isinstance(answer, Page)
         assert (answer.url, answer.body, answer.headers["x-a"]) == ("http://ex.org/b", BODY, "2")
 
 
-def test_a_record_without_a_head_has_that_of_the_original(tmp_path: Path) -> None:
+def test_revisit_without_head_uses_head_of_original(tmp_path: Path) -> None:
     again = record("http://ex.org/b", "revisit", b"", SAME, DIGEST)
     for answer in both_ways(tmp_path / "a.warc.gz", "http://ex.org/b", FIRST, again):
         assert isinstance(answer, Page)
         assert (answer.status, answer.body, answer.headers["x-a"]) == (200, BODY, "1")
 
 
-def test_a_redirect_needs_no_body(tmp_path: Path) -> None:
+def test_revisit_redirect_needs_no_body(tmp_path: Path) -> None:
     moved = record("http://ex.org/b", "revisit", http("302 Found", "Location: /c"), HTTP_TYPE, SAME, DIGEST)
     for answer in both_ways(tmp_path / "a.warc.gz", "http://ex.org/b", FIRST, moved):
         assert isinstance(answer, Failure)
@@ -67,7 +67,7 @@ def test_a_redirect_needs_no_body(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("profile", ["identical-payload-digest", "server-not-modified"])
-def test_what_cannot_be_found_leaves_the_page_as_it_was(tmp_path: Path, profile: str) -> None:
+def test_revisit_without_original_keeps_earlier_page(tmp_path: Path, profile: str) -> None:
     path = tmp_path / "a.warc.gz"
     fields = (HTTP_TYPE, f"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/{profile}")
     later = record("http://ex.org/a", "revisit", http("200 OK"), *fields, "WARC-Payload-Digest: sha1:XYZ")

@@ -50,7 +50,7 @@ async def failure(fetcher: HttpFetcher, url: str) -> Failure:
     return found
 
 
-async def test_https(trusted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_connector_https_request_succeeds(trusted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
     async with LastingServer(hello, tls=server_context(trusted)) as server, fetching() as fetcher:
         for path in ("/a", "/b"):
@@ -60,13 +60,13 @@ async def test_https(trusted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert server.connections == 1
 
 
-async def test_a_certificate_of_an_unknown_authority_is_refused(trusted: Path) -> None:
+async def test_connector_unknown_authority_is_refused(trusted: Path) -> None:
     async with LastingServer(hello, tls=server_context(trusted)) as server, fetching() as fetcher:
         assert (await failure(fetcher, server.url("/"))).kind is FailureKind.CERTIFICATE
         assert server.heads == []
 
 
-async def test_a_certificate_for_another_name_is_refused(trusted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_connector_certificate_for_other_name_is_refused(trusted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
     async with LastingServer(hello, tls=server_context(trusted)) as server:
         table = {"other.example": ("127.0.0.1", server.port)}
@@ -77,14 +77,14 @@ async def test_a_certificate_for_another_name_is_refused(trusted: Path, monkeypa
         await fetcher.close()
 
 
-async def test_a_handshake_that_never_ends(server: RawServer) -> None:
+async def test_connector_endless_handshake_times_out(server: RawServer) -> None:
     async with fetching() as fetcher:
         found = await failure(fetcher, f"https://127.0.0.1:{server.port}/")
         assert found.kind is FailureKind.TIMEOUT
 
 
 @pytest.mark.parametrize("tunnel", [b"", b"HTTP/1.1 200 OK\r\n\r\n"], ids=["directly", "proxy"])
-async def test_who_gives_a_handshake_up_hangs_up(tunnel: bytes) -> None:
+async def test_connector_cancelled_handshake_closes_socket(tunnel: bytes) -> None:
     """The other side holds the connection for as long as it likes."""
     loop = asyncio.get_running_loop()
     limits = replace(LIMITS, connect=0.3)
@@ -104,7 +104,8 @@ async def test_who_gives_a_handshake_up_hangs_up(tunnel: bytes) -> None:
         await fetcher.close()
 
 
-async def test_a_body_that_ends_with_a_secured_connection(trusted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_connector_close_delimited_body_over_tls_is_complete(trusted: Path, monkeypatch: pytest.MonkeyPatch) ->
+None:
     async def until_close(path: str, before: int, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 50_000)
         await writer.drain()
@@ -167,7 +168,7 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     writer.close()
 
 
-async def test_https_through_a_proxy(trusted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_connector_https_through_proxy_succeeds(trusted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
     proxy = ForwardingProxy()
     async with LastingServer(hello, tls=server_context(trusted)) as server, proxy.running() as place:
@@ -184,7 +185,7 @@ async def test_https_through_a_proxy(trusted: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
-def test_tls_inside_of_tls(
+def test_connector_https_through_tls_proxy_succeeds(
     run: Callable[[Coroutine[Any, Any, None]], None], trusted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
@@ -204,7 +205,7 @@ def test_tls_inside_of_tls(
 
 
 @pytest.mark.parametrize("host", ["a" * 64 + ".example", ".example", ".".join(["a" * 60] * 5)])
-async def test_a_name_that_no_certificate_can_have(host: str) -> None:
+async def test_connector_impossible_certificate_name_is_failure(host: str) -> None:
     """Without a proxy, nobody would have found an address for it."""
     proxy = ForwardingProxy()
     async with proxy.running() as place, fetching(f"http://{place}") as fetcher:
@@ -213,7 +214,7 @@ async def test_a_name_that_no_certificate_can_have(host: str) -> None:
     assert proxy.heads == []
 
 
-async def test_an_answer_to_connect_that_comes_too_slowly() -> None:
+async def test_connector_slow_connect_response_times_out() -> None:
     async def slowly(path: str, before: int, writer: asyncio.StreamWriter) -> None:
         for byte in b"HTTP/1.1 200 Connection established\r\n\r\n":
             writer.write(bytes([byte]))
@@ -235,12 +236,12 @@ async def test_an_answer_to_connect_that_comes_too_slowly() -> None:
         (b"", FailureKind.RESET),
     ],
 )
-async def test_a_proxy_that_opens_no_tunnel(said: bytes, kind: FailureKind) -> None:
+async def test_connector_proxy_refusing_tunnel_is_connect_failure(said: bytes, kind: FailureKind) -> None:
     async with ForwardingProxy(said).running() as place, fetching(f"http://{place}") as fetcher:
         assert (await failure(fetcher, "https://127.0.0.1:1/")).kind is kind
 
 
-async def test_behind_a_tunnel_certificates_count_as_well(trusted: Path) -> None:
+async def test_connector_certificates_are_checked_behind_tunnel(trusted: Path) -> None:
     proxy = ForwardingProxy()
     async with LastingServer(hello, tls=server_context(trusted)) as server, proxy.running() as place:
         fetcher = HttpFetcher(HttpOptions(user_agent="x", limits=LIMITS, allow=LOOPBACK, proxy=f"http://{place}"))
@@ -248,7 +249,7 @@ async def test_behind_a_tunnel_certificates_count_as_well(trusted: Path) -> None
         await fetcher.close()
 
 
-async def test_a_proxy_that_is_not_there(unused_tcp_port: int) -> None:
+async def test_connector_missing_proxy_is_connect_failure(unused_tcp_port: int) -> None:
     async with fetching(f"http://127.0.0.1:{unused_tcp_port}") as fetcher:
         for url in ("http://127.0.0.1/", "https://127.0.0.1/"):
             assert (await failure(fetcher, url)).kind is FailureKind.CONNECT
@@ -256,7 +257,7 @@ async def test_a_proxy_that_is_not_there(unused_tcp_port: int) -> None:
         assert (await failure(fetcher, "http://127.0.0.1/")).kind is FailureKind.DNS
 
 
-async def test_a_plain_request_tells_the_proxy_who_we_are() -> None:
+async def test_connector_plain_request_authenticates_to_proxy() -> None:
     async with LastingServer(hello) as server:
         async with fetching(f"http://ann@127.0.0.1:{server.port}") as fetcher:
             page = await fetcher.fetch(Request(url="http://127.0.0.1:81/x"))
@@ -265,12 +266,12 @@ async def test_a_plain_request_tells_the_proxy_who_we_are() -> None:
         assert "Proxy-Authorization: Basic YW5uOg==\r\n" in server.heads[0]
 
 
-async def test_plain_requests_to_a_proxy_that_speaks_tls(trusted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_connector_plain_request_to_tls_proxy_succeeds(trusted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
     async with LastingServer(hello, tls=server_context(trusted)) as server, fetching(server.url("")) as fetcher:
         assert isinstance(await fetcher.fetch(Request(url="http://127.0.0.1:81/x")), Page)
 
 
-def test_a_proxy_without_a_user() -> None:
+def test_proxy_without_user_has_no_headers() -> None:
     proxy = Proxy.from_url("http://[::1]:3128/")
     assert (proxy.origin.host, proxy.origin.port, proxy.headers) == ("::1", 3128, {})

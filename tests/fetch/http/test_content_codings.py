@@ -83,7 +83,7 @@ def unpacked(encoding: str, pieces: list[bytes], most: int = MUCH) -> bytes:
 @pytest.mark.parametrize("name", PACKERS)
 @settings(max_examples=40)
 @given(data=st.binary(max_size=300), size=st.integers(1, 40), most=st.sampled_from([1, 5, MUCH]))
-def test_whatever_the_pieces_the_whole_comes_out(name: str, data: bytes, size: int, most: int) -> None:
+def test_decoder_any_split_of_input_gives_whole_output(name: str, data: bytes, size: int, most: int) -> None:
     encoding, pack = PACKERS[name]
     packed = pack(data)
     pieces = [packed[start : start + size] for start in range(0, len(packed), size)]
@@ -91,14 +91,14 @@ def test_whatever_the_pieces_the_whole_comes_out(name: str, data: bytes, size: i
 
 
 @pytest.mark.parametrize("name", PACKERS)
-def test_byte_by_byte(name: str) -> None:
+def test_decoder_single_bytes_give_whole_output(name: str) -> None:
     encoding, pack = PACKERS[name]
     data = b"<p>hello</p>" * 300
     assert unpacked(encoding, [bytes([byte]) for byte in pack(data)]) == data
 
 
 @pytest.mark.parametrize("name", STREAMS)
-def test_a_truncated_stream_gives_what_there_is(name: str) -> None:
+def test_decoder_truncated_stream_gives_available_output(name: str) -> None:
     encoding, pack = PACKERS[name]
     data = Random(1).randbytes(400_000)
     packed = pack(data)
@@ -111,7 +111,7 @@ def test_a_truncated_stream_gives_what_there_is(name: str) -> None:
 @pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "deflate"])
 @settings(max_examples=40)
 @given(garbage=st.binary(min_size=40, max_size=60))
-def test_garbage_is_an_error_of_a_kind_that_is_named(encoding: str, garbage: bytes) -> None:
+def test_decoder_garbage_raises_known_error(encoding: str, garbage: bytes) -> None:
     try:
         found = unpacked(encoding, [b"\xff\xff" + garbage], 100)
     except DECODE_ERRORS:
@@ -120,13 +120,13 @@ def test_garbage_is_an_error_of_a_kind_that_is_named(encoding: str, garbage: byt
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "deflate"])
-def test_plain_text_is_not_taken_for_packed(encoding: str) -> None:
+def test_decoder_plain_text_is_rejected(encoding: str) -> None:
     with pytest.raises(DECODE_ERRORS):
         unpacked(encoding, [b"<!doctype html><title>not packed</title>" * 5])
 
 
 @pytest.mark.parametrize("name", STREAMS)
-def test_no_call_gives_more_than_it_may(name: str) -> None:
+def test_decoder_output_per_call_is_bounded(name: str) -> None:
     encoding, pack = PACKERS[name]
     bomb = pack(b"\0" * (4 << 20))
     unpacker = decoder_for(encoding)
@@ -138,7 +138,7 @@ def test_no_call_gives_more_than_it_may(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STREAMS)
-def test_an_unpacker_knows_when_it_has_all(name: str) -> None:
+def test_decoder_knows_when_it_is_complete(name: str) -> None:
     encoding, pack = PACKERS[name]
     unpacker = decoder_for(encoding)
     assert unpacker is not None
@@ -154,7 +154,7 @@ def test_an_unpacker_knows_when_it_has_all(name: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd", "br, gzip"])
-def test_what_follows_the_end_costs_nothing_and_is_not_kept(encoding: str) -> None:
+def test_decoder_bytes_after_end_are_not_kept(encoding: str) -> None:
     unpacker = decoder_for(encoding)
     assert unpacker is not None
     packed = next(pack for name, pack in PACKERS.values() if name == encoding.split(", ")[0])(b"hello")
@@ -169,7 +169,7 @@ def test_what_follows_the_end_costs_nothing_and_is_not_kept(encoding: str) -> No
     tracemalloc.stop()
 
 
-def test_names_are_read_as_servers_write_them() -> None:
+def test_decoder_for_accepts_names_as_servers_write_them() -> None:
     assert decoder_for(" GZip ") is not None
     assert decoder_for("rot13") is None
     assert decoder_for("gzip, rot13") is None
@@ -177,7 +177,7 @@ def test_names_are_read_as_servers_write_them() -> None:
     assert all(decoder_for(name) is not None for name in ACCEPT_ENCODING.split(", "))
 
 
-def test_what_passes_between_two_codings_is_bounded() -> None:
+def test_decoder_chain_bounds_bytes_between_codings() -> None:
     """The inner stream gives a byte now and then, and would keep the outer one busy for a gigabyte."""
     packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
     step = packer.compress(b"x") + packer.flush(zlib.Z_FULL_FLUSH) + b"\0\0\0\xff\xff" * 10_000
@@ -190,14 +190,14 @@ def test_what_passes_between_two_codings_is_bounded() -> None:
     assert len(found) <= 1 + max_encoded_bytes(100_000) // len(step)
 
 
-def test_nothing_is_lost_where_the_inner_stream_is_silent_for_long() -> None:
+def test_decoder_chain_with_long_silent_inner_stream_loses_nothing() -> None:
     silent = zlib.compressobj(wbits=31)
     inner = silent.compress(b"") + silent.flush(zlib.Z_FULL_FLUSH) + b"\0\0\0\xff\xff" * 50_000
     inner += silent.compress(b"hello") + silent.flush()
     assert unpacked("gzip, gzip", [gzip.compress(inner)]) == b"hello"
 
 
-def test_what_shrinks_when_it_is_packed_again_is_a_bomb() -> None:
+def test_decoder_chain_that_shrinks_twice_is_treated_as_bomb() -> None:
     """Metadata of brotli is passed over byte by byte: 11 MB of it, in an answer of 300 bytes, took 0.3 s."""
     inner = b"\x0c" + b"\x06" * 3_000_000 + b"\x03"
     assert unpacked("br", [inner]) == b"", "alone it is only long"
@@ -208,7 +208,7 @@ def test_what_shrinks_when_it_is_packed_again_is_a_bomb() -> None:
 
 
 @pytest.mark.parametrize("codings", ["gzip, br", "zstd, gzip", "br, zstd, gzip"])
-def test_what_does_not_shrink_may_be_long(codings: str) -> None:
+def test_decoder_chain_of_incompressible_data_may_be_long(codings: str) -> None:
     packers = {"gzip": gzip.compress, "br": PACKERS["br"][1], "zstd": zstd}
     body = packed = Random(1).randbytes(1 << 20) * 3 + b"a" * 100_000
     for name in codings.split(", "):
@@ -216,7 +216,7 @@ def test_what_does_not_shrink_may_be_long(codings: str) -> None:
     assert unpacked(codings, [packed[place : place + 10_000] for place in range(0, len(packed), 10_000)]) == body
 
 
-def test_an_endless_rest_behind_the_inner_stream_costs_a_step_and_no_more() -> None:
+def test_decoder_chain_endless_bytes_after_inner_stream_cost_one_step() -> None:
     unpacker = decoder_for("gzip, gzip")
     assert unpacker is not None
     bomb = gzip.compress(gzip.compress(b"hello") + b"\0" * (64 << 20), compresslevel=1)
@@ -238,5 +238,5 @@ def test_an_endless_rest_behind_the_inner_stream_costs_a_step_and_no_more() -> N
         ({"transfer-encoding": "rot13, chunked", "content-encoding": "br"}, "br"),
     ],
 )
-def test_codings_are_those_of_the_content_and_then_of_the_transfer(headers: dict[str, str], codings: str) -> None:
+def test_content_codings_lists_content_then_transfer_codings(headers: dict[str, str], codings: str) -> None:
     assert content_codings(headers) == codings

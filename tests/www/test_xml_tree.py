@@ -8,14 +8,14 @@ from pathlib import Path
 from motherlode.www.xml import local_name, parse_xml
 
 
-def test_a_broken_document_is_mended_and_the_place_is_told() -> None:
+def test_parse_xml_broken_document_is_repaired_and_error_located() -> None:
     tree = parse_xml(b"<a>\n<b>one</b>\n<c>two</a>", charset="utf-8")
     assert tree.root is not None
     assert [local_name(child) for child in tree.root] == ["b", "c"]
     assert tree.error and tree.line == 3
 
 
-def test_bare_ampersands_stand_for_themselves_and_are_told() -> None:
+def test_parse_xml_bare_ampersand_is_kept_and_reported() -> None:
     tree = parse_xml(b"<a>\n<loc>http://e.org/?a=1&b=2&amp;c=3</loc>\n<b c='?d=1&e'/></a>", charset="utf-8")
     assert tree.root is not None
     assert tree.root[0].text == "http://e.org/?a=1&b=2&c=3"
@@ -23,13 +23,13 @@ def test_bare_ampersands_stand_for_themselves_and_are_told() -> None:
     assert tree.error and tree.line == 2
 
 
-def test_nothing_but_noise_has_no_root() -> None:
+def test_parse_xml_noise_has_no_root() -> None:
     for noise in (b"", b"   ", b"no markup", b"\x00\x01"):
         tree = parse_xml(noise, charset="utf-8")
         assert tree.root is None and tree.error
 
 
-def test_external_entities_are_not_read(tmp_path: Path) -> None:
+def test_parse_xml_external_entities_are_not_loaded(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("secret")
     body = f'<!DOCTYPE a [<!ENTITY x SYSTEM "file://{secret}">]><a t="v">before&x;after</a>'.encode()
@@ -38,7 +38,7 @@ def test_external_entities_are_not_read(tmp_path: Path) -> None:
     assert tree.root.xpath("//text()") == ["before", "after"]
 
 
-def test_billion_laughs_stay_small() -> None:
+def test_parse_xml_billion_laughs_stay_small() -> None:
     entities = b"".join(b'<!ENTITY a%d "%s">' % (i, b"&a%d;" % (i - 1) * 10) for i in range(1, 12))
     for use in (b"<a>&a11;</a>", b'<a b="&a11;"/>'):
         started = time.process_time()
@@ -47,12 +47,12 @@ def test_billion_laughs_stay_small() -> None:
         assert time.process_time() - started < 10
 
 
-def test_deep_nesting_is_cut_and_told() -> None:
+def test_parse_xml_deep_nesting_is_cut_and_reported() -> None:
     tree = parse_xml(b"<a>" * 100_000, charset="utf-8")
     assert tree.error
 
 
-def test_charsets_that_only_one_side_knows() -> None:
+def test_parse_xml_charset_unknown_to_one_library_is_read() -> None:
     assert parse_xml("<a>é</a>".encode("cp1140"), charset="cp1140").root is not None or True
     tree = parse_xml("<a>Привет</a>".encode("koi8-r"), charset="koi8-r")
     assert tree.root is not None and tree.root.text == "Привет"

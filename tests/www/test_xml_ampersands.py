@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from motherlode.www.xml import escaped_ampersands
+from motherlode.www.xml import escape_ampersands
 
 
 @pytest.mark.parametrize(
@@ -19,8 +19,8 @@ from motherlode.www.xml import escaped_ampersands
         "<a>1 & 2</a>".encode("utf-16"),
     ],
 )
-def test_what_is_well_formed_stays(body: bytes) -> None:
-    assert escaped_ampersands(body) == body
+def test_escape_ampersands_keeps_well_formed_documents(body: bytes) -> None:
+    assert escape_ampersands(body) == body
 
 
 @pytest.mark.parametrize(
@@ -33,12 +33,12 @@ def test_what_is_well_formed_stays(body: bytes) -> None:
         (b"<a>& <!-- no end &", b"<a>&amp; <!-- no end &"),
     ],
 )
-def test_what_stands_for_itself_is_escaped(body: bytes, made: bytes) -> None:
-    assert escaped_ampersands(body) == made
+def test_escape_ampersands_escapes_bare_ones(body: bytes, made: bytes) -> None:
+    assert escape_ampersands(body) == made
 
 
 @pytest.mark.parametrize("piece", [b"<!--", b"<![CDATA[", b"<?", b"&", b"&a", b"&#", b"<!-- & -->"])
-def test_no_text_takes_long(piece: bytes) -> None:
+def test_escape_ampersands_hostile_text_is_fast(piece: bytes) -> None:
     began = time.process_time()
-    escaped_ampersands(b"<a>" + piece * 200_000)
+    escape_ampersands(b"<a>" + piece * 200_000)
     assert time.process_time() - began < 2

@@ -26,7 +26,7 @@ from motherlode.www.html_ancestors import time_datatype
         ("2012-03", "gYearMonth"),
     ],
 )
-def test_forms(text: str, name: str) -> None:
+def test_time_datatype_of_valid_forms(text: str, name: str) -> None:
     assert time_datatype(text) == f"http://www.w3.org/2001/XMLSchema#{name}"
 
 
@@ -34,5 +34,5 @@ def test_forms(text: str, name: str) -> None:
     "text",
     ["", "P", "PT", "P1", "2012-13", "2012-3", "2012-03-32", "24:00:01", "2012-03-18T00:00", "18 March", "123", "٢٠١٢"],
 )
-def test_no_form(text: str) -> None:
+def test_time_datatype_of_other_text_is_none(text: str) -> None:
     assert time_datatype(text) is None

@@ -25,7 +25,7 @@ def result(made: ResponseReader) -> Page | Failure:
     return made.result(began=1.0, elapsed=2.0, address="192.0.2.1")
 
 
-def test_a_page() -> None:
+def test_reader_plain_response_gives_page() -> None:
     made = intake()
     assert made.receive_head(200, {"content-type": "text/html"})
     assert made.receive_body(b"<p>")
@@ -42,7 +42,7 @@ def test_a_page() -> None:
     )
 
 
-def test_a_status_that_is_a_failure_wants_no_body() -> None:
+def test_reader_failure_status_wants_no_body() -> None:
     made = intake()
     assert not made.receive_head(404, {})
     found = result(made)
@@ -52,7 +52,7 @@ def test_a_status_that_is_a_failure_wants_no_body() -> None:
 
 
 @pytest.mark.parametrize(("size", "truncated"), [(999, False), (1000, False), (1001, True)])
-def test_one_byte_more_than_the_limit_is_enough(size: int, *, truncated: bool) -> None:
+def test_reader_body_is_truncated_one_byte_after_limit(size: int, *, truncated: bool) -> None:
     made = intake()
     assert made.receive_head(200, {})
     assert made.receive_body(b"x" * size) is not truncated
@@ -61,7 +61,7 @@ def test_one_byte_more_than_the_limit_is_enough(size: int, *, truncated: bool) -
     assert (len(found.body), found.truncated) == (min(size, 1000), truncated)
 
 
-def test_an_unpacked_body_is_counted_by_what_comes_out_and_what_came_in() -> None:
+def test_reader_counts_wire_bytes_and_decoded_bytes() -> None:
     packed = gzip.compress(b"x" * 5000)
     made = intake()
     assert made.receive_head(200, {"content-encoding": "gzip"})
@@ -72,7 +72,7 @@ def test_an_unpacked_body_is_counted_by_what_comes_out_and_what_came_in() -> Non
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "deflate"])
-def test_what_cannot_be_unpacked_is_a_failure_at_once(encoding: str) -> None:
+def test_reader_undecodable_body_is_protocol_failure(encoding: str) -> None:
     made = intake()
     assert made.receive_head(200, {"content-encoding": encoding})
     assert not made.receive_body(b"\xff\xff\xff not packed at all")
@@ -84,7 +84,7 @@ def test_what_cannot_be_unpacked_is_a_failure_at_once(encoding: str) -> None:
 
 @pytest.mark.parametrize("encoding", ["rot13", "text/html", "windows-1252", "gzip, rot13", "gzip;q=1", "gzip, " * 5])
 @pytest.mark.parametrize("kind", [RequestKind.PAGE, RequestKind.ROBOTS])
-def test_of_a_coding_that_nobody_knows_the_bytes_are_taken_as_they_are(encoding: str, kind: RequestKind) -> None:
+def test_reader_unknown_coding_keeps_bytes(encoding: str, kind: RequestKind) -> None:
     made = intake(kind)
     assert made.receive_head(200, {"content-encoding": encoding})
     assert made.receive_body(b"User-agent: *")
@@ -94,7 +94,7 @@ def test_of_a_coding_that_nobody_knows_the_bytes_are_taken_as_they_are(encoding:
 
 
 @pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip.compress), ("br", brotli.compress)])
-def test_a_page_is_whole_when_its_stream_has_ended_and_what_follows_is_not_waited_for_in_vain(  # type: ignore[no-untyped-def]
+def test_reader_is_complete_at_end_of_encoded_stream(  # type: ignore[no-untyped-def]
     encoding: str, pack
 ) -> None:
     made = intake()
@@ -113,14 +113,14 @@ def test_a_page_is_whole_when_its_stream_has_ended_and_what_follows_is_not_waite
     assert found.wire_bytes == len(packed) + 21_000
 
 
-def test_a_plain_body_is_whole_when_the_connection_says_so() -> None:
+def test_reader_plain_body_is_never_complete_by_itself() -> None:
     made = intake()
     assert made.receive_head(200, {})
     assert made.receive_body(b"hello")
     assert not made.is_complete
 
 
-def test_packed_bytes_have_a_limit_too() -> None:
+def test_reader_encoded_bytes_are_bounded() -> None:
     made = intake()
     packer = zlib.compressobj(wbits=31)
     start = packer.compress(b"hello") + packer.flush(zlib.Z_FULL_FLUSH)
@@ -136,7 +136,7 @@ def test_packed_bytes_have_a_limit_too() -> None:
     assert (found.body, found.truncated) == (b"hello", True), "more may have followed"
 
 
-def test_a_page_of_too_many_members_is_cut() -> None:
+def test_reader_too_many_members_truncate_page() -> None:
     made = intake()
     assert made.receive_head(200, {"content-encoding": "gzip"})
     assert made.receive_body(gzip.compress(b"hello"))
@@ -147,7 +147,7 @@ def test_a_page_of_too_many_members_is_cut() -> None:
     assert (found.body, found.truncated) == (b"hello", True)
 
 
-def test_a_body_that_cannot_be_compressed_is_within_the_limits() -> None:
+def test_reader_incompressible_body_is_within_limits() -> None:
     made = intake(max_body_bytes=1_000_000)
     plain = bytes(range(256)) * 3906
     packed = b"".join(
@@ -160,7 +160,7 @@ def test_a_body_that_cannot_be_compressed_is_within_the_limits() -> None:
     assert (found.body, found.truncated) == (plain, False)
 
 
-def test_a_useless_body_ends_after_its_first_bytes() -> None:
+def test_reader_useless_body_ends_after_first_bytes() -> None:
     made = intake()
     assert made.receive_head(200, {"content-type": "image/png"})
     assert made.receive_body(b"\x89PNG" + bytes(40)), "too few to be judged"
@@ -171,7 +171,7 @@ def test_a_useless_body_ends_after_its_first_bytes() -> None:
     assert found.headers == {"content-type": "image/png"}, "or nobody who reads its WARC record knows why it is empty"
 
 
-def test_a_short_one_is_judged_at_its_end() -> None:
+def test_reader_short_useless_body_is_checked_at_its_end() -> None:
     made = intake()
     assert made.receive_head(200, {"content-type": "image/png"})
     assert made.receive_body(b"\x89PNG")
@@ -183,7 +183,7 @@ def test_a_short_one_is_judged_at_its_end() -> None:
 @pytest.mark.parametrize(
     ("kind", "useful"), [(RequestKind.ROBOTS, ()), (RequestKind.ERRAND, ()), (RequestKind.PAGE, ("image/*",))]
 )
-def test_what_somebody_wants_is_not_judged(kind: RequestKind, useful: tuple[str, ...]) -> None:
+def test_reader_useful_media_type_is_not_checked(kind: RequestKind, useful: tuple[str, ...]) -> None:
     made = intake(kind, useful=useful)
     assert made.receive_head(200, {"content-type": "image/png"})
     assert made.receive_body(b"\x89PNG" + bytes(400))

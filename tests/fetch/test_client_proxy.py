@@ -25,7 +25,7 @@ async def proxied(server: RawServer) -> AsyncIterator[HttpFetcher]:
     await made.close()
 
 
-async def test_the_proxy_gets_the_whole_address(server: RawServer, proxied: HttpFetcher) -> None:
+async def test_proxy_gets_absolute_url(server: RawServer, proxied: HttpFetcher) -> None:
     server.routes["http://outside.example/x"] = answer(b"<html>hello</html>", "Content-Type: text/html")
     page = await proxied.fetch(Request(url="http://outside.example/x"))
     assert isinstance(page, Page)
@@ -35,16 +35,14 @@ async def test_the_proxy_gets_the_whole_address(server: RawServer, proxied: Http
 
 
 @pytest.mark.parametrize("url", ["http://inside.example/", "http://10.0.0.1/", "http://[::ffff:127.0.0.1]/"])
-async def test_what_is_known_to_lie_inside_is_refused_before_the_proxy_hears_of_it(
-    server: RawServer, proxied: HttpFetcher, url: str
-) -> None:
+async def test_proxy_private_host_is_refused_before_request(server: RawServer, proxied: HttpFetcher, url: str) -> None:
     refused = await proxied.fetch(Request(url=url))
     assert isinstance(refused, Failure)
     assert refused.kind is FailureKind.GUARD
     assert server.heads == []
 
 
-async def test_a_name_that_only_the_proxy_knows_is_left_to_it(server: RawServer, proxied: HttpFetcher) -> None:
+async def test_proxy_resolves_name_that_we_cannot(server: RawServer, proxied: HttpFetcher) -> None:
     server.routes["http://far.invalid/"] = answer(b"<html></html>", "Content-Type: text/html")
     assert isinstance(await proxied.fetch(Request(url="http://far.invalid/")), Page)
     assert await proxied.resolve("http://far.invalid/") == "far.invalid", "its own clock, for want of an address"
@@ -53,7 +51,7 @@ async def test_a_name_that_only_the_proxy_knows_is_left_to_it(server: RawServer,
     assert refused.kind is FailureKind.GUARD
 
 
-async def test_a_proxy_that_is_gone_is_no_refusal_of_the_host() -> None:
+async def test_proxy_down_is_silent_failure() -> None:
     gone = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
     port = gone.sockets[0].getsockname()[1]
     gone.close()
