@@ -69,9 +69,7 @@ async def test_hostile_body_longer_than_length_ends_at_length(server: RawServer,
 
 
 @pytest.mark.parametrize("status", ["099 Odd", "999 Denied", "600 Beyond"])
-async def test_hostile_undefined_status_is_server_error(
-    server: RawServer, fetcher: HttpFetcher, status: str
-) -> None:
+async def test_hostile_undefined_status_is_server_error(server: RawServer, fetcher: HttpFetcher, status: str) -> None:
     server.routes["/"] = answer(b"", status=status)
     found = await fetched(server, fetcher)
     assert isinstance(found, Failure)
@@ -99,8 +97,10 @@ async def test_hostile_long_header_is_accepted(server: RawServer, fetcher: HttpF
     assert isinstance(await fetched(server, fetcher), Page)
 
 
-@pytest.mark.parametrize("line", [b"X-%d: a\r\n", b"a" * 1000]) async def
-test_hostile_endless_headers_are_protocol_failure(server: RawServer, fetcher: HttpFetcher, line: bytes) -> None:
+@pytest.mark.parametrize("line", [b"X-%d: a\r\n", b"a" * 1000])
+async def test_hostile_endless_headers_are_protocol_failure(
+    server: RawServer, fetcher: HttpFetcher, line: bytes
+) -> None:
     server.routes["/"] = endless(b"HTTP/1.1 200 OK\r\n", line)
     found = await fetched(server, fetcher)
     assert isinstance(found, Failure)

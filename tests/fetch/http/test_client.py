@@ -308,8 +308,10 @@ async def test_fetch_incomplete_encoded_page_is_failure(server: RawServer, fetch
         answer(gzip.compress(HELLO, mtime=0)[:-8] + b"\0" * 8, "Content-Encoding: gzip"),
     ],
     ids=repr,
-) async def test_fetch_responses_that_browsers_accept_are_accepted(server: RawServer, fetcher: HttpFetcher, sent: bytes)
--> None:
+)
+async def test_fetch_responses_that_browsers_accept_are_accepted(
+    server: RawServer, fetcher: HttpFetcher, sent: bytes
+) -> None:
     server.routes["/"] = sent
     found = await page(fetcher, server.url("/"))
     assert (found.body, found.truncated) == (HELLO, False)
@@ -328,9 +330,7 @@ async def test_fetch_incomplete_encoded_page_is_failure(server: RawServer, fetch
     ],
     ids=lambda value: repr(value)[-30:],
 )
-async def test_fetch_after_doubtful_response_end_uses_new_connection(
-    sent: bytes, connections: int
-) -> None:
+async def test_fetch_after_doubtful_response_end_uses_new_connection(sent: bytes, connections: int) -> None:
     """Whatever stands behind such an answer, it must not be taken for the next one."""
 
     async def reply(path: str, before: int, writer: asyncio.StreamWriter) -> None:
@@ -438,9 +438,7 @@ async def test_fetch_useless_body_is_cut_off(server: RawServer, fetcher: HttpFet
     assert 0 < found.wire_bytes < 1_000_000
 
 
-async def test_fetch_html_with_image_type_is_read_even_if_slow(
-    server: RawServer, fetcher: HttpFetcher
-) -> None:
+async def test_fetch_html_with_image_type_is_read_even_if_slow(server: RawServer, fetcher: HttpFetcher) -> None:
     async def slowly(writer: asyncio.StreamWriter) -> None:
         for piece in (b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n", b"\n", b" ", b"<html>" + b"x" * 200):
             writer.write(piece)

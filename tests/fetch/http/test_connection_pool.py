@@ -138,8 +138,9 @@ async def test_pool_unrepeatable_request_is_sent_once_over_new_connection(pool: 
         assert (server.connections, len(server.heads)) == (3, 3)
 
 
-async def test_idle_connection_is_closed_after_keepalive_timeout(pool: ConnectionPool, monkeypatch: pytest.MonkeyPatch)
--> None:
+async def test_idle_connection_is_closed_after_keepalive_timeout(
+    pool: ConnectionPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(connections, "KEEPALIVE_SECONDS", 0.1)
     monkeypatch.setattr(connections, "_SWEEP_SECONDS", 0.05)
     async with LastingServer(echo) as server:
@@ -149,8 +150,9 @@ async def test_idle_connection_is_closed_after_keepalive_timeout(pool: Connectio
         assert server.connections == 2
 
 
-async def test_pool_keeps_limited_number_of_idle_connections(pool: ConnectionPool, monkeypatch: pytest.MonkeyPatch) ->
-None:
+async def test_pool_keeps_limited_number_of_idle_connections(
+    pool: ConnectionPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(connections, "MAX_IDLE_CONNECTIONS", 3)
     async with LastingServer(echo) as server:
         names = [f"http://{number}.example:{server.port}/" for number in range(6)]

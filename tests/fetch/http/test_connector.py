@@ -104,8 +104,9 @@ async def test_connector_cancelled_handshake_closes_socket(tunnel: bytes) -> Non
         await fetcher.close()
 
 
-async def test_connector_close_delimited_body_over_tls_is_complete(trusted: Path, monkeypatch: pytest.MonkeyPatch) ->
-None:
+async def test_connector_close_delimited_body_over_tls_is_complete(
+    trusted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def until_close(path: str, before: int, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 50_000)
         await writer.drain()
