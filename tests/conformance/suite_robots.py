@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from motherlode.fetch.robots import RobotsRules, path_of, pattern_of
+from motherlode.fetch.robots import RobotsRules, normalize_path, normalize_pattern
 
 from .runner import Case, CaseResult, shared
 
@@ -47,7 +47,10 @@ def cases() -> Iterator[Case]:
 def run(case: Case) -> CaseResult:
     data = case.data
     if case.row == PATHS:
-        found, wanted = (path_of(data["url"]), data["path"]) if "url" in data else (pattern_of(data["in"]), data["out"])
+        if "url" in data:
+            found, wanted = normalize_path(data["url"]), data["path"]
+        else:
+            found, wanted = normalize_pattern(data["in"]), data["out"]
         return True if found == wanted else found
     rules = RobotsRules(data["robots"].encode(errors="surrogateescape"), agent=data["agent"])
     if case.row == DELAY:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from motherlode.www.urls import canonical, parse, simplified
+from motherlode.www.urls import canonical, parse, simplify
 
 from .runner import Case, CaseResult, shared
 
@@ -41,7 +41,7 @@ def run(case: Case) -> CaseResult:
     else:
         found, wanted = canonical(data["in"]), data["out"]
         if found is not None and case.row == NORMAL:
-            found = simplified(found)
+            found = simplify(found)
     return True if found == wanted else f"{found}, not {wanted}"
 
 

@@ -24,17 +24,17 @@ INSIDE = [
 
 
 @pytest.mark.parametrize("address", PUBLIC)
-def test_public_addresses_pass(address: str) -> None:
+def test_guard_allows_public_address(address: str) -> None:
     assert AddressGuard().refusal(address) == ""
 
 
 @pytest.mark.parametrize("address", INSIDE)
-def test_addresses_inside_somebodys_network_are_refused(address: str) -> None:
+def test_guard_refuses_private_address(address: str) -> None:
     assert AddressGuard().refusal(address) == f"{address} is not a public address"
 
 
 @pytest.mark.parametrize("address", ["", "example.org", "127.1", "0x7f000001", "127.0.0.1:80", "[::1]", "010.0.0.1"])
-def test_what_is_no_address_is_refused(address: str) -> None:
+def test_guard_refuses_non_address(address: str) -> None:
     assert "is not an address" in AddressGuard().refusal(address)
 
 
@@ -53,25 +53,25 @@ def test_what_is_no_address_is_refused(address: str) -> None:
         ("fd00::/8", "8.8.8.8", True),
     ],
 )
-def test_the_user_may_name_ranges(allow: str, address: str, *, passes: bool) -> None:
+def test_guard_allows_ranges_of_user(allow: str, address: str, *, passes: bool) -> None:
     assert (AddressGuard(allow=[allow]).refusal(address) == "") == passes
 
 
-def test_a_range_that_is_none_is_explained() -> None:
+def test_guard_invalid_range_raises_value_error() -> None:
     with pytest.raises(ValueError, match=r"'localhost' is not an address range such as 127\.0\.0\.0/8"):
         AddressGuard(allow=["localhost"])
 
 
-async def test_names_in_the_table_do_not_go_to_dns() -> None:
+async def test_resolver_table_entry_needs_no_dns() -> None:
     table = {"a.example": ("93.184.215.14", 8080), "b.example": ("2606:4700:4700::1111", 443)}
     resolver = GuardedResolver(AddressGuard(), table)
-    assert await resolver.resolve("a.example", 80) == resolver.known("a.example", 80) == ("93.184.215.14", 8080)
+    assert await resolver.resolve("a.example", 80) == resolver.known_address("a.example", 80) == ("93.184.215.14", 8080)
     assert await resolver.renew("b.example") == "2606:4700:4700::1111"
 
 
-def test_a_private_address_in_the_table_is_refused_too() -> None:
+def test_resolver_private_table_entry_is_refused() -> None:
     with pytest.raises(GuardRefusedError, match=r"10\.0\.0\.1 is not a public address"):
-        GuardedResolver(AddressGuard(), {"a.example": ("10.0.0.1", 80)}).known("a.example", 80)
+        GuardedResolver(AddressGuard(), {"a.example": ("10.0.0.1", 80)}).known_address("a.example", 80)
 
 
 class FakeDns:
@@ -89,21 +89,21 @@ async def resolved(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> tupl
     return await GuardedResolver(AddressGuard()).resolve("a.example", 80)
 
 
-async def test_refused_addresses_of_a_name_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_resolver_leaves_refused_addresses_out(monkeypatch: pytest.MonkeyPatch) -> None:
     assert await resolved(monkeypatch, ["10.0.0.1", "93.184.215.14", "::1"]) == ("93.184.215.14", 80)
 
 
-async def test_a_name_with_only_private_addresses_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_resolver_name_with_only_private_addresses_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(GuardRefusedError, match=r"10\.0\.0\.1 is not .*; ::1 is not"):
         await resolved(monkeypatch, ["10.0.0.1", "::1"])
 
 
-async def test_a_name_without_addresses_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_resolver_name_without_addresses_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(GuardRefusedError, match="no address"):
         await resolved(monkeypatch, [])
 
 
 @pytest.mark.parametrize("host", ["nobody.invalid", "a" * 64 + ".org", "a..b"])
-async def test_names_that_do_not_resolve_are_dns_errors(host: str) -> None:
+async def test_resolver_unknown_name_raises_gaierror(host: str) -> None:
     with pytest.raises(socket.gaierror):
         await GuardedResolver(AddressGuard()).resolve(host, 80)

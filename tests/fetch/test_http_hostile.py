@@ -51,7 +51,7 @@ async def fetched(server: RawServer, fetcher: HttpFetcher) -> Page | Failure:
     ],
     ids=repr,
 )
-async def test_lies_are_failures_of_a_kind(
+async def test_hostile_response_is_failure_of_known_kind(
     server: RawServer, fetcher: HttpFetcher, sent: bytes, kind: FailureKind
 ) -> None:
     server.routes["/"] = sent
@@ -61,7 +61,7 @@ async def test_lies_are_failures_of_a_kind(
     assert found.detail
 
 
-async def test_a_body_that_is_longer_than_it_says_ends_where_it_says(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_hostile_body_longer_than_length_ends_at_length(server: RawServer, fetcher: HttpFetcher) -> None:
     server.routes["/"] = answer(b"longer than it says", length=6)
     found = await fetched(server, fetcher)
     assert isinstance(found, Page)
@@ -69,16 +69,14 @@ async def test_a_body_that_is_longer_than_it_says_ends_where_it_says(server: Raw
 
 
 @pytest.mark.parametrize("status", ["099 Odd", "999 Denied", "600 Beyond"])
-async def test_statuses_that_mean_nothing_are_server_errors(
-    server: RawServer, fetcher: HttpFetcher, status: str
-) -> None:
+async def test_hostile_undefined_status_is_server_error(server: RawServer, fetcher: HttpFetcher, status: str) -> None:
     server.routes["/"] = answer(b"", status=status)
     found = await fetched(server, fetcher)
     assert isinstance(found, Failure)
     assert found.kind is FailureKind.SERVER_ERROR
 
 
-async def test_headers_in_any_bytes_can_be_passed_on(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_hostile_header_bytes_are_passed_on(server: RawServer, fetcher: HttpFetcher) -> None:
     server.routes["/"] = answer(b"x", "Content-Type: t\xe9xt/\xff", "X: \xc3\xa9", "Set-Cookie: \xff=\x01;;a")
     found = await fetched(server, fetcher)
     assert isinstance(found, Page)
@@ -86,7 +84,7 @@ async def test_headers_in_any_bytes_can_be_passed_on(server: RawServer, fetcher:
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(found.headers)) == found.headers
 
 
-async def test_a_retry_after_beyond_all_calendars(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_hostile_retry_after_is_bounded(server: RawServer, fetcher: HttpFetcher) -> None:
     far = "Retry-After: Thu, 01 Jan 99999999999999 00:00:00 GMT"
     server.routes["/"] = answer(b"", far, status="503 Unavailable")
     found = await fetched(server, fetcher)
@@ -94,13 +92,15 @@ async def test_a_retry_after_beyond_all_calendars(server: RawServer, fetcher: Ht
     assert (found.kind, found.retry_after) == (FailureKind.UNAVAILABLE, None)
 
 
-async def test_a_long_header_is_fine(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_hostile_long_header_is_accepted(server: RawServer, fetcher: HttpFetcher) -> None:
     server.routes["/"] = answer(b"x", "Content-Security-Policy: " + "a" * 30_000)
     assert isinstance(await fetched(server, fetcher), Page)
 
 
 @pytest.mark.parametrize("line", [b"X-%d: a\r\n", b"a" * 1000])
-async def test_headers_without_end(server: RawServer, fetcher: HttpFetcher, line: bytes) -> None:
+async def test_hostile_endless_headers_are_protocol_failure(
+    server: RawServer, fetcher: HttpFetcher, line: bytes
+) -> None:
     server.routes["/"] = endless(b"HTTP/1.1 200 OK\r\n", line)
     found = await fetched(server, fetcher)
     assert isinstance(found, Failure)
@@ -108,14 +108,14 @@ async def test_headers_without_end(server: RawServer, fetcher: HttpFetcher, line
 
 
 @pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\n\r\n", answer(b"", length=1 << 40)], ids=["close", "length"])
-async def test_a_body_without_end_is_cut_at_the_limit(server: RawServer, fetcher: HttpFetcher, head: bytes) -> None:
+async def test_hostile_endless_body_is_truncated(server: RawServer, fetcher: HttpFetcher, head: bytes) -> None:
     server.routes["/"] = endless(head, b"x" * 10_000)
     found = await fetched(server, fetcher)
     assert isinstance(found, Page)
     assert (len(found.body), found.truncated) == (LIMITS.body, True)
 
 
-async def test_chunks_without_end_are_cut_at_the_limit(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_hostile_endless_chunks_are_truncated(server: RawServer, fetcher: HttpFetcher) -> None:
     server.routes["/"] = endless(CHUNKED, (b"40\r\n" + b"x" * 64 + b"\r\n") * 100)
     found = await fetched(server, fetcher)
     assert isinstance(found, Page)
@@ -134,7 +134,7 @@ def bombs() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])
-async def test_a_bomb_costs_no_more_than_a_page(
+async def test_hostile_decompression_bomb_costs_no_more_than_page(
     server: RawServer, fetcher: HttpFetcher, bombs: dict[str, bytes], encoding: str
 ) -> None:
     server.routes["/"] = answer(bombs[encoding], "Content-Type: text/html", f"Content-Encoding: {encoding}")
@@ -147,7 +147,7 @@ async def test_a_bomb_costs_no_more_than_a_page(
     assert peak < BOMB / 3
 
 
-async def test_a_useless_bomb_is_not_even_read(
+async def test_hostile_useless_bomb_is_not_read(
     server: RawServer, fetcher: HttpFetcher, bombs: dict[str, bytes]
 ) -> None:
     server.routes["/"] = answer(bombs["gzip"], "Content-Type: image/png", "Content-Encoding: gzip")
@@ -156,7 +156,7 @@ async def test_a_useless_bomb_is_not_even_read(
     assert found.kind is FailureKind.USELESS
 
 
-async def test_after_all_that_the_fetcher_still_works(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_fetcher_works_after_hostile_responses(server: RawServer, fetcher: HttpFetcher) -> None:
     for sent in (b"", b"garbage", answer(b"short", length=50), CHUNKED + b"zz"):
         server.routes["/"] = sent
         assert isinstance(await fetched(server, fetcher), Failure)

@@ -1,4 +1,4 @@
-"""The journal of answers: what came is not asked for again, what was settled is not recalled."""
+"""The response journal: what came is not asked for again, what was settled is not recalled."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def files(folder: Path) -> list[Path]:
     return sorted(folder.glob("answers-*"))
 
 
-async def test_an_answer_outlasts_a_kill_and_is_given_once(tmp_path: Path) -> None:
+async def test_journal_recalls_response_once_after_kill(tmp_path: Path) -> None:
     await JournalledFetcher(Network(PAGE), ResponseJournal(tmp_path, state=None)).fetch(page(URL))
     network = Network(BUSY)
     fetcher = JournalledFetcher(network, ResponseJournal(tmp_path, state=None))  # as after a kill: nothing was closed
@@ -55,7 +55,7 @@ async def test_an_answer_outlasts_a_kill_and_is_given_once(tmp_path: Path) -> No
     assert network.asked == [URL]
 
 
-async def test_answers_to_one_request_come_back_in_their_order(tmp_path: Path) -> None:
+async def test_journal_recalls_responses_of_one_request_in_order(tmp_path: Path) -> None:
     fetcher = JournalledFetcher(Network(BUSY, PAGE), ResponseJournal(tmp_path, state=None))
     for _ in range(2):
         await fetcher.fetch(page(URL))
@@ -67,29 +67,29 @@ async def test_answers_to_one_request_come_back_in_their_order(tmp_path: Path) -
     assert journal.recall(page(URL)) is None
 
 
-async def test_a_large_answer_is_written_apart_and_keeps_its_turn(tmp_path: Path) -> None:
+async def test_journal_large_response_has_own_file_and_keeps_order(tmp_path: Path) -> None:
     large = replace(PAGE, body=b"x" * (1 << 20))
     journal = ResponseJournal(tmp_path, state=None)
     fetcher = JournalledFetcher(Network(BUSY, large, PAGE), journal)
     for _ in range(3):
         await fetcher.fetch(page(URL))
     assert len(files(tmp_path)) == 3
-    journal.settled(RequestKind.PAGE, URL)
+    journal.settle(RequestKind.PAGE, URL)
     state = journal.state()
-    journal.committed()
+    journal.finish_commit()
     assert len(files(tmp_path)) == 2
     again = ResponseJournal(tmp_path, state=state)
     found = [again.recall(page(URL)) for _ in range(3)]
     assert [len(one.body) if isinstance(one, Page) else 0 for one in found] == [1 << 20, len(PAGE.body), 0]
 
 
-async def test_a_commit_leaves_a_large_answer_that_is_being_written(tmp_path: Path) -> None:
+async def test_journal_commit_keeps_large_response_being_written(tmp_path: Path) -> None:
     large = replace(PAGE, body=b"x" * (8 << 20))
     journal = ResponseJournal(tmp_path, state=None)
     fetching = asyncio.create_task(JournalledFetcher(Network(large), journal).fetch(page(URL)))
     await asyncio.sleep(0)
     state = journal.state()
-    journal.committed()
+    journal.finish_commit()
     fetching.cancel()  # as at the end of a crawl
     with contextlib.suppress(asyncio.CancelledError):
         await fetching
@@ -102,11 +102,11 @@ async def test_a_commit_leaves_a_large_answer_that_is_being_written(tmp_path: Pa
     assert found.body == large.body
 
 
-def test_what_a_commit_knows_is_not_recalled_though_its_file_is_there(tmp_path: Path) -> None:
+def test_journal_committed_response_is_not_recalled(tmp_path: Path) -> None:
     journal = ResponseJournal(tmp_path, state=None)
     journal.add(page(URL), BUSY)
     journal.add(page(URL + "2"), PAGE)
-    journal.settled(RequestKind.PAGE, URL)
+    journal.settle(RequestKind.PAGE, URL)
     state = journal.state()
     journal.add(page(URL), PAGE)  # after the commit: the retry
     again = ResponseJournal(tmp_path, state=state)
@@ -115,17 +115,17 @@ def test_what_a_commit_knows_is_not_recalled_though_its_file_is_there(tmp_path: 
     assert again.recall(page(URL)) is None
 
 
-def test_files_go_when_nothing_in_them_is_open(tmp_path: Path) -> None:
+def test_journal_deletes_files_without_open_responses(tmp_path: Path) -> None:
     journal = ResponseJournal(tmp_path, state=None)
     for number in range(5):
         journal.add(page(f"{URL}/{number}"), PAGE)
         journal.state()
-        journal.committed()
+        journal.finish_commit()
     assert len(files(tmp_path)) == 5
     for number in (0, 2, 4):
-        journal.settled(RequestKind.PAGE, f"{URL}/{number}")
+        journal.settle(RequestKind.PAGE, f"{URL}/{number}")
     state = journal.state()
-    journal.committed()
+    journal.finish_commit()
     assert len(files(tmp_path)) == 2
     again = ResponseJournal(tmp_path, state=state)
     assert [again.recall(page(f"{URL}/{number}")) is not None for number in range(5)] == [
@@ -135,34 +135,34 @@ def test_files_go_when_nothing_in_them_is_open(tmp_path: Path) -> None:
         True,
         False,
     ]
-    again.settled(RequestKind.PAGE, f"{URL}/1")
-    again.settled(RequestKind.PAGE, f"{URL}/3")
+    again.settle(RequestKind.PAGE, f"{URL}/1")
+    again.settle(RequestKind.PAGE, f"{URL}/3")
     again.state()
-    again.committed()
+    again.finish_commit()
     assert not files(tmp_path)
 
 
-def test_the_file_of_an_answer_that_nobody_asked_for_again_stays(tmp_path: Path) -> None:
+def test_journal_keeps_file_of_response_not_recalled(tmp_path: Path) -> None:
     ResponseJournal(tmp_path, state=None).add(page(URL), PAGE)
     journal = ResponseJournal(tmp_path, state=None)
     state = journal.state()
-    journal.committed()
+    journal.finish_commit()
     assert ResponseJournal(tmp_path, state=state).recall(page(URL)) is not None
 
 
-def test_numbers_go_on_after_all_files_are_gone(tmp_path: Path) -> None:
+def test_journal_numbers_continue_after_all_files_are_deleted(tmp_path: Path) -> None:
     journal = ResponseJournal(tmp_path, state=None)
     journal.add(page(URL), PAGE)
-    journal.settled(RequestKind.PAGE, URL)
+    journal.settle(RequestKind.PAGE, URL)
     state = journal.state()
-    journal.committed()
+    journal.finish_commit()
     journal = ResponseJournal(tmp_path, state=state)
     journal.add(page(URL), PAGE)
     assert ResponseJournal(tmp_path, state=state).recall(page(URL)) is not None
 
 
 @pytest.mark.parametrize("cut", [1, 10, 21, 60, 2000])
-def test_a_record_that_a_kill_has_cut_is_left_out_without_a_word(tmp_path: Path, cut: int) -> None:
+def test_journal_cut_record_is_ignored(tmp_path: Path, cut: int) -> None:
     journal = ResponseJournal(tmp_path, state=None)
     journal.add(page(URL), PAGE)
     journal.add(page(URL + "2"), PAGE)
@@ -175,7 +175,7 @@ def test_a_record_that_a_kill_has_cut_is_left_out_without_a_word(tmp_path: Path,
 
 
 @pytest.mark.parametrize("place", [0, 5, 30, 1500])
-def test_garbled_bytes_cost_what_lies_behind_them_and_are_told(tmp_path: Path, place: int) -> None:
+def test_journal_damaged_bytes_lose_rest_of_file_and_are_reported(tmp_path: Path, place: int) -> None:
     journal = ResponseJournal(tmp_path, state=None)
     journal.add(page(URL), PAGE)
     first_end = files(tmp_path)[0].stat().st_size
@@ -190,56 +190,56 @@ def test_garbled_bytes_cost_what_lies_behind_them_and_are_told(tmp_path: Path, p
     assert again.problems or place == 5, "a length that points beyond the end looks like a cut"
 
 
-def test_a_state_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_journal_unreadable_state_is_reported(tmp_path: Path) -> None:
     ResponseJournal(tmp_path, state=None).add(page(URL), PAGE)
     journal = ResponseJournal(tmp_path, state=b"\xc1garbage")
     assert journal.problems
     assert journal.recall(page(URL)) is not None
 
 
-def test_robots_and_pages_are_different_requests(tmp_path: Path) -> None:
+def test_journal_robots_and_page_requests_differ(tmp_path: Path) -> None:
     ResponseJournal(tmp_path, state=None).add(page(URL, RequestKind.ROBOTS), PAGE)
     journal = ResponseJournal(tmp_path, state=None)
     assert journal.recall(page(URL)) is None
     assert journal.recall(page(URL, RequestKind.ROBOTS)) is not None
 
 
-def test_errands_are_recalled_as_often_as_asked_for_and_by_what_was_sent(tmp_path: Path) -> None:
+def test_journal_subrequest_is_recalled_repeatedly_by_its_content(tmp_path: Path) -> None:
     def asking(body: bytes) -> Request:
         posting = Posting(body=body, headers={}, seconds=1.0)
-        return Request(url=URL, kind=RequestKind.SUBREQUEST, posting=posting)
+        return Request(url=URL, kind=RequestKind.ERRAND, posting=posting)
 
     journal = ResponseJournal(tmp_path, state=None)
     journal.add(asking(b"one"), FRESH)
     journal.add(asking(b"two"), BUSY)
-    journal.committed()
+    journal.finish_commit()
     again = ResponseJournal(tmp_path, state=journal.state())
     assert again.recall(asking(b"one")) is not None
     assert again.recall(asking(b"one")) is not None
     assert again.recall(asking(b"two")) is None, "a service that was busy is asked again"
-    assert again.recall(Request(url=URL, kind=RequestKind.SUBREQUEST)) is None
+    assert again.recall(Request(url=URL, kind=RequestKind.ERRAND)) is None
 
 
-def test_errands_take_a_bounded_place(tmp_path: Path) -> None:
+def test_journal_subrequest_ring_is_bounded(tmp_path: Path) -> None:
     journal = ResponseJournal(tmp_path, state=None, ring_bytes=10_000)
     for number in range(50):
-        journal.add(page(f"{URL}/{number}", RequestKind.SUBREQUEST), FRESH)
+        journal.add(page(f"{URL}/{number}", RequestKind.ERRAND), FRESH)
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 3 * 10_000
     again = ResponseJournal(tmp_path, state=None)
-    assert again.recall(page(f"{URL}/49", RequestKind.SUBREQUEST)) is not None
-    assert again.recall(page(f"{URL}/0", RequestKind.SUBREQUEST)) is None
+    assert again.recall(page(f"{URL}/49", RequestKind.ERRAND)) is not None
+    assert again.recall(page(f"{URL}/0", RequestKind.ERRAND)) is None
 
 
-def test_errands_go_on_behind_a_record_that_was_cut(tmp_path: Path) -> None:
+def test_journal_subrequests_continue_after_cut_record(tmp_path: Path) -> None:
     journal = ResponseJournal(tmp_path, state=None)
-    journal.add(page(URL, RequestKind.SUBREQUEST), FRESH)
-    journal.add(page(URL + "2", RequestKind.SUBREQUEST), FRESH)
+    journal.add(page(URL, RequestKind.ERRAND), FRESH)
+    journal.add(page(URL + "2", RequestKind.ERRAND), FRESH)
     path = next(tmp_path.glob("errands-*"))
     os.truncate(path, path.stat().st_size - 7)
     again = ResponseJournal(tmp_path, state=None)
-    again.add(page(URL + "3", RequestKind.SUBREQUEST), FRESH)
+    again.add(page(URL + "3", RequestKind.ERRAND), FRESH)
     last = ResponseJournal(tmp_path, state=None)
-    assert [last.recall(page(URL + end, RequestKind.SUBREQUEST)) is not None for end in ("", "2", "3")] == [
+    assert [last.recall(page(URL + end, RequestKind.ERRAND)) is not None for end in ("", "2", "3")] == [
         True,
         False,
         True,
@@ -247,17 +247,17 @@ def test_errands_go_on_behind_a_record_that_was_cut(tmp_path: Path) -> None:
     assert not last.problems
 
 
-def test_errands_are_made_again_after_a_day(tmp_path: Path) -> None:
+def test_journal_subrequest_expires_after_a_day(tmp_path: Path) -> None:
     journal = ResponseJournal(tmp_path, state=None)
-    journal.add(page(URL, RequestKind.SUBREQUEST), replace(PAGE, fetched_at=time.time() - 90_000))
-    assert ResponseJournal(tmp_path, state=None).recall(page(URL, RequestKind.SUBREQUEST)) is None
-    journal.add(page(URL, RequestKind.SUBREQUEST), FRESH)
-    assert ResponseJournal(tmp_path, state=None).recall(page(URL, RequestKind.SUBREQUEST)) is not None
+    journal.add(page(URL, RequestKind.ERRAND), replace(PAGE, fetched_at=time.time() - 90_000))
+    assert ResponseJournal(tmp_path, state=None).recall(page(URL, RequestKind.ERRAND)) is None
+    journal.add(page(URL, RequestKind.ERRAND), FRESH)
+    assert ResponseJournal(tmp_path, state=None).recall(page(URL, RequestKind.ERRAND)) is not None
 
 
-def test_a_full_disk_is_an_error_for_good(tmp_path: Path) -> None:
+def test_journal_full_disk_is_permanent_error(tmp_path: Path) -> None:
     journal = ResponseJournal(tmp_path, state=None)
     (tmp_path / "errands-00000001.journal").symlink_to("/dev/full")
     for _ in range(2):
-        with pytest.raises(OSError, match=r"journal of answers.*could not be written"):
-            journal.add(page(URL, RequestKind.SUBREQUEST), PAGE)
+        with pytest.raises(OSError, match=r"response journal.*could not be written"):
+            journal.add(page(URL, RequestKind.ERRAND), PAGE)

@@ -13,7 +13,7 @@ from .servers import RawServer, answer
 URL = "http://ex.org/data.zip"
 
 
-def test_each_page_is_probed_once_and_then_fetched() -> None:
+def test_prober_probes_each_page_once_before_get() -> None:
     prober = Prober(Probing.ALWAYS)
     assert prober.wants(RequestKind.PAGE, URL)
     assert prober.verdict(URL, Page(url=URL, status=200)) is None
@@ -21,7 +21,7 @@ def test_each_page_is_probed_once_and_then_fetched() -> None:
     assert prober.wants(RequestKind.PAGE, URL), "a later visit is another matter"
 
 
-def test_only_pages_are_probed_and_only_if_wanted() -> None:
+def test_prober_probes_only_pages_if_enabled() -> None:
     assert not Prober(Probing.NEVER).wants(RequestKind.PAGE, URL)
     assert not Prober(Probing.ALWAYS).wants(RequestKind.ROBOTS, "http://ex.org/robots.txt")
     unsure = Prober(Probing.UNSURE)
@@ -30,7 +30,7 @@ def test_only_pages_are_probed_and_only_if_wanted() -> None:
 
 
 @pytest.mark.parametrize("kind", [FailureKind.USELESS, FailureKind.REDIRECT, FailureKind.TOO_MANY, FailureKind.TIMEOUT])
-def test_some_failures_spare_the_get(kind: FailureKind) -> None:
+def test_prober_conclusive_failure_replaces_get(kind: FailureKind) -> None:
     failure = Failure(url=URL, kind=kind)
     assert Prober(Probing.ALWAYS).verdict(URL, failure) is failure
 
@@ -38,17 +38,17 @@ def test_some_failures_spare_the_get(kind: FailureKind) -> None:
 @pytest.mark.parametrize(
     "kind", [FailureKind.NOT_FOUND, FailureKind.CLIENT_ERROR, FailureKind.SERVER_ERROR, FailureKind.PROTOCOL]
 )
-def test_servers_that_answer_head_badly_lose_no_page(kind: FailureKind) -> None:
+def test_prober_bad_head_response_leads_to_get(kind: FailureKind) -> None:
     assert Prober(Probing.ALWAYS).verdict(URL, Failure(url=URL, kind=kind)) is None
 
 
-def test_an_address_without_an_extension_is_taken_for_a_page() -> None:
+def test_is_unsure_is_false_without_extension() -> None:
     assert not is_unsure("http://ex.org/people/ann?page=2")
     assert not is_unsure("http://ex.org/view.aspx?id=3")
     assert is_unsure("http://ex.org/export?id=3")
 
 
-async def test_a_head_is_sent_and_its_type_is_enough(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_fetch_probe_sends_head_and_uses_content_type(server: RawServer, fetcher: HttpFetcher) -> None:
     server.routes["/movie"] = answer(b"", "Content-Type: video/mp4", length=10_000_000)
     server.routes["/page"] = answer(b"", "Content-Type: text/html", "Content-Encoding: gzip", length=500)
     server.routes["/no"] = answer(b"", status="405 Method Not Allowed")

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motherlode.fetch import PRODUCT_TOKEN, RobotsRules, robots_body, robots_last
+from motherlode.fetch import PRODUCT_TOKEN, RobotsRules, robots_body, robots_lifetime
 from motherlode.fetch.http.response import failure_from_status
-from motherlode.fetch.robots import MAX_SIZE
+from motherlode.fetch.robots import MAX_ROBOTS_BYTES
 from motherlode.model import Failure, FailureKind, Page
 
 from ..support import shared
@@ -19,7 +19,7 @@ from ..support import shared
 RULES = b"User-agent: *\nDisallow: /private\nAllow: /private/open\nCrawl-delay: 2.5\nSitemap: http://ex.org/map.xml\n"
 
 
-def test_rules_for_everyone() -> None:
+def test_robots_default_group_applies() -> None:
     rules = RobotsRules(RULES)
     assert rules.allows("http://ex.org/")
     assert not rules.allows("http://ex.org/private/x")
@@ -27,7 +27,7 @@ def test_rules_for_everyone() -> None:
     assert (rules.delay, rules.sitemaps) == (2.5, ("http://ex.org/map.xml",))
 
 
-def test_our_own_group_goes_before_everyones() -> None:
+def test_robots_own_group_wins_over_default() -> None:
     rules = RobotsRules(RULES + f"User-agent: {PRODUCT_TOKEN.upper()}\nDisallow: /only-this\n".encode())
     assert rules.allows("http://ex.org/private/x")
     assert not rules.allows("http://ex.org/only-this")
@@ -46,22 +46,22 @@ def test_our_own_group_goes_before_everyones() -> None:
         ("", "http://ex.org/", True),
     ],
 )
-def test_patterns(pattern: str, url: str, *, allowed: bool) -> None:
+def test_robots_patterns_match(pattern: str, url: str, *, allowed: bool) -> None:
     assert RobotsRules(f"User-agent: *\nDisallow: {pattern}".encode()).allows(url) == allowed
 
 
 @pytest.mark.parametrize("start", [b"\xef\xbb\xbf", b"", b"\n\n# comment\n", b"\xff\xfe nonsense\n"])
-def test_a_byte_order_mark_or_nonsense_at_the_start_does_not_hide_the_rules(start: bytes) -> None:
+def test_robots_byte_order_mark_does_not_hide_rules(start: bytes) -> None:
     assert not RobotsRules(start + RULES).allows("http://ex.org/private/x")
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
-def test_any_line_ends(end: bytes) -> None:
+def test_robots_any_line_end_is_accepted(end: bytes) -> None:
     assert not RobotsRules(RULES.replace(b"\n", end)).allows("http://ex.org/private/x")
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>not found</html>", b"\x00\x01\x02", b"Disallow: /"])
-def test_what_holds_no_rules_allows_everything(body: bytes) -> None:
+def test_robots_file_without_rules_allows_everything(body: bytes) -> None:
     rules = RobotsRules(body)
     assert rules.allows("http://ex.org/x")
     assert rules.delay is None
@@ -71,26 +71,26 @@ def test_what_holds_no_rules_allows_everything(body: bytes) -> None:
     ("value", "delay"),
     [("0", 0.0), ("1.5", 1.5), ("600", 600.0), ("-1", None), ("nan", None), ("inf", None), ("x", None)],
 )
-def test_crawl_delay(value: str, delay: float | None) -> None:
+def test_robots_crawl_delay_is_read(value: str, delay: float | None) -> None:
     assert RobotsRules(f"User-agent: *\nCrawl-delay: {value}".encode()).delay == delay
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r"])
-def test_a_file_over_the_limit_is_cut_between_two_lines(end: bytes) -> None:
+def test_robots_long_file_is_cut_between_lines(end: bytes) -> None:
     """A rule cut in half could forbid everything."""
     start = b"User-agent: *" + end + b"Disallow: /first" + end
-    filler = b"#" * (MAX_SIZE - len(start) - len(b"Disallow: /") - 1) + end
+    filler = b"#" * (MAX_ROBOTS_BYTES - len(start) - len(b"Disallow: /") - 1) + end
     body = start + filler + b"Disallow: /last" + end
     rules = RobotsRules(body)
     assert rules.allows("http://ex.org/other")
     assert not rules.allows("http://ex.org/first")
     kept = robots_body(Page(url="http://ex.org/robots.txt", status=200, body=body))
     assert kept is not None
-    assert len(kept) <= MAX_SIZE
+    assert len(kept) <= MAX_ROBOTS_BYTES
     assert kept.endswith(end)
 
 
-def test_utf16_that_says_so() -> None:
+def test_robots_utf16_with_mark_is_decoded() -> None:
     assert not RobotsRules(RULES.decode().encode("utf-16")).allows("http://ex.org/private/x")
 
 
@@ -100,7 +100,7 @@ def test_robots_txt_itself_is_always_allowed() -> None:
     assert not rules.allows("http://ex.org/robots.txt.bak")
 
 
-def test_a_page_is_its_own_rules() -> None:
+def test_robots_body_of_page_is_its_content() -> None:
     assert robots_body(Page(url="http://ex.org/robots.txt", status=200, body=RULES)) == RULES
 
 
@@ -110,19 +110,19 @@ def test_a_page_is_its_own_rules() -> None:
         (gzip.compress(RULES), RULES),
         (gzip.compress(RULES)[:-12], RULES[: len(RULES) // 2]),
         (b"\x1f\x8bno gzip", b"\x1f\x8bno gzip"),
-        (gzip.compress(b"#\n" * MAX_SIZE), b"#\n" * (MAX_SIZE // 4)),
+        (gzip.compress(b"#\n" * MAX_ROBOTS_BYTES), b"#\n" * (MAX_ROBOTS_BYTES // 4)),
     ],
     ids=["whole", "cut", "other", "bomb"],
 )
-def test_a_file_that_lies_packed_on_its_server_has_rules(body: bytes, kept: bytes) -> None:
+def test_robots_compressed_file_is_decompressed(body: bytes, kept: bytes) -> None:
     found = robots_body(Page(url="http://ex.org/robots.txt", status=200, body=body))
     assert found is not None
     assert found.startswith(kept)
-    assert len(found) <= MAX_SIZE
+    assert len(found) <= MAX_ROBOTS_BYTES
 
 
 @pytest.mark.parametrize("kind", FailureKind, ids=lambda kind: kind.value)
-def test_what_each_failure_means_for_the_rules(kind: FailureKind) -> None:
+def test_robots_body_of_failure_follows_standard(kind: FailureKind) -> None:
     """RFC 9309, 2.3.1: unavailable (4xx, a redirect to nowhere) allows all; unreachable allows nothing for now."""
     unavailable = {
         *(FailureKind.NOT_FOUND, FailureKind.FORBIDDEN, FailureKind.CLIENT_ERROR, FailureKind.REDIRECT_BROKEN),
@@ -134,18 +134,18 @@ def test_what_each_failure_means_for_the_rules(kind: FailureKind) -> None:
 @pytest.mark.parametrize(
     ("status", "found"), [(407, None), (408, b""), (421, b""), (425, b""), (429, None), (500, None), (503, None)]
 )
-def test_a_status_that_is_asked_again_for_pages_is_none_for_rules(status: int, found: bytes | None) -> None:
+def test_robots_body_of_retried_status_is_none(status: int, found: bytes | None) -> None:
     failure = failure_from_status("http://ex.org/robots.txt", status, {})
     assert failure is not None
     assert robots_body(failure) == found
 
 
 @pytest.mark.parametrize("before", [b"\xef\xbb\xbf", b"\xef\xbb\xbf" * 2, b"User-agent: x\nAllow: /\n\xef\xbb\xbf"])
-def test_marks_of_byte_order_are_passed_over_wherever_files_were_joined(before: bytes) -> None:
+def test_robots_byte_order_marks_inside_file_are_ignored(before: bytes) -> None:
     assert not RobotsRules(before + RULES).allows("http://ex.org/private/x")
 
 
-def test_hostile_patterns_are_matched_quickly() -> None:
+def test_robots_hostile_patterns_match_quickly() -> None:
     body = b"User-agent: *\n" + b"Disallow: /" + b"*a" * 200 + b"*b$\n" * 20
     assert RobotsRules(body).allows("http://ex.org/" + "a" * 4000)
 
@@ -153,7 +153,7 @@ def test_hostile_patterns_are_matched_quickly() -> None:
 @pytest.mark.parametrize(
     ("name", "cases", "floor"), [("google-robotstxt.json", 72, 62), ("crawler-commons.json", 234, 222)]
 )
-def test_the_public_suites(name: str, cases: int, floor: int) -> None:
+def test_robots_public_test_suites_pass(name: str, cases: int, floor: int) -> None:
     """Cases that follow RFC 9309 and match whole product tokens, with ours in the place of each case's agent.
 
     Our token put in by text also changes what some cases are about; asked as it stands, the parser has two more of
@@ -186,13 +186,13 @@ def test_the_public_suites(name: str, cases: int, floor: int) -> None:
         ({"cache-control": "max-age=soon"}, 86_400.0),
     ],
 )
-def test_rules_hold_for_as_long_as_their_server_says_and_a_day_at_most(headers: dict[str, str], seconds: float) -> None:
-    assert robots_last(Page(url="http://ex.org/robots.txt", status=200, headers=headers)) == seconds
-    assert robots_last(Failure(url="x", kind=FailureKind.NOT_FOUND, status=404, headers=headers)) == seconds
+def test_robots_lifetime_follows_cache_control_up_to_a_day(headers: dict[str, str], seconds: float) -> None:
+    assert robots_lifetime(Page(url="http://ex.org/robots.txt", status=200, headers=headers)) == seconds
+    assert robots_lifetime(Failure(url="x", kind=FailureKind.NOT_FOUND, status=404, headers=headers)) == seconds
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16", "utf-8-sig"])
-def test_whatever_wrote_it_its_rules_are_read(encoding: str) -> None:
+def test_robots_rules_of_any_writer_are_read(encoding: str) -> None:
     rules = RobotsRules("User-agent: *\r\nDisallow: /no\r\n".encode(encoding))
     assert [rules.allows(f"http://ex.org{path}") for path in ("/no", "/yes")] == [False, True]
 
@@ -218,7 +218,7 @@ def by_the_standard(groups: list[Group], path: str) -> bool:
 
 
 @given(GROUPS, st.sampled_from(["\n", "\r\n", "\r"]), st.sampled_from(["", " # why", "\t"]), PATHS)
-def test_whole_files_mean_what_the_standard_says(groups: list[Group], end: str, after: str, path: str) -> None:
+def test_robots_whole_files_follow_standard(groups: list[Group], end: str, after: str, path: str) -> None:
     lines = [
         f"{name}: {value}{after}"
         for agents, rules in groups

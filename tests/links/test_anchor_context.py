@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from motherlode.links.anchor_context import Surroundings, context, shortened
+from motherlode.links.anchor_context import ContextReader, context, shorten
 from motherlode.www.html_limits import TextBudget
 
 
-def test_a_path_is_cut_and_still_found_again() -> None:
+def test_tag_path_is_cut_and_cached() -> None:
     tree = LexborHTMLParser("<div class=long-name-of-a-class>" * 100 + "<a>x</a><a>y</a>")
-    around = Surroundings(TextBudget(0))
+    around = ContextReader(TextBudget(0))
     first, second = (around.tag_path(node.parent, "a", None) for node in tree.css("a"))
     assert first == second
     assert 240 <= len(first) < 300 and first.startswith("html body div.long-name-of-a-class ") and first.endswith(" a")
@@ -29,21 +29,21 @@ def test_a_path_is_cut_and_still_found_again() -> None:
         (f"<p>{'word ' * 100}<a>x</a>\u00a0</p>", "word " * 11 + "word"),
     ],
 )
-def test_the_text_beside_a_link(markup: str, beside: str) -> None:
+def test_context_is_text_next_to_link(markup: str, beside: str) -> None:
     node = LexborHTMLParser(markup).css_first("a")
     assert node is not None
     assert context(node, node.parent) == beside
 
 
-def test_the_budget_ends_the_reading_of_text() -> None:
+def test_anchor_text_ends_when_budget_is_spent() -> None:
     node = LexborHTMLParser(f"<a>some text {'x' * 1_000_000}</a>").css_first("a")
     assert node is not None
-    around = Surroundings(TextBudget(0))
+    around = ContextReader(TextBudget(0))
     assert around.anchor(node, {}).startswith("some text")
     assert around.anchor(node, {}) == ""
 
 
-def test_shortened() -> None:
-    assert shortened("") == ""
-    assert shortened("a" * 200) == "a" * 120
-    assert shortened(" " * 10_000 + "late") == ""
+def test_shorten_collapses_spaces_and_cuts() -> None:
+    assert shorten("") == ""
+    assert shorten("a" * 200) == "a" * 120
+    assert shorten(" " * 10_000 + "late") == ""

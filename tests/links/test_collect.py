@@ -19,7 +19,7 @@ FACTS = TransformResult(
 )
 
 
-def test_html_and_facts_are_brought_together() -> None:
+def test_collect_links_merges_html_and_statements() -> None:
     found = collect_links(document("<a href=/x>X</a><a href=/y>Y</a><a href=page>self</a>"), FACTS)
     assert [(link.url[-1], link.source, link.predicate != "") for link in found] == [
         ("x", LinkSource.ANCHOR, True),
@@ -28,21 +28,19 @@ def test_html_and_facts_are_brought_together() -> None:
     ]
 
 
-def test_other_kinds_have_only_facts() -> None:
+def test_collect_links_of_other_kinds_are_statements_only() -> None:
     found = collect_links(document("<a href=/y>Y</a>", kind=ContentKind.TURTLE), FACTS)
     assert [link.url[-1] for link in found] == ["x", "z"]
 
 
-def test_no_facts_no_markup_no_links() -> None:
+def test_collect_links_of_empty_page_is_empty() -> None:
     assert collect_links(document(""), TransformResult()) == []
 
 
-def test_links_of_facts_that_are_left_out_are_told_once() -> None:
+def test_collect_links_beyond_limit_are_reported_once() -> None:
     page = document("<a href=/a>A</a><a href=/b>B</a><a href=/c>C</a>")
     assert len(collect_links(page, FACTS, LinkOptions(page_links=4))) == 4
-    assert [problem.message for problem in page.problems] == [
-        "a page gives 4 links at most: what came after them was left out"
-    ]
+    assert [problem.message for problem in page.problems] == ["a page gives 4 links at most: the rest was left out"]
     page = document("<a href=/a>A</a><a href=/b>B</a><a href=/c>C</a>")
     assert len(collect_links(page, FACTS, LinkOptions(page_links=2))) == 2
     assert len(page.problems) == 1

@@ -7,7 +7,7 @@ from motherlode.model import ContentKind, LinkSource
 from tests.www.pages import document
 
 
-def test_rss() -> None:
+def test_feed_links_of_rss() -> None:
     body = """<?xml version="1.0"?><rss version="2.0"><channel><title>Blog</title><link>http://example.org/</link>
       <item><title> One  post </title><link>
         http://example.org/1 </link><guid isPermaLink="false">tag:1</guid></item>
@@ -23,7 +23,7 @@ def test_rss() -> None:
     assert {link.source for link in found} == {LinkSource.FEED}
 
 
-def test_atom_with_bases_and_relations() -> None:
+def test_feed_links_of_atom_with_bases_and_relations() -> None:
     body = """<feed xmlns="http://www.w3.org/2005/Atom" xml:base="http://example.com/blog/">
       <link rel="self" href="feed.atom"/><link href="."/>
       <entry xml:base="2026/"><title>One</title><link href="one" rel="alternate" type="text/HTML"/>
@@ -35,13 +35,13 @@ def test_atom_with_bases_and_relations() -> None:
     ]
 
 
-def test_broken_feeds_give_what_they_have() -> None:
+def test_feed_links_of_broken_feed_are_kept() -> None:
     body = "<rss><channel><item><link>http://example.org/1</link></item><item><link>http://example.org/2"
     assert len(feed_links(document(body, kind=ContentKind.RSS), LinkOptions())) == 2
     assert feed_links(document("no feed", kind=ContentKind.RSS), LinkOptions()) == []
 
 
-def test_links_that_are_left_out_are_told() -> None:
+def test_feed_links_beyond_limit_are_reported() -> None:
     items = "".join(f"<item><link>http://example.org/{number}</link></item>" for number in range(4))
     feed = document(f"<rss><channel>{items}</channel></rss>", kind=ContentKind.RSS)
     assert len(feed_links(feed, LinkOptions(page_links=4))) == 4

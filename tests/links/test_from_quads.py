@@ -16,7 +16,7 @@ def found(*statements: Statement, syntax: Syntax = Syntax.TURTLE, **options: obj
     return [(link.url, link.predicate) for link in links]
 
 
-def test_objects_and_subjects_with_their_predicate() -> None:
+def test_quad_links_have_objects_and_subjects_with_predicate() -> None:
     assert found(
         (f"<{PAGE}#me>", KNOWS, "<http://example.com/ann#i>", ""), ("<http://example.com/b>", KNOWS, "_:x", "")
     ) == [
@@ -25,32 +25,21 @@ def test_objects_and_subjects_with_their_predicate() -> None:
     ]
 
 
-def test_types_and_terms_of_vocabularies_are_not_followed_unless_wanted() -> None:
+def test_quad_links_skip_types_and_vocabulary_terms() -> None:
     statements: tuple[Statement, ...] = (
         ("_:x", RDF_TYPE, "<http://example.com/ontology#Thing>", ""),
         ("_:x", "<http://schema.org/availability>", "<https://schema.org/InStock>", ""),
     )
     assert found(*statements) == []
-    assert len(found(*statements, follow_vocabulary=True)) == 2
 
 
-def test_only_some_predicates() -> None:
-    statements: tuple[Statement, ...] = (
-        ("_:x", KNOWS, "<http://example.com/a>", ""),
-        ("_:x", "<http://schema.org/url>", "<http://example.com/b>", ""),
-    )
-    assert [url for url, _ in found(*statements, predicates=frozenset({"http://schema.org/url"}))] == [
-        "http://example.com/b"
-    ]
-
-
-def test_no_literals_assets_other_schemes_or_page_facts() -> None:
+def test_quad_links_skip_literals_assets_other_schemes_and_page_facts() -> None:
     assert found(("_:x", KNOWS, '"http://example.com/a"', ""), ("_:x", KNOWS, "<mailto:a@example.com>", "")) == []
     assert found(("_:x", KNOWS, "<http://example.com/a.png>", "")) == []
     assert found((f"<{PAGE}>", KNOWS, "<http://example.com/a>", ""), syntax=Syntax.PAGE) == []
 
 
-def test_names_that_end_like_files_are_followed() -> None:
+def test_quad_links_names_like_files_are_followed() -> None:
     names = ("resource/Node.js", "resource/Vue.js#this", "id/Cmd.exe", "site/notion.so", "id/palestine.ps", "x/A.class")
     urls = [f"http://example.com/{name}" for name in names]
     same = "<http://www.w3.org/2002/07/owl#sameAs>"
@@ -60,7 +49,7 @@ def test_names_that_end_like_files_are_followed() -> None:
     assert [url for url, _ in found(*statements)] == [url.partition("#")[0] for url in urls]
 
 
-def test_files_are_not_followed() -> None:
+def test_quad_links_files_are_skipped() -> None:
     assert (
         found(
             ("_:x", "<https://schema.org/downloadUrl>", "<http://example.com/Setup.exe>", ""),
@@ -73,6 +62,6 @@ def test_files_are_not_followed() -> None:
     )
 
 
-def test_bounded() -> None:
+def test_quad_links_are_bounded() -> None:
     many: list[Statement] = [("_:x", KNOWS, f"<http://example.com/{i}>", "") for i in range(100)]
     assert len(found(*many, page_links=7)) == 7

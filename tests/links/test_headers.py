@@ -32,11 +32,11 @@ def _urls(value: str) -> list[str]:
         ("", []),
     ],
 )
-def test_targets(value: str, urls: list[str]) -> None:
+def test_header_links_parse_targets(value: str, urls: list[str]) -> None:
     assert _urls(value) == urls
 
 
-def test_contexts_of_json_are_no_pages() -> None:
+def test_header_links_skip_jsonld_contexts() -> None:
     rel = "http://www.w3.org/ns/json-ld#context"
     value = (
         f'<../c.jsonld>; rel="{rel}"; type="application/ld+json", <x>; rel=next, <https://schema.org>; rel="a {rel}"'
@@ -48,14 +48,14 @@ def test_contexts_of_json_are_no_pages() -> None:
     assert context_links({}, page_url="http://ex.org/") == ()
 
 
-def test_parameters_behind_an_empty_one_count() -> None:
+def test_header_links_parameters_after_empty_one_count() -> None:
     (link,) = header_links({"link": '</b>; ; rel = NEXT ; type="text/turtle";'}, page_url="http://ex.org/a")
     assert (link.rel, link.type) == ("next", "text/turtle")
     value = '</x>; , </c.jsonld>; ; rel="http://www.w3.org/ns/json-ld#context"'
     assert context_links({"link": value}, page_url="http://ex.org/") == ("http://ex.org/c.jsonld",)
 
 
-def test_content_location() -> None:
+def test_header_links_content_location_is_a_link() -> None:
     links = header_links({"content-location": "b.ttl"}, page_url="http://ex.org/a/b")
     assert [(link.url, link.source, link.rel) for link in links] == [
         ("http://ex.org/a/b.ttl", LinkSource.HEADER, "content-location")
@@ -78,13 +78,13 @@ def test_content_location() -> None:
         ("", []),
     ],
 )
-def test_refresh(value: str, urls: list[str]) -> None:
+def test_header_links_refresh_is_a_link(value: str, urls: list[str]) -> None:
     links = header_links({"refresh": value}, page_url="http://ex.org/a/b")
     assert [link.url for link in links] == urls
     assert all(link.source is LinkSource.REFRESH for link in links)
 
 
-def test_the_page_itself_is_no_link() -> None:
+def test_header_links_skip_page_itself() -> None:
     assert header_links({"link": "<>; rel=canonical", "content-location": "b"}, page_url="http://ex.org/a/b") == []
 
 
@@ -99,7 +99,7 @@ def test_the_page_itself_is_no_link() -> None:
         "<a>;=" * 50_000,
     ],
 )
-def test_hostile_headers_end_soon(hostile: str) -> None:
+def test_header_links_hostile_values_are_fast(hostile: str) -> None:
     began = time.process_time()
     assert len(_urls(hostile)) <= 50
     assert time.process_time() - began < 5

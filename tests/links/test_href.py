@@ -54,11 +54,11 @@ REFERENCES = (
 
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("reference", REFERENCES)
-def test_what_is_remembered_is_what_resolution_gives(base: str, reference: str) -> None:
+def test_resolver_cached_result_equals_resolution(base: str, reference: str) -> None:
     assert HrefResolver(base).page(reference) == resolve(base, reference)
 
 
-def test_what_is_remembered_of_one_host_is_said_of_no_other() -> None:
+def test_resolver_cache_does_not_mix_hosts() -> None:
     references = ("/x y", "/x", "x", "../x")
     for host in ("one.example", "two.example"):
         page = HrefResolver(f"https://{host}/a/b/c").page
@@ -67,21 +67,21 @@ def test_what_is_remembered_of_one_host_is_said_of_no_other() -> None:
         ]
 
 
-def test_what_is_kept_for_one_user_is_an_asset_for_another() -> None:
+def test_resolver_cache_depends_on_kept_extensions() -> None:
     assert HrefResolver("http://example.org/", frozenset({"pdf"})).page("/x.pdf") == "http://example.org/x.pdf"
     assert HrefResolver("http://example.org/").page("/x.pdf") is None
 
 
-def test_the_memory_is_bounded() -> None:
+def test_resolver_cache_is_bounded() -> None:
     kept = frozenset({"bounded"})
     page = HrefResolver("http://example.org/", kept).page
-    for number in range(addresses._MOST_KNOWN + 10):
+    for number in range(addresses._MAX_CACHED + 10):
         page(f"/{number}")
     page("/" + "x" * 300)
-    assert len(addresses._known_answers(kept)) == 10
+    assert len(addresses._reference_cache(kept)) == 10
 
 
-def test_assets() -> None:
+def test_is_asset_of_asset_extensions() -> None:
     yes = (
         "http://example.org/a.css",
         "http://example.org/a.js?v=1",
@@ -116,7 +116,7 @@ def test_assets() -> None:
         *("http://example.org/wiki/Tool_1.0.exe", "http://example.org/Node.js?action=history"),
     ],
 )
-def test_pages_that_are_named_like_files(url: str) -> None:
+def test_is_asset_is_false_for_pages_named_like_files(url: str) -> None:
     assert not is_asset(url)
 
 
@@ -130,7 +130,7 @@ def test_pages_that_are_named_like_files(url: str) -> None:
         *("http://example.org/wiki/a.png", "http://example.org/debian.iso", "http://example.org/a.css"),
     ],
 )
-def test_files(url: str) -> None:
+def test_is_asset_is_true_for_files(url: str) -> None:
     assert is_asset(url)
     assert is_asset(url, frozenset({"rtf"}))
     assert not is_asset(url, frozenset({extension_of(url)}))

@@ -21,7 +21,7 @@ def urls(markup: str) -> list[str]:
     return [link.url for link in links(markup)]
 
 
-def test_an_anchor_with_everything() -> None:
+def test_html_links_anchor_has_all_attributes() -> None:
     (link,) = links(
         "<html><body><main class='list wide'><p>See <a href='../a?b=c#d' rel=' Next  NOFOLLOW' type='Text/Turtle' "
         "title=' the  title '>the\n data</a> of today</p></main>"
@@ -52,7 +52,7 @@ def test_an_anchor_with_everything() -> None:
         ("<meta http-equiv=refresh content='3, /x'>", LinkSource.REFRESH),
     ],
 )
-def test_every_source(markup: str, source: LinkSource) -> None:
+def test_html_links_have_every_source(markup: str, source: LinkSource) -> None:
     assert [(link.url, link.source) for link in links(markup)] == [("http://example.org/x", source)]
 
 
@@ -63,7 +63,7 @@ def _in_charset(markup: str, label: str) -> list[str]:
     return [link.url for link in html_links(Document(url=url, body=body, detected=detected), LinkOptions())]
 
 
-def test_queries_are_in_the_charset_of_the_page_and_paths_are_not() -> None:
+def test_html_links_query_is_in_page_charset_and_path_is_not() -> None:
     markup = "<a href='/s?q=привет'>1</a><a href='/путь?q=%D0'>2</a><iframe src='?é=я#я'></iframe>"
     assert _in_charset(markup, "windows-1251") == [
         "http://example.org/s?q=%EF%F0%E8%E2%E5%F2",
@@ -73,13 +73,13 @@ def test_queries_are_in_the_charset_of_the_page_and_paths_are_not() -> None:
 
 
 @pytest.mark.parametrize("label", ["utf-8", "utf-16"])
-def test_queries_of_unicode_are_in_utf8(label: str) -> None:
+def test_html_links_query_of_unicode_page_is_utf8(label: str) -> None:
     for _ in range(2):  # the second time, they are remembered
         assert _in_charset("<a href='/s?q=я'>1</a>", label) == ["http://example.org/s?q=%D1%8F"]
     assert _in_charset("<a href='/s?q=я'>1</a>", "koi8-r") == ["http://example.org/s?q=%D1"], "but not for all pages"
 
 
-def test_the_base_element_counts() -> None:
+def test_html_links_use_base_element() -> None:
     assert urls("<base href=/deep/er/><a href=x>x</a><a href='?y'>y</a>") == [
         "http://example.org/deep/er/x",
         "http://example.org/deep/er/?y",
@@ -104,38 +104,38 @@ def test_the_base_element_counts() -> None:
         "<meta http-equiv=refresh content=30>",
     ],
 )
-def test_what_leads_to_no_page(markup: str) -> None:
+def test_html_links_skip_what_leads_to_no_page(markup: str) -> None:
     assert urls(markup) == []
 
 
-def test_data_and_pages_about_files_stay() -> None:
+def test_html_links_keep_data_and_pages_about_files() -> None:
     markup = "<a href=/data.ttl>a</a><a href=/item123?x=1>b</a><a href=/File:Cat.jpg>c</a><a href=/x.json>d</a>"
     assert len(urls(markup)) == 4
 
 
-def test_one_link_for_each_address_and_the_most_telling_one() -> None:
+def test_html_links_have_one_link_per_url_with_most_information() -> None:
     first, second = links("<a href=/x><img src=i.png></a> <a href=/y>y</a> <a href=/x#a rel=nofollow>The X</a>")
     assert (first.url, first.anchor, first.nofollow) == ("http://example.org/x", "The X", False)
     assert second.anchor == "y"
 
 
-def test_an_image_speaks_by_its_alt() -> None:
+def test_html_links_image_gives_its_alt_text() -> None:
     (link,) = links("<a href=/x>\n<img src=i.png alt='A  cat'></a>")
     assert link.anchor == "A cat"
 
 
-def test_a_lonely_link_takes_the_text_beside_its_parent() -> None:
+def test_html_links_link_without_siblings_uses_context_of_parent() -> None:
     (link,) = links("<p>before <b><a href=/x>x</a></b> after</p>")
     assert link.context == "before after"
 
 
-def test_meta_robots_forbid_all_links() -> None:
+def test_html_links_meta_robots_nofollow_marks_all() -> None:
     assert [link.nofollow for link in links("<meta name=ROBOTS content='NoIndex,NOFOLLOW'><a href=/x>x</a>")] == [True]
     assert [link.nofollow for link in links("<meta name=robots content=none><a href=/x>x</a>")] == [True]
     assert [link.nofollow for link in links("<meta name=googlebot content=nofollow><a href=/x>x</a>")] == [False]
 
 
-def test_texts_are_cut() -> None:
+def test_html_links_texts_are_cut() -> None:
     long = "word " * 1_000
     (link,) = links(
         f"<div class='{long}'>{long}<a href=/x title='{long}' rel='{long}' type='{long}'>{long}</a>{long}</div>"
@@ -145,27 +145,27 @@ def test_texts_are_cut() -> None:
     assert len(link.tag_path) < 400
 
 
-def test_a_refresh_says_nothing_of_what_is_known() -> None:
+def test_html_links_refresh_adds_nothing_to_known_link() -> None:
     (link,) = links("<a href=/x rel=nofollow>x</a><meta http-equiv=refresh content='0;url=/x'>")
     assert (link.source, link.nofollow) == (LinkSource.ANCHOR, True)
 
 
-def test_a_frame_leads_to_its_source() -> None:
+def test_html_links_frame_leads_to_its_source() -> None:
     assert urls("<iframe href=/no src=/x></iframe>") == ["http://example.org/x"]
 
 
-def test_places_on_the_page_do_not_count_against_its_links() -> None:
+def test_html_links_fragments_do_not_count() -> None:
     assert urls("<a href=#x>x</a>" * 50_000 + "<a href=/x>x</a>") == ["http://example.org/x"]
 
 
-def test_the_number_of_links_is_bounded() -> None:
+def test_html_links_are_bounded() -> None:
     markup = "".join(f"<a href=/{i}>x</a>" for i in range(9_000))
     assert len(links(markup)) == 5_000
     assert len(links(markup, page_links=10)) == 10
 
 
-def test_links_that_are_left_out_are_told() -> None:
-    said = "a page gives 10 links at most: what came after them was left out"
+def test_html_links_beyond_limit_are_reported() -> None:
+    said = "a page gives 10 links at most: the rest was left out"
     some = "".join(f"<a href=/{i}>x</a>" for i in range(10))
     for markup, problems in (
         (some, []),
@@ -189,7 +189,7 @@ def test_links_that_are_left_out_are_told() -> None:
     ],
     ids=["repeated", "nested", "one long text", "long address", "50 MB"],
 )
-def test_traps_end_in_time(markup: str) -> None:
+def test_html_links_hostile_pages_are_fast(markup: str) -> None:
     page = document(markup)
     assert page.html.root is not None
     started = time.process_time()
@@ -204,8 +204,8 @@ def test_traps_end_in_time(markup: str) -> None:
         *[(f"data:text/html,{'a' * 5000}", False), (f" javascript:{'a' * 5000}", False), ("#" + "a" * 5000, False)],
     ],
 )
-def test_an_address_that_is_too_long_leaves_a_problem(reference: str, is_told: bool) -> None:  # noqa: FBT001
+def test_html_links_too_long_url_is_reported(reference: str, is_told: bool) -> None:  # noqa: FBT001
     page = document(f'<a href="{reference}">long</a><a href="/b">short</a>')
     assert "http://example.org/b" in [link.url for link in html_links(page, LinkOptions())]
     said = [problem.message for problem in page.problems]
-    assert said == (["addresses of more than 4,096 characters are not followed"] if is_told else [])
+    assert said == (["URLs of more than 4,096 characters are not followed"] if is_told else [])

@@ -260,11 +260,11 @@ print(*(row["x"].value for row in store.query("SELECT ?x {{ ?s schema:price ?x }
 def test_a_target_and_a_choice_of_links_may_sort() -> None:
     code = f"""{PRICES}
 from motherlode.links import LinkOptions, LinkRules
-from motherlode.links.from_quads import followed
+from motherlode.links.from_quads import statement_links
 from motherlode.policies.targets import target_from
 judge = target_from("ASK {{ {{ SELECT ?s {{ ?s schema:price ?x }} ORDER BY ?x LIMIT 3 }} }}")
 assert judge(facts(*rows), ContentKind.HTML)
 links = LinkRules(query="SELECT ?s {{ ?s schema:price ?x }} ORDER BY DESC(?x) LIMIT 3")
-print(*(link.url for link in followed(facts(*rows), links, page_url=A, options=LinkOptions())))
+print(*(link.url for link in statement_links(facts(*rows), links, page_url=A, options=LinkOptions())))
 """
     assert _ends_well(code).split() == [f"http://ex.org/{n}" for n in (157, 156, 155)]

@@ -8,13 +8,13 @@ from motherlode.model import ContentKind
 from tests.www.pages import URL, document
 
 
-def test_the_tree_is_made_once() -> None:
+def test_document_html_is_parsed_once() -> None:
     page = document("<p>x")
     assert page.html is page.html
 
 
 @pytest.mark.parametrize("charset", ["utf-8", "windows-1251", "utf-16-le", "iso-8859-5"])
-def test_text_is_the_same_in_every_charset(charset: str) -> None:
+def test_document_text_is_equal_in_every_charset(charset: str) -> None:
     page = document("<p title='Привет'>Привет", charset=charset)
     element = page.html.css_first("p")
     assert element is not None
@@ -22,7 +22,7 @@ def test_text_is_the_same_in_every_charset(charset: str) -> None:
 
 
 @pytest.mark.parametrize("broken", [b"\xff\xfe", b"\xc3(", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82", b"\x80"])
-def test_invalid_utf8_becomes_replacement_characters(broken: bytes) -> None:
+def test_document_invalid_utf8_becomes_replacement_characters(broken: bytes) -> None:
     page = document(b"<p title='a" + broken + b"b'>c" + broken + b"d</p>")
     element = page.html.css_first("p")
     assert element is not None
@@ -30,7 +30,7 @@ def test_invalid_utf8_becomes_replacement_characters(broken: bytes) -> None:
     assert (element.attributes["title"] or "").startswith("a�")
 
 
-def test_a_byte_order_mark_is_no_text() -> None:
+def test_document_byte_order_mark_is_not_text() -> None:
     body = document(b"\xef\xbb\xbf<p>x").html.body
     assert body is not None
     assert body.text() == "x"
@@ -47,17 +47,17 @@ def test_a_byte_order_mark_is_no_text() -> None:
         ("<base href='data:text/html,x'>", URL),
     ],
 )
-def test_the_first_base_element_with_an_address_counts(markup: str, base: str) -> None:
+def test_document_first_base_element_with_href_counts(markup: str, base: str) -> None:
     assert document(markup).base == base
 
 
-def test_what_had_to_be_left_out_is_on_record() -> None:
+def test_document_removed_markup_is_reported() -> None:
     page = document("<div>" * 9_000)
     assert page.html.root is not None
     (problem,) = page.problems
     assert problem.repaired and "512" in problem.message
 
 
-def test_xhtml_may_use_the_entities_of_html() -> None:
+def test_document_xhtml_may_use_html_entities() -> None:
     page = document("<html>a&nbsp;&eacute;&amp;&unknown;b</html>", kind=ContentKind.XHTML)
     assert "".join(page.xml.root.itertext("html")).replace("&unknown;", "") == "a\xa0é&"  # type: ignore[union-attr]

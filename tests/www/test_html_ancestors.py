@@ -21,7 +21,7 @@ def slowly(node: LexborNode | None) -> str:
     return ""
 
 
-def test_it_agrees_with_a_plain_walk_in_any_order() -> None:
+def test_ancestry_agrees_with_plain_walk_in_any_order() -> None:
     rng = random.Random(3)
     tags = [f"<div data-mark=m{i}>" if rng.random() < 0.3 else "<div>" for i in range(300)]
     markup = "".join(tag + ("</div>" if rng.random() < 0.6 else "") for tag in tags)
@@ -42,19 +42,19 @@ def language(markup: str, selector: str = "p", kind: ContentKind = ContentKind.H
     return languages(page, default="de")(node)
 
 
-def test_the_nearest_language_holds() -> None:
+def test_languages_nearest_lang_counts() -> None:
     assert language("<html lang=en><p>x") == "en"
     assert language("<html lang=' en '><p>x<p lang=fr><i>y", "i") == "fr"
     assert language("<section lang=fr><p>x") == "fr"
 
 
-def test_an_empty_lang_takes_the_language_away() -> None:
+def test_languages_empty_lang_removes_language() -> None:
     assert language("<html lang=en><div lang=''><p>x") == ""
     assert language("<html lang=en><div lang><p>x") == ""
     assert language('<html class="a"lang=en><div class="b"LANG><p>x') == ""
 
 
-def test_without_lang_the_default_holds() -> None:
+def test_languages_default_without_lang() -> None:
     assert language("<p>x") == "de"
     assert language("<svg xml:lang=en><p>x") == "de"
 
@@ -70,6 +70,6 @@ def test_without_lang_the_default_holds() -> None:
         ("<html lang='en'><p>x</p></html>", "en", "en"),
     ],
 )
-def test_xml_lang_names_the_language_in_xhtml_alone(markup: str, in_xml: str, in_html: str) -> None:
+def test_languages_xml_lang_counts_only_in_xhtml(markup: str, in_xml: str, in_html: str) -> None:
     assert language(markup, kind=ContentKind.XHTML) == in_xml
     assert language(markup) == in_html

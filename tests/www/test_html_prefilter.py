@@ -12,7 +12,7 @@ from motherlode.www.html_prefilter import Mark, marks_in
 
 @pytest.mark.parametrize("root", [*CLASSIC_ROOTS, "h-card", "h-x-app-thing", "h-2d-a"])
 @pytest.mark.parametrize("markup", ['<p class="a {} b">', "<P CLASS = '{}'>", "<p class={}>", '<p class="\n{}\t">'])
-def test_every_root_of_microformats_is_marked(root: str, markup: str) -> None:
+def test_marks_in_finds_every_microformats_root(root: str, markup: str) -> None:
     assert Mark.MICROFORMATS in marks_in(markup.format(root).encode())
 
 
@@ -46,11 +46,11 @@ def test_every_root_of_microformats_is_marked(root: str, markup: str) -> None:
         ("<html profile='http://www.w3.org/2003/g/data-view'>", Mark.DATA_VIEW),
     ],
 )
-def test_what_is_there_is_marked(markup: str, mark: Mark) -> None:
+def test_marks_in_finds_present_features(markup: str, mark: Mark) -> None:
     assert mark in marks_in(f"<html><p>text {markup} text".encode())
 
 
-def test_what_is_not_there_is_not() -> None:
+def test_marks_in_skips_absent_features() -> None:
     body = b"""<link rel="stylesheet"> <script></script><link type="text/turtle">
         <p class="geology vcards h- app-h-card"> vcards, geodesy
         <script>if (typeof x == "function") y.rel = none</script><meta charset=utf-8><p>noindex, unavailable_after
@@ -59,11 +59,11 @@ def test_what_is_not_there_is_not() -> None:
     assert marks_in(body) == frozenset()
 
 
-def test_threads_do_not_get_into_each_others_way() -> None:
+def test_marks_in_is_thread_safe() -> None:
     body = b"<p>" * 1_000_000 + b"<div itemscope>"
     with ThreadPoolExecutor(4) as threads:
         assert set(threads.map(marks_in, [body] * 16)) == {frozenset({Mark.MICRODATA})}
 
 
-def test_a_long_body_of_beginnings_takes_no_long_time_and_no_mark() -> None:
+def test_marks_in_hostile_body_is_fast() -> None:
     assert marks_in(b"<p class='x" * 200_000 + b'<meta content="no' * 200_000) == frozenset()

@@ -32,20 +32,20 @@ def xhtml(content: str, rest: str = "") -> str:
         ("<b>a &amp; b</b>", "<b>a &amp; b</b>", "<b>a &amp; b</b>"),
     ],
 )
-def test_script_content_is_xml_in_xhtml_and_raw_text_in_html(written: str, in_xml: str, in_html: str) -> None:
+def test_find_scripts_content_is_xml_in_xhtml_and_raw_text_in_html(written: str, in_xml: str, in_html: str) -> None:
     assert contents(xhtml(written), ContentKind.XHTML) == [in_xml]
     assert contents(xhtml(written), ContentKind.HTML) == [in_html]
 
 
-def test_end_tag_in_a_cdata_section_ends_no_script_of_xhtml() -> None:
+def test_find_scripts_end_tag_in_cdata_section_ends_no_xhtml_script() -> None:
     assert contents(xhtml("<![CDATA[a </script> b]]>"), ContentKind.XHTML) == ["a </script> b"]
 
 
-def test_xhtml_that_is_not_well_formed_is_read_as_html() -> None:
+def test_find_scripts_malformed_xhtml_is_read_as_html() -> None:
     assert contents(xhtml("a &amp; b", rest="<p>"), ContentKind.XHTML) == ["a &amp; b"]
 
 
-def test_script_keeps_its_type_and_identifier() -> None:
+def test_find_scripts_keeps_type_and_identifier() -> None:
     body = '<html xmlns="http://www.w3.org/1999/xhtml"><body><script id="i" type="t/t">&amp;</script></body></html>'
     for kind in (ContentKind.HTML, ContentKind.XHTML):
         (script,) = find_scripts(document(body, kind=kind), lambda _: True)

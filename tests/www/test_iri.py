@@ -53,7 +53,7 @@ RFC_3986 = {
 
 
 @pytest.mark.parametrize(("reference", "expected"), RFC_3986.items())
-def test_reference_resolves_as_in_the_rfc(reference: str, expected: str) -> None:
+def test_resolve_follows_rfc_3986_examples(reference: str, expected: str) -> None:
     assert resolve(BASE, reference) == expected
     assert resolve_and_check(BASE, reference).value == expected
 
@@ -71,7 +71,7 @@ def test_reference_resolves_as_in_the_rfc(reference: str, expected: str) -> None
         ("http://a/b", "HTTP://C/d/../e", "HTTP://C/d/../e"),
     ],
 )
-def test_reference_at_an_unusual_base(base: str, reference: str, expected: str) -> None:
+def test_resolve_against_unusual_base(base: str, reference: str, expected: str) -> None:
     assert resolve(base, reference) == expected
 
 
@@ -92,7 +92,7 @@ def test_reference_at_an_unusual_base(base: str, reference: str, expected: str) 
         ("mailto:Ann Lee <ann@e.org>", "mailto:Ann%20Lee%20%3Cann@e.org%3E"),
     ],
 )
-def test_forbidden_character_is_percent_encoded(text: str, expected: str) -> None:
+def test_check_forbidden_character_is_percent_encoded(text: str, expected: str) -> None:
     found = check(text)
     assert (found.value, found.term, found.is_valid, found.is_repaired) == (expected, f"<{expected}>", True, True)
     assert repair_message(found) == f"not a valid IRI, read as <{expected}>"
@@ -115,29 +115,29 @@ def test_forbidden_character_is_percent_encoded(text: str, expected: str) -> Non
         *("http://[2001:db8::1]/", "http://e.org/\U0001f600", "tag:a,2020:b'(c)*", "data:text/plain;base64,AA=="),
     ],
 )
-def test_valid_iri_stays_as_written(text: str) -> None:
+def test_check_valid_iri_stays_as_written(text: str) -> None:
     assert check(text) == (text, f"<{text}>", True, False)
 
 
 @pytest.mark.parametrize(
     "text", ["", "a", "#a:b", "//x", "1:x", "ä:b", ":x", "http://[bad", "http://e.org:port/", "x y"]
 )
-def test_text_that_no_repair_helps_is_not_valid(text: str) -> None:
+def test_check_irreparable_text_is_not_valid(text: str) -> None:
     assert not check(text).is_valid
 
 
-def test_long_reference_is_treated_like_a_short_one() -> None:
+def test_check_long_reference_equals_short_one() -> None:
     path = "x" * 5_000
     assert resolve_and_check(BASE, f" ../{path} y ").value == f"http://a/b/{path}%20y"
     assert check(f"http://e.org/{path} ").value == f"http://e.org/{path}"
 
 
-def test_schemes() -> None:
+def test_is_absolute_recognizes_schemes() -> None:
     assert [is_absolute(it) for it in ("urn:x", "a+b.c-d:x", "1a:x", ":x", "/a:b", "x")] == [True, True, *[False] * 4]
 
 
 @given(st.text("ab/?#:@.;=&", max_size=12))
-def test_parts_join_to_what_was_split(text: str) -> None:
+def test_join_reverses_split(text: str) -> None:
     assert join(split(text)) == text
 
 
@@ -146,7 +146,7 @@ _TEXTS = st.text(st.sampled_from("aZ0:/?#[]@!$&'()*+,;=-._~%{}|^` é\xa0\x7f\x85
 
 @settings(max_examples=500)
 @given(st.sampled_from(["http://e.org/", "http://e.org/?", "http://e.org/#", "urn:", "http:"]), _TEXTS)
-def test_grammar_agrees_with_the_parser_of_the_store(start: str, rest: str) -> None:
+def test_check_agrees_with_parser_of_store(start: str, rest: str) -> None:
     if start == "http:" and rest.startswith("//"):  # the parser reads addresses in hosts more closely than the grammar
         return
     found = check(start + rest)

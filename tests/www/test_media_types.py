@@ -8,30 +8,30 @@ from motherlode.model import DOCUMENT_SYNTAXES, ContentKind, Syntax
 from motherlode.www.media_types import ACCEPT, MEDIA, by_extension, by_magic, by_media_type, by_root, extension_of
 
 
-def test_the_table_covers_every_kind() -> None:
+def test_media_table_covers_every_kind() -> None:
     assert set(MEDIA) == set(ContentKind)
     assert all(row.kind is kind for kind, row in MEDIA.items())
 
 
 @pytest.mark.parametrize("fact", ["media_types", "extensions", "magic", "roots"])
-def test_no_fact_belongs_to_two_kinds(fact: str) -> None:
+def test_media_table_no_fact_belongs_to_two_kinds(fact: str) -> None:
     values = [value for row in MEDIA.values() for value in getattr(row, fact)]
     assert len(values) == len(set(values))
 
 
-def test_every_syntax_of_documents_has_one_kind() -> None:
+def test_media_table_every_document_syntax_has_one_kind() -> None:
     syntaxes = [row.syntax for row in MEDIA.values() if row.syntax is not None]
     assert sorted(s.value for s in syntaxes) == sorted(s.value for s in DOCUMENT_SYNTAXES | {Syntax.JSON_LD})
 
 
-def test_facts_are_written_in_the_form_that_is_looked_up() -> None:
+def test_media_table_facts_are_in_lookup_form() -> None:
     for row in MEDIA.values():
         assert all(re.fullmatch(r"[a-z]+/[a-z0-9.+\-]+", media_type) for media_type in row.media_types)
         assert all(extension == extension.lower() and "." not in extension for extension in row.extensions)
         assert all(marker == marker.lower() for marker in row.markers)
 
 
-def test_accept_asks_for_rdf_first_and_takes_anything() -> None:
+def test_accept_prefers_rdf_and_takes_anything() -> None:
     qualities = {}
     for part in ACCEPT.split(", "):
         media_type, _, quality = part.partition(";q=")
@@ -60,7 +60,7 @@ def test_accept_asks_for_rdf_first_and_takes_anything() -> None:
         ("", None),
     ],
 )
-def test_media_types(content_type: str, kind: ContentKind | None) -> None:
+def test_by_media_type_finds_kind(content_type: str, kind: ContentKind | None) -> None:
     assert by_media_type(content_type) is kind
 
 
@@ -76,23 +76,23 @@ def test_media_types(content_type: str, kind: ContentKind | None) -> None:
         ("data.nt.gz", "gz"),
     ],
 )
-def test_extension_of(url: str, extension: str) -> None:
+def test_extension_of_url(url: str, extension: str) -> None:
     assert extension_of(url) == extension
 
 
-def test_by_extension() -> None:
+def test_by_extension_finds_kind() -> None:
     assert by_extension("http://example.org/onto.owl") is ContentKind.RDF_XML
     assert by_extension("http://example.org/onto.xyz") is None
 
 
-def test_by_magic_looks_at_the_right_offset() -> None:
+def test_by_magic_checks_its_offset() -> None:
     assert by_magic(b"x" * 257 + b"ustar") is ContentKind.TAR
     assert by_magic(b"ustar") is None
     assert by_magic(b"BZh91AY&SY") is ContentKind.BZIP2
     assert by_magic(b"BZhello 1AY&SY") is None
 
 
-def test_by_root_needs_the_namespace_where_one_is_known() -> None:
+def test_by_root_needs_known_namespace() -> None:
     assert by_root("http://www.w3.org/2005/Atom", "feed") is ContentKind.ATOM
     assert by_root("", "feed") is None
     assert by_root("", "rss") is ContentKind.RSS

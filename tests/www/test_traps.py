@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from motherlode.www import traps
-from motherlode.www.traps import repeats, trap_reason
+from motherlode.www.traps import has_repetition, trap_reason
 from motherlode.www.urls import canonical
 
 from .corpus import corpus_urls
@@ -47,7 +47,7 @@ def reason(path: str) -> str:
         ("/cal?y=1066&m=10", traps.CALENDAR),
     ],
 )
-def test_traps(path: str, expected: str) -> None:
+def test_trap_reason_of_traps(path: str, expected: str) -> None:
     assert reason(path) == expected
 
 
@@ -66,16 +66,16 @@ def test_traps(path: str, expected: str) -> None:
         *("/calendar/20570-01", "/isbn/9780-11-22x/calendar", "/?day=9999", "/events/123456/1"),
     ],
 )
-def test_honest_addresses(path: str) -> None:
+def test_trap_reason_of_honest_urls_is_empty(path: str) -> None:
     assert reason(path) == ""
 
 
-def test_no_address_of_the_corpus_is_taken_for_a_trap() -> None:
+def test_trap_reason_of_corpus_urls_is_empty() -> None:
     refused = [(why, url) for url in corpus_urls() if (why := trap_reason(canonical(url) or "", year_now=NOW))]
     assert not refused
 
 
-def test_years_are_counted_from_now() -> None:
+def test_trap_reason_years_count_from_now() -> None:
     assert trap_reason("http://example.org/calendar/2057-01", year_now=2027) == ""
 
 
@@ -95,17 +95,17 @@ def in_circles(segments: list[str]) -> bool:
 
 
 @given(SEGMENTS)
-def test_circles_are_found_and_nothing_else(segments: list[str]) -> None:
-    assert repeats(segments) == in_circles(segments)
+def test_has_repetition_finds_only_repeated_groups(segments: list[str]) -> None:
+    assert has_repetition(segments) == in_circles(segments)
 
 
 @given(st.text(alphabet="a1/?&=-02date", max_size=60))
-def test_every_address_has_an_answer(rest: str) -> None:
+def test_trap_reason_accepts_any_url(rest: str) -> None:
     assert trap_reason("http://example.org/" + rest, year_now=NOW) in {"", *traps.REASONS}
 
 
 @pytest.mark.parametrize("piece", ["2099-", "/2099/", "?date=", "&y=", "1", "month", "a/"])
-def test_no_address_takes_long(piece: str) -> None:
+def test_trap_reason_is_fast(piece: str) -> None:
     url = ("http://example.org/?" + piece * 2000)[:2000]
     began = time.process_time()
     for _ in range(100):

@@ -22,10 +22,10 @@ from motherlode.www.urls import (
     parse,
     plain_url,
     registrable_domain,
+    remove_sessions,
     resolve,
     resolve_as_written,
-    simplified,
-    without_sessions,
+    simplify,
 )
 
 from ..support import shared
@@ -43,7 +43,7 @@ def parsed(case: dict[str, Any]) -> str | None:
     return canonical(case["input"]) if case["base"] is None else resolve(case["base"], case["input"])
 
 
-def test_whatwg_cases_of_the_web() -> None:
+def test_parse_follows_whatwg_cases() -> None:
     wrong, right = [], 0
     for case in cases("whatwg-urltestdata.json"):
         href = case.get("href", "")
@@ -58,7 +58,7 @@ def test_whatwg_cases_of_the_web() -> None:
     assert right == 247
 
 
-def test_the_canonical_form_is_a_layer_on_top_of_the_standard() -> None:
+def test_canonical_is_a_layer_on_the_standard() -> None:
     """What `canonical` and `resolve` give is the canonical form of what the standard gives, and of nothing else."""
     for case in cases("whatwg-urltestdata.json"):
         href = case.get("href", "")
@@ -66,7 +66,7 @@ def test_the_canonical_form_is_a_layer_on_top_of_the_standard() -> None:
             assert parsed(case) == canonical(href), case["id"]
 
 
-def test_whatwg_failures_and_other_schemes_are_no_urls_of_ours() -> None:
+def test_canonical_whatwg_failures_and_other_schemes_are_none() -> None:
     wrong = [
         (case["id"], case["input"], found)
         for case in cases("whatwg-urltestdata.json")
@@ -75,7 +75,7 @@ def test_whatwg_failures_and_other_schemes_are_no_urls_of_ours() -> None:
     assert not wrong
 
 
-def test_resolve_cases() -> None:
+def test_resolve_follows_cases() -> None:
     """Of the 22, one leads to a `file:` URL, which is right by the standard and must be nothing to us."""
     chosen = cases("crawler-commons-resolve.json")
     wrong, refused = [], []
@@ -139,7 +139,7 @@ def test_resolve_cases() -> None:
         ("http://example.org/?b=2&a=1", "http://example.org/?b=2&a=1"),
     ],
 )
-def test_canonical(url: str, expected: str) -> None:
+def test_canonical_form(url: str, expected: str) -> None:
     assert canonical(url) == expected
 
 
@@ -160,18 +160,18 @@ def test_canonical(url: str, expected: str) -> None:
         ),
     ],
 )
-def test_what_is_no_address_on_the_web(url: str) -> None:
+def test_canonical_of_other_text_is_none(url: str) -> None:
     assert canonical(url) is None
 
 
-def test_the_base_may_be_anything() -> None:
+def test_resolve_accepts_any_base() -> None:
     assert resolve("not a url", "x") is None
     assert resolve("not a url", "http://example.org/") in ("http://example.org/", None)
     assert resolve("mailto:a@b.example", "#x") is None
     assert resolve("http://user:pass@example.org/a", "b") == "http://example.org/b"
 
 
-def test_addresses_without_end_are_no_pages() -> None:
+def test_canonical_too_long_url_is_none() -> None:
     fits = "http://example.org/".ljust(MAX_URL_LENGTH, "x")
     assert canonical(fits) == fits
     assert canonical(fits + "x") is None
@@ -196,7 +196,7 @@ ANYTHING = (
 @example("//a..:80/;jsessionid=1/..;jsessionid=2?%75tm_x&%")
 @example("//\\@x")
 @example("http:@/www.example.com")
-def test_whatever_a_page_holds_the_result_is_canonical_or_nothing(reference: str) -> None:
+def test_resolve_result_is_canonical_or_none(reference: str) -> None:
     found = resolve("http://example.org/dir/page?q", reference)
     if found is None:
         return
@@ -218,12 +218,12 @@ def _asked(href: str) -> tuple[list[bytes], list[bytes]]:
 @given(ANYTHING)
 @example("/a%2fb/%2e%2e/c;x=1?a=%26&utm_source=x&b=%3d&%75tm_y&c+d&PHPSESSID=1")
 @example("/50%/%zz?%&%2")
-def test_a_server_is_asked_for_what_a_browser_asks_for_but_for_the_table(reference: str) -> None:
+def test_canonical_keeps_what_browsers_request_except_table(reference: str) -> None:
     found, href = resolve("http://example.org/dir/page?q", reference), parse(reference, "http://example.org/dir/page?q")
     if found is None or href is None:
         return
     (segments, parameters), (all_segments, all_parameters) = _asked(found), _asked(href)
-    plain = without_sessions("/".join(one.decode("latin-1") for one in all_segments))
+    plain = remove_sessions("/".join(one.decode("latin-1") for one in all_segments))
     if plain.encode("latin-1") == b"/".join(all_segments):
         assert segments == all_segments
     kept = [one for one in all_parameters if not is_tracking(one.decode("latin-1"))]
@@ -231,11 +231,11 @@ def test_a_server_is_asked_for_what_a_browser_asks_for_but_for_the_table(referen
 
 
 @given(ANYTHING)
-def test_what_is_simplified_stays_so(reference: str) -> None:
+def test_simplify_is_idempotent(reference: str) -> None:
     found = resolve("http://example.org/dir/page?q", reference)
     if found is not None:
-        short = simplified(found)
-        assert simplified(short) == short
+        short = simplify(found)
+        assert simplify(short) == short
         assert canonical(short) == short
         assert host_of(short) == host_of(found)
 
@@ -250,11 +250,11 @@ def test_what_is_simplified_stays_so(reference: str) -> None:
         ("http://example.org/a?b==&==c", "http://example.org/a?b=="),
     ],
 )
-def test_simplified(url: str, expected: str) -> None:
-    assert simplified(url) == expected
+def test_simplify_removes_and_sorts(url: str, expected: str) -> None:
+    assert simplify(url) == expected
 
 
-def test_every_address_of_the_corpus_has_one_canonical_form() -> None:
+def test_canonical_is_unique_for_corpus_urls() -> None:
     """No two recorded pages fall together that the standard's own form keeps apart."""
     standard, ours = set(), set()
     for url in corpus_urls():
@@ -275,7 +275,7 @@ def test_every_address_of_the_corpus_has_one_canonical_form() -> None:
         ("http://example.org", "example.org", "http://example.org"),
     ],
 )
-def test_host_and_origin(url: str, host: str, origin: str) -> None:
+def test_host_of_and_origin_of_url(url: str, host: str, origin: str) -> None:
     assert (host_of(url), origin_of(url)) == (host, origin)
 
 
@@ -300,7 +300,7 @@ def test_host_and_origin(url: str, host: str, origin: str) -> None:
         ("x.y.kawasaki.jp", "x.y.kawasaki.jp"),
     ],
 )
-def test_registrable_domain(host: str, domain: str) -> None:
+def test_registrable_domain_of_hosts(host: str, domain: str) -> None:
     assert registrable_domain(host) == domain
 
 
@@ -349,7 +349,7 @@ _PIECES = st.sampled_from(
 
 @given(reference=st.lists(_PIECES, max_size=10).map("".join))
 @settings(max_examples=3000, deadline=None)
-def test_what_is_taken_as_plain_is_what_the_whole_procedure_gives(reference: str) -> None:
+def test_plain_url_equals_full_procedure(reference: str) -> None:
     plain = plain_url(reference)
     if plain is not None:
         assert plain == urls._finish(ada_url.normalize_url(reference))
@@ -357,7 +357,7 @@ def test_what_is_taken_as_plain_is_what_the_whole_procedure_gives(reference: str
         assert urls._finish(ada_url.join_url("http://example.org/a/b", reference)) == f"http://example.org{reference}"
 
 
-def test_a_session_in_a_path_can_be_asked_for_and_is_known_by_its_page() -> None:
+def test_resolve_as_written_keeps_session_of_same_page() -> None:
     page = "http://example.org/a.aspx"
     given = "/(S(lit3py55t21z5v55vlm25s55))/a.aspx"
     assert resolve(page, given) == page
@@ -365,7 +365,7 @@ def test_a_session_in_a_path_can_be_asked_for_and_is_known_by_its_page() -> None
     assert resolve(f"http://example.org{given}", "b.aspx") == "http://example.org/b.aspx"
 
 
-def test_most_links_are_plain() -> None:
+def test_plain_url_covers_most_corpus_links() -> None:
     assert plain_url("https://en.example.org/wiki/Ada_Lovelace_(1815-1852)#Life") is not None
     assert is_plain_path("/2024/05/a-post,with:signs/index.html")
     assert plain_url("http://example.org:80/") is None and plain_url("http://1.2.3.4/") is None

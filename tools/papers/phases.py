@@ -114,7 +114,7 @@ def _from_archive(pages: int) -> tuple[list[Page], float]:
     spent = 0.0
     for url in urls:
         began = time.process_time()
-        answer = web.answer(url)
+        answer = web.read_response(url)
         if isinstance(answer, Page):
             spent += time.process_time() - began
             found.append(answer)

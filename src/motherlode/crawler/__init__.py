@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from motherlode.runtime.lazy import names_from
+from motherlode.runtime.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from motherlode.crawler.config.errors import JobError
@@ -42,14 +42,16 @@ __all__ = [
     "read_visits",
 ]
 
-__getattr__ = names_from(
+__getattr__ = lazy_exports(
     __name__,
-    folder=["CrawlFolder"],
-    **{"config.errors": ["JobError"]},
-    **{"config.job": ["Job", "parse_size", "parse_time", "read_job_file"]},
-    **{"engine.components": ["Budget", "Components"]},
-    **{"engine.engine": ["Engine"]},
-    **{"engine.factory": ["Assembled", "canonical_seeds", "check"]},
-    **{"stats.counters": ["Counters"]},
-    **{"stats.reader": ["CrawlStats", "read_stats", "read_visits"]},
+    {
+        "config.errors": ["JobError"],
+        "config.job": ["Job", "parse_size", "parse_time", "read_job_file"],
+        "engine.components": ["Budget", "Components"],
+        "engine.engine": ["Engine"],
+        "engine.factory": ["Assembled", "canonical_seeds", "check"],
+        "folder": ["CrawlFolder"],
+        "stats.counters": ["Counters"],
+        "stats.reader": ["CrawlStats", "read_stats", "read_visits"],
+    },
 )

@@ -24,7 +24,7 @@ from typing import Any
 import msgspec
 import re2
 
-from motherlode.www.traps import ContentSeen, HostTraps, MirrorHosts, Standing, trap_reason
+from motherlode.www.traps import ContentSeen, HostTraps, MirrorHosts, MirrorStats, trap_reason
 
 MOST_FILTERS = 200
 MAX_PATTERN = 1000
@@ -221,7 +221,7 @@ class _State(msgspec.Struct, array_like=True):
 
     patterns: tuple[dict[str, list[int]], dict[int, int]]
     contents: list[tuple[bytes, str]]
-    mirrors: tuple[dict[str, Standing], dict[int, bool]]
+    mirrors: tuple[dict[str, MirrorStats], dict[int, bool]]
 
 
 class TrapWatch:
@@ -263,12 +263,12 @@ class TrapWatch:
         """A page has been read; the address at which the same content was met before, or "". What is asked about from
         now on is linked to by it, until `page_is_over`."""
         copy = self._contents.first(url, body)
-        self._mirrors.fetched(url, duplicate_of=copy)
-        self._patterns.fetched(url, useful=useful, gist=gist, parent=self._moved.get(parent, parent))
+        self._mirrors.record_page(url, duplicate_of=copy)
+        self._patterns.record_page(url, useful=useful, fingerprint=gist, parent=self._moved.get(parent, parent))
         return copy
 
     def page_is_over(self) -> None:
-        self._patterns.page_is_over()
+        self._patterns.end_page()
 
     def dump(self) -> bytes:
         """What was seen, to be kept with the crawl."""

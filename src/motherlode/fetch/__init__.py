@@ -1,31 +1,39 @@
-"""Fetch: a cleared request becomes a page or a failure, never an exception.
+"""Fetch: one request in, one page or failure out. A fetcher never raises an exception for what a server does.
 
-`HttpFetcher` is the only code that opens a connection to the web; every connection passes the address guard, every
-body its limits. `RecordedWeb` gives the same answers from a WARC file. Redirects are not followed here: they go back to
-the frontier as data, so that their targets pass the same clocks, rules and scope as any other URL. Politeness is the
-frontier's: whoever holds a ticket may fetch at once.
+`HttpFetcher` is the only code that opens connections to the web. `RecordedWeb` returns the responses of a WARC file
+instead. `JournalledFetcher` and `ArchivedFetcher` wrap a fetcher: the first recalls responses after a kill, the second
+writes them to WARC files. Redirects are returned as failures with a location, so that their targets pass the frontier
+like any other URL. The frontier also enforces politeness: a request that has a lease may be sent at once.
 
-The life of a request: `http` takes its URL apart (`origins`), writes it (`sending`) and asks over a connection of the
-pool (`connections`), which `connect_error` opens, for https under a `seal` (`secured`, `trust`);
-on each `wire` an answer
-is parsed (`parsing`) while it comes, and what comes is unpacked and judged piece by piece (`intake`). What goes wrong
-on the way is a `trouble`.
+The life of a request in `HttpFetcher`:
 
-Names are loaded when they are asked for: whoever only fetches needs neither archive nor journal.
+1. `http.request` splits the URL into origin and target, and serializes the request.
+2. `guard.GuardedResolver` resolves the host name. `guard.AddressGuard` refuses addresses that are not public.
+3. `http.connections.ConnectionPool` takes an idle connection to the endpoint, or `Connector` opens one: directly or
+   through a proxy (`http.proxy`), with TLS for https (`http.tls`).
+4. `Connection` sends the request and enforces the timeouts. `http.parser` parses the response as it arrives, and
+   repairs faulty heads and chunks that browsers accept as well.
+5. `http.response.ResponseReader` receives status, headers and body. It decodes the body (`http.decoding`) up to the
+size
+   limit. It ends the transfer early if the status is a failure or if the body cannot contain data or links.
+6. The result is a `Page` or a `Failure`. Inside the client an error is a `FetchError` (`http.errors`).
+
+Other modules: `robots` (rules of robots.txt), `probe` (HEAD before GET), `journal` and `warc`. The names below are
+imported when they are first used, so that a fetcher alone loads neither the archive nor the journal.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from motherlode.runtime.lazy import names_from
+from motherlode.runtime.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from motherlode.fetch.guard import AddressGuard
     from motherlode.fetch.http.client import HttpFetcher, HttpLimits, HttpOptions
     from motherlode.fetch.journal import JournalledFetcher, ResponseJournal
     from motherlode.fetch.probe import Prober, Probing
-    from motherlode.fetch.robots import PRODUCT_TOKEN, RobotsRules, robots_body, robots_last
+    from motherlode.fetch.robots import PRODUCT_TOKEN, RobotsRules, robots_body, robots_lifetime
     from motherlode.fetch.warc.replay import RecordedWeb, check_recorded
     from motherlode.fetch.warc.writer import ArchivedFetcher, WarcArchive
 
@@ -45,16 +53,18 @@ __all__ = [
     "WarcArchive",
     "check_recorded",
     "robots_body",
-    "robots_last",
+    "robots_lifetime",
 ]
 
-__getattr__ = names_from(
+__getattr__ = lazy_exports(
     __name__,
-    guard=["AddressGuard"],
-    journal=["JournalledFetcher", "ResponseJournal"],
-    probe=["Prober", "Probing"],
-    robots=["PRODUCT_TOKEN", "RobotsRules", "robots_body", "robots_last"],
-    **{"http.client": ["HttpFetcher", "HttpLimits", "HttpOptions"]},
-    **{"warc.replay": ["RecordedWeb", "check_recorded"]},
-    **{"warc.writer": ["ArchivedFetcher", "WarcArchive"]},
+    {
+        "guard": ["AddressGuard"],
+        "http.client": ["HttpFetcher", "HttpLimits", "HttpOptions"],
+        "journal": ["JournalledFetcher", "ResponseJournal"],
+        "probe": ["Prober", "Probing"],
+        "robots": ["PRODUCT_TOKEN", "RobotsRules", "robots_body", "robots_lifetime"],
+        "warc.replay": ["RecordedWeb", "check_recorded"],
+        "warc.writer": ["ArchivedFetcher", "WarcArchive"],
+    },
 )

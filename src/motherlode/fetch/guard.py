@@ -1,7 +1,7 @@
-"""The address guard: no request reaches an address inside somebody's own network, unless the user named the range.
+"""The address guard: it refuses IP addresses that are not public, unless the user allowed their range.
 
-The check happens on the address that is connected to, not on a name that may resolve differently a moment later: the
-resolver leaves refused addresses out, and the connector looks again, which also covers addresses written as such.
+The guard checks the address that is connected to, because a name may resolve differently a moment later. The resolver
+leaves refused addresses out. The connector checks again, which also covers URLs with an IP address as their host.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ Network = IPv4Network | IPv6Network
 
 _NAT64 = ip_network("64:ff9b::/96")
 _NOT_PUBLIC = tuple(map(ip_network, ("fec0::/10", "3fff::/20", "192.0.0.8", "192.88.99.0/24")))
-"""Site-local, documentation, dummy and old relay addresses, which `ipaddress` takes for global ones."""
+"""Site-local, documentation, dummy and old relay addresses, which `ipaddress` calls global."""
 
 
 class GuardRefusedError(OSError):
-    """The address may not be connected to."""
+    """The guard refuses the address."""
 
 
 class AddressGuard:
-    """Says why an address is off limits.
+    """Decides which IP addresses may be connected to.
 
     >>> AddressGuard().refusal("93.184.215.14")
     ''
@@ -43,7 +43,7 @@ class AddressGuard:
                 raise ValueError(f"allow: {text!r} is not an address range such as 127.0.0.0/8") from error
 
     def refusal(self, address: str) -> str:
-        """The reason, or "" where the address may be used."""
+        """Return why an address is refused, or "" if it is allowed."""
         try:
             parsed = ip_address(address.partition("%")[0])
         except ValueError:
@@ -56,11 +56,11 @@ class AddressGuard:
         return ""
 
 
-def one_spelling(address: str) -> str:
-    """The name under which an address has its clock: an IPv4 address is the same where IPv6 only writes it otherwise.
+def normalize_address(address: str) -> str:
+    """Return the canonical spelling of an IP address, so that politeness counts it once. IPv4-mapped becomes IPv4.
 
-    >>> one_spelling("::ffff:7f00:1"), one_spelling("2001:DB8::0:1"), one_spelling("127.0.0.1"), one_spelling("")
-    ('127.0.0.1', '2001:db8::1', '127.0.0.1', '')
+    >>> [normalize_address(text) for text in ("::ffff:7f00:1", "2001:DB8::0:1", "127.0.0.1", "")]
+    ['127.0.0.1', '2001:db8::1', '127.0.0.1', '']
     """
     if ":" not in address:
         return address
@@ -69,7 +69,7 @@ def one_spelling(address: str) -> str:
 
 
 def _embedded(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """The IPv4 address that an IPv6 one carries (mapped, 6to4, Teredo, NAT64), or the address itself."""
+    """Return the IPv4 address inside an IPv6 address (mapped, 6to4, Teredo, NAT64), or the address itself."""
     if isinstance(address, IPv4Address):
         return address
     if address.ipv4_mapped is not None:
@@ -85,21 +85,21 @@ def _embedded(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
 
 def _is_public(address: IPv4Address | IPv6Address) -> bool:
     if isinstance(address, IPv6Address) and (address.ipv4_mapped is not None or address in _NAT64):
-        return True  # stands or falls with the address inside
+        return True  # the embedded address decides
     if any(address in network for network in _NOT_PUBLIC):
         return False
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
-_PINS = 100_000
-"""Hosts whose address is remembered; those used last."""
+_MAX_PINNED_HOSTS = 100_000
+"""Hosts whose address is kept. The least recently used ones are dropped."""
 
 
 class GuardedResolver:
-    """Resolves names, by a table first and the system's resolver otherwise, and leaves refused addresses out.
+    """Resolves names with a table first, then the system's resolver, and leaves refused addresses out.
 
-    A host keeps the address that it was first found at until `renew` asks for it again: a request must go to the
-    address whose clock allowed it, however many a name has.
+    A host keeps its first address until `renew` resolves it again, because a request must go to the address whose
+    politeness delay it has waited for, even if the name has several addresses.
     """
 
     def __init__(self, guard: AddressGuard, table: Mapping[str, tuple[str, int]] | None = None) -> None:
@@ -107,14 +107,14 @@ class GuardedResolver:
         self._table = table or {}
         self._pins: OrderedDict[str, str] = OrderedDict()
         self._untried: dict[str, int] = {}
-        """Addresses that are left of hosts that have several, until somebody was met at one of them."""
+        """Number of addresses not yet tried, of hosts with several. Removed when a connection succeeds."""
 
-    def known(self, host: str, port: int) -> tuple[str, int] | None:
-        """Address and port of a host, where that needs no question."""
+    def known_address(self, host: str, port: int) -> tuple[str, int] | None:
+        """Return address and port of a host without a DNS request, or None if that is not possible."""
         if host in self._table:
-            place = self._table[host]
-            self._allowed(host, [place[0]])
-            return place
+            endpoint = self._table[host]
+            self._filter_allowed(host, [endpoint[0]])
+            return endpoint
         address = self._pins.get(host)
         if address is None:
             return None
@@ -122,43 +122,43 @@ class GuardedResolver:
         return address, port
 
     async def resolve(self, host: str, port: int) -> tuple[str, int]:
-        """Address and port of a host."""
-        return self.known(host, port) or (await self.renew(host), port)
+        """Return address and port of a host. Raise OSError if the name cannot be resolved."""
+        return self.known_address(host, port) or (await self.renew(host), port)
 
     async def renew(self, host: str) -> str:
-        """Look the host up again and keep what is found: of several addresses the one after that which was in use."""
-        addresses = await self._look_up(host)
-        before = self._pins.get(host)
-        place = addresses.index(before) + 1 if before in addresses else 0
-        self._pins[host] = address = addresses[place % len(addresses)]
+        """Resolve a host again and keep the result. Of several addresses it is the one after the current one."""
+        addresses = await self._resolve_all(host)
+        current = self._pins.get(host)
+        index = addresses.index(current) + 1 if current in addresses else 0
+        self._pins[host] = address = addresses[index % len(addresses)]
         if len(addresses) > 1:
             self._untried.setdefault(host, len(addresses) - 1)
-        if len(self._pins) > _PINS:
+        if len(self._pins) > _MAX_PINNED_HOSTS:
             self._pins.popitem(last=False)
         return address
 
-    def met(self, host: str) -> None:
-        """Somebody was met at the host's address."""
+    def mark_reachable(self, host: str) -> None:
+        """Record that a connection to the host's current address succeeded."""
         self._untried.pop(host, None)
 
-    def has_another(self, host: str) -> bool:
-        """Nobody was met there: whether `renew` leads to an address that was not tried. Asked once for each."""
+    def claim_untried_address(self, host: str) -> bool:
+        """Return whether `renew` will give an address that was not tried yet. Call once per failed address."""
         left = self._untried.pop(host, 0)
         if left:
             self._untried[host] = left - 1
         return left > 0
 
-    async def _look_up(self, host: str) -> list[str]:
+    async def _resolve_all(self, host: str) -> list[str]:
         if host in self._table:
-            return self._allowed(host, [self._table[host][0]])
+            return self._filter_allowed(host, [self._table[host][0]])
         loop = asyncio.get_running_loop()
         try:
-            answers = await loop.getaddrinfo(host, 0, type=socket.SOCK_STREAM)
-        except UnicodeError as error:  # labels that are empty or over 63 bytes never reach the resolver
-            raise socket.gaierror(socket.EAI_NONAME, f"{host!r} is no host name: {error}") from error
-        return self._allowed(host, [str(answer[4][0]) for answer in answers])
+            results = await loop.getaddrinfo(host, 0, type=socket.SOCK_STREAM)
+        except UnicodeError as error:  # labels that are empty or over 63 bytes do not reach the resolver
+            raise socket.gaierror(socket.EAI_NONAME, f"{host!r} is not a host name: {error}") from error
+        return self._filter_allowed(host, [str(result[4][0]) for result in results])
 
-    def _allowed(self, host: str, addresses: list[str]) -> list[str]:
+    def _filter_allowed(self, host: str, addresses: list[str]) -> list[str]:
         reasons = [self._guard.refusal(address) for address in addresses]
         allowed = [address for address, reason in zip(addresses, reasons, strict=True) if not reason]
         if not allowed:

@@ -1,18 +1,19 @@
-"""A journal of answers: what has come over the network is never asked for again because of a kill.
+"""The response journal: a response that has arrived is not requested again after a kill.
 
-An answer is appended to a file as soon as it has come, before anybody acts on it. The crawl says when it has made
-something of an answer (`settled`); what was settled is part of its next commit, together with `state`, the numbers of
-those that were not. After a kill the frontier hands out again what its last commit does not know as ended, and the
-journal gives the answers to those requests: in the order in which they came, so a 503 and the page behind it are both
-met again. An answer from the journal is no request; it is marked as `recalled`, and no clock runs from it.
+The journal appends each response to a file before the crawl processes it. The crawl calls `settle` when it has
+processed a response. Its next commit stores the settle results together with `state`: the numbers of the responses
+that are not settle. After a kill, the frontier leases again every request whose end its last commit does not contain,
+and the journal returns the recorded responses in their original order. So a 503 and the page that followed it are both
+seen again. A response from the journal is marked as `recalled` and starts no politeness delay.
 
-Files are short: every commit begins a new one and removes those of which nothing is open, so on disk there is what one
-or two seconds brought. Errands (contexts, services) and HEADs have no commit of their own. They are kept apart, in a
-ring of two files, and recalled as often as they are asked for, for a day.
+Files are short. Each commit starts a new one and deletes those without open responses, so the disk holds the responses
+of one or two seconds. Subrequests (JSON-LD contexts, services) and HEAD requests are not part of a commit. Their
+responses are kept in a ring of two files, and are recalled for a day, as often as they are requested.
 
-One record is one `writev`: magic, lengths, checksum, head, body. A kill can cut the last record of a file, which is
-recognised and left out. Nothing is synced: a process that dies loses nothing, a machine that dies may lose the last
-seconds of the journal, and then those requests are made again. Bodies are not packed: they live for a second.
+One record is one `writev`: magic, lengths, checksum, head, body. A kill can cut the last record of a file; such a
+record is recognised and ignored. Nothing is synced. If the process dies, nothing is lost. If the machine dies, the last
+seconds of the journal may be lost, and those requests are sent again. Bodies are not compressed, because they live for
+a second.
 """
 
 from __future__ import annotations
@@ -36,18 +37,19 @@ _MAGIC = b"MLj1"
 _FRAME = struct.Struct("<4sIIQ")
 """Magic, bytes of the head, bytes of the body, checksum of both."""
 _RING_BYTES = 32 << 20
-"""Of errands in one file; there are two."""
-_LARGE = 1 << 20
-"""Bytes of a body that takes milliseconds to write."""
-_ERRANDS_LAST = 86_400.0
-"""Seconds after which a context is asked for again: a crawl may be resumed, or looked at again, much later."""
-_ANSWERS, _ERRANDS = "answers", "errands"
-_SETTLED = (RequestKind.PAGE, RequestKind.ROBOTS)
-"""Kinds of requests whose answers a commit settles; the others go to the ring."""
+"""Size of one file of the ring. There are two."""
+_LARGE_BODY_BYTES = 1 << 20
+"""A body of this size takes milliseconds to write."""
+_SUBREQUEST_LIFETIME_SECONDS = 86_400.0
+"""A context is requested again after this time, because a crawl may be resumed much later."""
+_RESPONSES, _SUBREQUESTS = "answers", "errands"
+"""Prefixes of file names."""
+_SETTLED_KINDS = (RequestKind.PAGE, RequestKind.ROBOTS)
+"""Requests whose responses are settle by a commit. The responses of the others go to the ring."""
 
 
 class _Head(msgspec.Struct, array_like=True, gc=False):
-    """A record but for the body of its page."""
+    """A record without the body of its page."""
 
     number: int
     key: str
@@ -56,7 +58,7 @@ class _Head(msgspec.Struct, array_like=True, gc=False):
 
 
 class _State(msgspec.Struct, array_like=True):
-    """What a commit says about the journal."""
+    """The state of the journal in a commit."""
 
     last: int
     open: list[int]
@@ -67,132 +69,133 @@ _decode_head = msgspec.msgpack.Decoder(_Head).decode
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a record lies."""
+class _Location:
+    """File and offset of a record."""
 
     number: int
     path: Path
     start: int
 
 
-def key_of(request: Request) -> str:
-    """What makes two requests the same request."""
+def request_key(request: Request) -> str:
+    """Return a key that is equal for equal requests."""
     key = f"{request.kind.value} {request.url}"
-    if request.kind in _SETTLED:
+    if request.kind in _SETTLED_KINDS:
         return key
     sent = b"" if request.posting is None else request.posting.body
     return f"{key} {request.accept} {xxhash.xxh3_128_hexdigest(sent)}"
 
 
 class _Segment:
-    """A file that records are appended to."""
+    """A file to which records are appended."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self.size = os.fstat(self._file).st_size
-        self._broken = ""
+        self._error = ""
 
     def append(self, head: bytes, body: bytes) -> int:
-        """Where the record begins. An error is for good: behind a torn record nothing could be found again."""
-        if self._broken:
-            raise OSError(self._broken)
+        """Append a record and return its offset. After an error all calls fail, since records after a torn one are
+        lost."""
+        if self._error:
+            raise OSError(self._error)
         checksum = xxhash.xxh3_64_intdigest(body, seed=xxhash.xxh32_intdigest(head))
         parts = (_FRAME.pack(_MAGIC, len(head), len(body), checksum), head, body)
         start, wanted = self.size, sum(map(len, parts))
         try:
             written = os.writev(self._file, parts)
         except OSError as error:
-            self._broken = f"the journal of answers {self.path} could not be written: {error.strerror}"
-            raise OSError(self._broken) from error
+            self._error = f"the response journal {self.path} could not be written: {error.strerror}"
+            raise OSError(self._error) from error
         self.size += written
         if written < wanted:
-            self._broken = f"the journal of answers {self.path} could not be written: is the disk full?"
-            raise OSError(self._broken)
+            self._error = f"the response journal {self.path} could not be written: is the disk full?"
+            raise OSError(self._error)
         return start
 
     def close(self) -> None:
         os.close(self._file)
 
 
-def _read(file: BinaryIO) -> tuple[_Head, bytes] | None:
-    """The record at which the file stands; None at the end, and where a kill has cut the record."""
+def _read_record(file: BinaryIO) -> tuple[_Head, bytes] | None:
+    """Read the record at the file position. Return None at the end of the file, or if the record is cut."""
     frame = file.read(_FRAME.size)
     if len(frame) < _FRAME.size:
         return None
     magic, head_size, body_size, checksum = _FRAME.unpack(frame)
     if magic != _MAGIC:
-        raise ValueError("no record begins here")
+        raise ValueError("no record starts here")
     head, body = file.read(head_size), file.read(body_size)
     if len(head) < head_size or len(body) < body_size:
         return None
     if xxhash.xxh3_64_intdigest(body, seed=xxhash.xxh32_intdigest(head)) != checksum:
-        raise ValueError("a checksum is wrong")
+        raise ValueError("wrong checksum")
     return _decode_head(head), body
 
 
 class ResponseJournal:
-    """The files of a journal, and what of them is still open."""
+    """The files of a journal, and which of their responses are open."""
 
     def __init__(self, folder: Path, *, state: bytes | None, ring_bytes: int = _RING_BYTES) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._ring_bytes = ring_bytes
         self.problems: list[str] = []
-        """What could not be read, for a person. Those answers are asked for again."""
+        """Messages about records that could not be read. Those requests are sent again."""
         self.latest = 0.0
-        """When the last answer of earlier runs came, of those that were not settled; 0.0 if there is none."""
-        self._recalled: dict[str, deque[_Place]] = {}
-        """Answers of earlier runs that nobody has asked for yet."""
-        self._where: dict[int, Path] = {}
-        """The file of each answer that is open: not settled, or not asked for again yet."""
-        self._handed: dict[str, deque[int]] = {}
-        """Answers that were handed out and are not settled, by their request."""
-        self._errands: dict[str, _Place] = {}
-        self._answers: _Segment | None = None
+        """Time of the last unsettled response of earlier runs. 0.0 if there is none."""
+        self._recalled: dict[str, deque[_Location]] = {}
+        """Responses of earlier runs that were not recalled yet."""
+        self._open_files: dict[int, Path] = {}
+        """The file of each open response: not settle, or not recalled yet."""
+        self._returned: dict[str, deque[int]] = {}
+        """Responses that were returned and are not settle, by the key of their request."""
+        self._subrequests: dict[str, _Location] = {}
+        self._segment: _Segment | None = None
         self._ring: _Segment | None = None
-        known = self._known(state)
+        known = self._decode_state(state)
         self._last = known.last
         self._load(known)
-        self._load_errands()
+        self._load_subrequests()
 
-    def _known(self, state: bytes | None) -> _State:
+    def _decode_state(self, state: bytes | None) -> _State:
         try:
             return msgspec.msgpack.decode(state, type=_State) if state is not None else _State(0, [])
         except msgspec.DecodeError as error:
-            self.problems.append(f"journal: its state cannot be read ({error}); answers may be taken up twice")
+            self.problems.append(f"journal: its state cannot be read ({error}); responses may be processed twice")
             return _State(0, [])
 
-    # ── opening ──────────────────────────────────────────────────────────────────────────────────────
+    # Loading at the start.
 
     def _load(self, known: _State) -> None:
         still_open = set(known.open)
-        for path in self._files(_ANSWERS):
-            for place, head in self._records(path):
+        for path in self._files(_RESPONSES):
+            for location, head in self._records(path):
                 self._last = max(self._last, head.number)
                 if head.number > known.last or head.number in still_open:
-                    self._recalled.setdefault(head.key, deque()).append(place)
-                    self._where[head.number] = path
+                    self._recalled.setdefault(head.key, deque()).append(location)
+                    self._open_files[head.number] = path
                     fetched = head.page or head.failure
                     self.latest = max(self.latest, fetched.fetched_at if fetched is not None else 0.0)
 
-    def _load_errands(self) -> None:
-        paths = self._files(_ERRANDS)
+    def _load_subrequests(self) -> None:
+        paths = self._files(_SUBREQUESTS)
         for path in paths:
             end = 0
-            for place, head in self._records(path):
-                self._errands[head.key] = place
-                end = place.number
+            for location, head in self._records(path):
+                self._subrequests[head.key] = location
+                end = location.number
             if path == paths[-1] and end < path.stat().st_size:
-                os.truncate(path, end)  # what follows a cut record could not be found
+                os.truncate(path, end)  # records after a cut one could not be found
 
-    def _records(self, path: Path) -> Iterator[tuple[_Place, _Head]]:
-        """Every record of a file up to the first that cannot be read; errands are numbered by where they end."""
+    def _records(self, path: Path) -> Iterator[tuple[_Location, _Head]]:
+        """Yield the records of a file up to the first unreadable one. Subrequests are numbered by their end offset."""
         with path.open("rb") as file:
             while True:
                 start = file.tell()
                 try:
-                    found = _read(file)
+                    found = _read_record(file)
                 except (ValueError, msgspec.DecodeError) as error:
                     lost = os.fstat(file.fileno()).st_size - start
                     self.problems.append(f"journal: {lost} bytes of {path.name} cannot be read ({error})")
@@ -200,7 +203,7 @@ class ResponseJournal:
                 if found is None:
                     return
                 number = found[0].number or file.tell()
-                yield _Place(number, path, start), found[0]
+                yield _Location(number, path, start), found[0]
 
     def _files(self, kind: str) -> list[Path]:
         return sorted(self._folder.glob(f"{kind}-*.journal"))
@@ -210,125 +213,127 @@ class ResponseJournal:
         number = int(files[-1].stem.rpartition("-")[2]) + 1 if files else 1
         return self._folder / f"{kind}-{number:08d}.journal"
 
-    # ── answers ──────────────────────────────────────────────────────────────────────────────────────
+    # Responses.
 
     def recall(self, request: Request) -> Fetched | None:
-        """The answer that an earlier run got to this request, if it could not make anything of it."""
-        key = key_of(request)
-        if request.kind not in _SETTLED:
-            return self._recall_errand(key)
-        places = self._recalled.get(key)
-        if not places:
+        """Return the response that an earlier run received and did not settle, or None."""
+        key = request_key(request)
+        if request.kind not in _SETTLED_KINDS:
+            return self._recall_subrequest(key)
+        locations = self._recalled.get(key)
+        if not locations:
             return None
-        place = places.popleft()
-        if not places:
+        location = locations.popleft()
+        if not locations:
             del self._recalled[key]
-        found = _fetched(place)
+        found = _read_response(location)
         if found is None:
-            self._where.pop(place.number, None)
+            self._open_files.pop(location.number, None)
         else:
-            self._handed.setdefault(key, deque()).append(place.number)
+            self._returned.setdefault(key, deque()).append(location.number)
         return found
 
-    def _recall_errand(self, key: str) -> Fetched | None:
-        place = self._errands.get(key)
-        found = None if place is None else _fetched(place)
-        return found if found is not None and time.time() - found.fetched_at < _ERRANDS_LAST else None
+    def _recall_subrequest(self, key: str) -> Fetched | None:
+        location = self._subrequests.get(key)
+        found = None if location is None else _read_response(location)
+        return found if found is not None and time.time() - found.fetched_at < _SUBREQUEST_LIFETIME_SECONDS else None
 
     def add(self, request: Request, fetched: Fetched) -> None:
-        """Keep an answer that has just come."""
-        errand = request.kind not in _SETTLED
-        if errand and not _is_final(fetched):
+        """Append a response that has just arrived."""
+        is_subrequest = request.kind not in _SETTLED_KINDS
+        if is_subrequest and not _is_final(fetched):
             return
-        record = _record(0 if errand else self._last + 1, request, fetched)
+        record = _encode_record(0 if is_subrequest else self._last + 1, request, fetched)
         if record is None:
             return
-        if errand:
+        if is_subrequest:
             self._ring_segment().append(*record)
             return
         self._last += 1
-        if self._answers is None:
-            self._answers = _Segment(self._next_file(_ANSWERS))
-        self._answers.append(*record)
-        self._where[self._last] = self._answers.path
-        self._handed.setdefault(key_of(request), deque()).append(self._last)
+        if self._segment is None:
+            self._segment = _Segment(self._next_file(_RESPONSES))
+        self._segment.append(*record)
+        self._open_files[self._last] = self._segment.path
+        self._returned.setdefault(request_key(request), deque()).append(self._last)
 
     async def add_large(self, request: Request, page: Page) -> None:
-        """The same for a page whose writing would hold up others: a thread does it, to a file of its own."""
-        record = _record(self._last + 1, request, page)
+        """Append a large page in a thread, to a file of its own, so that other requests are not delayed."""
+        record = _encode_record(self._last + 1, request, page)
         if record is None:
             return
         self._last += 1
         number = self._last
-        self._end_file()  # what comes later stands in a later file
-        segment = _Segment(self._next_file(_ANSWERS))
-        self._where[number] = segment.path
+        self._end_file()  # later responses go to a later file
+        segment = _Segment(self._next_file(_RESPONSES))
+        self._open_files[number] = segment.path
         await asyncio.to_thread(_write_once, segment, record)
-        self._handed.setdefault(key_of(request), deque()).append(number)
+        self._returned.setdefault(request_key(request), deque()).append(number)
 
     def _ring_segment(self) -> _Segment:
         if self._ring is None:
-            files = self._files(_ERRANDS)
-            self._ring = _Segment(files[-1] if files else self._next_file(_ERRANDS))
+            files = self._files(_SUBREQUESTS)
+            self._ring = _Segment(files[-1] if files else self._next_file(_SUBREQUESTS))
         if self._ring.size >= self._ring_bytes:
             self._ring.close()
-            self._ring = _Segment(self._next_file(_ERRANDS))
-            for path in self._files(_ERRANDS)[:-2]:
+            self._ring = _Segment(self._next_file(_SUBREQUESTS))
+            for path in self._files(_SUBREQUESTS)[:-2]:
                 path.unlink()
-                self._errands = {key: place for key, place in self._errands.items() if place.path != path}
+                self._subrequests = {
+                    key: location for key, location in self._subrequests.items() if location.path != path
+                }
         return self._ring
 
-    def settled(self, kind: RequestKind, url: str) -> None:
-        """All that follows from the oldest open answer to this request will be in the next commit."""
+    def settle(self, kind: RequestKind, url: str) -> None:
+        """Record that the next commit will contain the results of the oldest open response to this request."""
         key = f"{kind.value} {url}"
-        numbers = self._handed.get(key)
+        numbers = self._returned.get(key)
         if numbers:
-            self._where.pop(numbers.popleft(), None)
+            self._open_files.pop(numbers.popleft(), None)
             if not numbers:
-                del self._handed[key]
+                del self._returned[key]
 
-    # ── what lasts ───────────────────────────────────────────────────────────────────────────────────
+    # Commits.
 
     def state(self) -> bytes:
-        """To be kept by the same commit as what was settled."""
-        return _encode(_State(self._last, sorted(self._where)))
+        """Return the state to store in the same commit as the settle results."""
+        return _encode(_State(self._last, sorted(self._open_files)))
 
-    def committed(self) -> None:
-        """The last `state` is lasting: remove the files of which nothing is open, and begin a new one."""
+    def finish_commit(self) -> None:
+        """Record that the last `state` is durable: delete the files without open responses, and start a new one."""
         self._end_file()
-        needed = set(self._where.values())
-        files = self._files(_ANSWERS)
+        needed = set(self._open_files.values())
+        files = self._files(_RESPONSES)
         for path in files:
             if path not in needed:
                 path.unlink()
 
     def _end_file(self) -> None:
-        if self._answers is not None:
-            self._answers.close()
-            self._answers = None
+        if self._segment is not None:
+            self._segment.close()
+            self._segment = None
 
     def close(self) -> None:
-        for segment in (self._answers, self._ring):
+        for segment in (self._segment, self._ring):
             if segment is not None:
                 segment.close()
-        self._answers = self._ring = None
+        self._segment = self._ring = None
 
 
-def _record(number: int, request: Request, fetched: Fetched) -> tuple[bytes, bytes] | None:
-    """Head and body as they are written; None for what cannot be: such an answer is only less lasting."""
-    head, body = _Head(number, key_of(request)), b""
+def _encode_record(number: int, request: Request, fetched: Fetched) -> tuple[bytes, bytes] | None:
+    """Return head and body of a record. None if they cannot be encoded; such a response is not journalled."""
+    head, body = _Head(number, request_key(request)), b""
     if isinstance(fetched, Page):
         body, head.page = fetched.body, replace(fetched, body=b"")
     else:
         head.failure = fetched
     try:
         return _encode(head), body
-    except UnicodeEncodeError:  # of a server's own words
+    except UnicodeEncodeError:  # in a header of the server
         return None
 
 
 def _write_once(segment: _Segment, record: tuple[bytes, bytes]) -> None:
-    """A whole file with one record. It is closed here, because nobody may be waiting any more."""
+    """Write a file with one record and close it. The caller may have been cancelled meanwhile."""
     try:
         segment.append(*record)
     finally:
@@ -336,16 +341,16 @@ def _write_once(segment: _Segment, record: tuple[bytes, bytes]) -> None:
 
 
 def _is_final(fetched: Fetched) -> bool:
-    """Answers that would be the same tomorrow."""
+    """Return whether the response would most likely be the same tomorrow."""
     return fetched.status is not None and fetched.status < 500 and fetched.status != 429
 
 
-def _fetched(place: _Place) -> Fetched | None:
-    """The answer at a place, if it is still as it was when the journal was opened."""
+def _read_response(location: _Location) -> Fetched | None:
+    """Read the response at a location. None if the file has changed since the journal was opened."""
     try:
-        with place.path.open("rb") as file:
-            file.seek(place.start)
-            found = _read(file)
+        with location.path.open("rb") as file:
+            file.seek(location.start)
+            found = _read_record(file)
     except (OSError, ValueError, msgspec.DecodeError):
         return None
     if found is None:
@@ -357,7 +362,7 @@ def _fetched(place: _Place) -> Fetched | None:
 
 
 class JournalledFetcher:
-    """A fetcher that asks the journal first, and tells it every answer."""
+    """A fetcher that recalls responses from the journal, and appends every new response to it."""
 
     def __init__(self, inner: Fetcher, journal: ResponseJournal) -> None:
         self._inner = inner
@@ -368,7 +373,7 @@ class JournalledFetcher:
         if known is not None:
             return known
         fetched = await self._inner.fetch(request)
-        if isinstance(fetched, Page) and len(fetched.body) >= _LARGE and request.kind in _SETTLED:
+        if isinstance(fetched, Page) and len(fetched.body) >= _LARGE_BODY_BYTES and request.kind in _SETTLED_KINDS:
             await self._journal.add_large(request, fetched)
         else:
             self._journal.add(request, fetched)

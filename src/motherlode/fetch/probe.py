@@ -1,9 +1,9 @@
-"""Probing: a HEAD before a GET, where the user wants to pay for it, so that a useless body is never begun.
+"""Probing: an optional HEAD request before a GET, so that the transfer of a useless body does not start.
 
-A GET already ends at the first bytes of a useless body, so a probe pays only where answers are slow to begin or bodies
-are charged for; that is why `never` is the default. A probe is a request like any other: it has its own leave from the
-frontier's clocks, and the GET behind it needs another. Servers often answer HEAD badly, so little is believed: a type
-of which nothing can come, a redirect, and signs that the host must be left alone. For all else the GET decides.
+A GET already stops at the first bytes of a useless body. So a probe pays only if responses are slow to start or bodies
+cost money, and `never` is the default. A probe is a request like any other: it needs a lease of its own, and so does
+the GET after it. Many servers response HEAD incorrectly, so only three results count: a useless content type, a
+redirect, and signs that the host must be left alone. In all other cases the GET decides.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ class Probing(Enum):
 
     NEVER = "never"
     UNSURE = "unsure"
-    """Where the address does not tell whether a page, data or bulk is there."""
+    """If the URL does not show whether it is a page, data or a large download."""
     ALWAYS = "always"
 
 
-_BELIEVED = frozenset(
+_CONCLUSIVE_FAILURES = frozenset(
     {
         *(FailureKind.USELESS, FailureKind.REDIRECT, FailureKind.TOO_MANY, FailureKind.UNAVAILABLE),
         *(FailureKind.DNS, FailureKind.NO_DNS, FailureKind.CONNECT, FailureKind.TLS, FailureKind.TIMEOUT),
         FailureKind.GUARD,
     }
 )
-"""Failures of a HEAD that spare the GET."""
+"""Failures of a HEAD after which no GET is sent."""
 _UNSURE_KINDS = frozenset(
     {
         *(None, ContentKind.XML, ContentKind.JSON, ContentKind.TEXT, ContentKind.BINARY),
         *(ContentKind.GZIP, ContentKind.BZIP2, ContentKind.ZIP, ContentKind.TAR),
     }
 )
-"""What an extension may say and still leave open whether facts or links can come of it."""
-_SCRIPTS = frozenset({"php", "asp", "aspx", "jsp", "jspx", "cgi", "pl", "cfm", "do", "action"})
-"""Extensions of programs that mostly write pages."""
-_BULK = re.compile(r"download|attachment|export|/files?/|/media/|[?&](?:file|format|type)=", re.IGNORECASE)
+"""Kinds of content, by file extension, that may or may not contain data or links."""
+_PROGRAM_EXTENSIONS = frozenset({"php", "asp", "aspx", "jsp", "jspx", "cgi", "pl", "cfm", "do", "action"})
+"""Extensions of programs that mostly produce pages."""
+_DOWNLOAD = re.compile(r"download|attachment|export|/files?/|/media/|[?&](?:file|format|type)=", re.IGNORECASE)
 
 
 class Prober:
-    """Decides which pages are probed, and what follows from the answer."""
+    """Decides which pages are probed, and what follows from the response."""
 
     def __init__(self, when: Probing) -> None:
         self._when = when
         self._passed: set[str] = set()
-        """Pages whose probe was good and whose GET is still to come."""
+        """Pages whose probe succeeded and whose GET has not been sent yet."""
 
     def wants(self, kind: RequestKind, url: str) -> bool:
-        """Whether the next request for a page is a HEAD. Asked once for each request."""
+        """Return whether the next request for a page is a HEAD. Call once per request."""
         if kind is not RequestKind.PAGE or self._when is Probing.NEVER:
             return False
         if url in self._passed:
@@ -61,23 +61,23 @@ class Prober:
             return False
         return self._when is Probing.ALWAYS or is_unsure(url)
 
-    def verdict(self, url: str, answer: Fetched) -> Failure | None:
-        """What the page comes to without a GET; None where it is worth one."""
-        if isinstance(answer, Failure) and answer.kind in _BELIEVED:
-            return answer
+    def verdict(self, url: str, response: Fetched) -> Failure | None:
+        """Return the failure that replaces the GET, or None if a GET should be sent."""
+        if isinstance(response, Failure) and response.kind in _CONCLUSIVE_FAILURES:
+            return response
         self._passed.add(url)
         return None
 
 
 def is_unsure(url: str) -> bool:
-    """True where an address leaves open whether a page or bulk is behind it.
+    """Return whether a URL leaves open if it is a page or a large download.
 
     >>> [is_unsure(f"http://ex.org/{end}") for end in ("page", "page.html", "data.ttl", "index.php", "")]
     [False, False, False, False, False]
     >>> [is_unsure(f"http://ex.org/{end}") for end in ("dump.zip", "x.xyz", "api.json", "get?file=3", "download/7")]
     [True, True, True, True, True]
     """
-    if _BULK.search(url):
+    if _DOWNLOAD.search(url):
         return True
     extension = extension_of(url)
-    return bool(extension) and extension not in _SCRIPTS and by_extension(url) in _UNSURE_KINDS
+    return bool(extension) and extension not in _PROGRAM_EXTENSIONS and by_extension(url) in _UNSURE_KINDS

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from motherlode.runtime.lazy import names_from
+from motherlode.runtime.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from motherlode.index.crawl_store import BatchWriter, CrawlStore, LocalStore
@@ -36,11 +36,13 @@ __all__ = [
     "syntax_keys",
 ]
 
-__getattr__ = names_from(
+__getattr__ = lazy_exports(
     __name__,
-    crawl_store=["BatchWriter", "CrawlStore", "LocalStore"],
-    page_record=["PROVENANCE", "PageRecord", "RunRecord", "serialize_page", "syntax_keys"],
-    quad_store=["QuadStore", "merge", "store_bytes"],
-    store_client=["StoreClient"],
-    **{"export.nquads": ["export_nquads"]},
+    {
+        "crawl_store": ["BatchWriter", "CrawlStore", "LocalStore"],
+        "export.nquads": ["export_nquads"],
+        "page_record": ["PROVENANCE", "PageRecord", "RunRecord", "serialize_page", "syntax_keys"],
+        "quad_store": ["QuadStore", "merge", "store_bytes"],
+        "store_client": ["StoreClient"],
+    },
 )

@@ -14,12 +14,13 @@ import hashlib
 import os
 import re
 import threading
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
+
+from motherlode.www.gzip_members import gzip_members
 
 _NAME = re.compile(r"segment-(\d+)[.]nq[.]gz(?:[.]part)?")
 _CHUNK_BYTES = 1 << 20
@@ -189,23 +190,9 @@ def open_segment(path: Path) -> BinaryIO:
 
 def whole_members(path: Path, start: int = 0) -> Iterator[tuple[bytes, int]]:
     """The batches of a file from a place on, each with the place behind it; a cut one at the end is left out."""
-    place = start
     with open_segment(path) as file:
-        file.seek(start)
-        data = b""
-        while data or (data := file.read(_CHUNK_BYTES)):
-            unpacker = zlib.decompressobj(wbits=31)
-            pieces = []
-            while data and not unpacker.eof:
-                try:
-                    pieces.append(unpacker.decompress(data))
-                except zlib.error:
-                    return
-                place += len(data) - len(unpacker.unused_data)
-                data = unpacker.unused_data or (b"" if unpacker.eof else file.read(_CHUNK_BYTES))
-            if not unpacker.eof:
-                return
-            yield b"".join(pieces), place
+        for member in gzip_members(file, start):
+            yield member.data, member.end
 
 
 def readable_members(path: Path, start: int = 0) -> Iterator[tuple[bytes, int]]:

@@ -1,16 +1,16 @@
-"""From a document and its facts to links: every address that a crawl may go to next, with all that the page says of it.
+"""Links of a page: every URL that a crawl may fetch next, with what the page says about it.
 
-HTML gives anchors, link elements, frames and refreshes; feeds and sitemaps give their entries; the statements of any
-syntax give the IRIs they mention. Each address stands in the result once, in the form that says the most about it, and
-in the order in which the page names them. What is no page (images, style sheets, scripts, fonts, the page itself) is
-left out. Everything is bounded: so many links a page, so many characters a text, time linear in the size of the page.
+Links come from HTML (anchors, link elements, frames, refreshes), from the entries of feeds and sitemaps, from HTTP
+headers, and from the IRIs in the statements of any syntax. The result contains each URL once, with its most informative
+mention, in the order of the page. Images, style sheets, scripts, fonts and the page itself are left out. The number of
+links per page and the length of texts are bounded, and the time is linear in the size of the page.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from motherlode.runtime.lazy import names_from
+from motherlode.runtime.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from motherlode.links.collect import collect_links
@@ -37,13 +37,15 @@ __all__ = [
     "text_links",
 ]
 
-__getattr__ = names_from(
+__getattr__ = lazy_exports(
     __name__,
-    collect=["collect_links"],
-    feeds=["feed_links", "sitemap_links", "text_links"],
-    from_quads=["LinkRules", "link_rules_from", "quad_links"],
-    headers=["context_links", "header_links"],
-    href=["LinkOptions"],
-    html=["html_links"],
-    robots_meta=["header_directives", "robots_directives"],
+    {
+        "collect": ["collect_links"],
+        "feeds": ["feed_links", "sitemap_links", "text_links"],
+        "from_quads": ["LinkRules", "link_rules_from", "quad_links"],
+        "headers": ["context_links", "header_links"],
+        "href": ["LinkOptions"],
+        "html": ["html_links"],
+        "robots_meta": ["header_directives", "robots_directives"],
+    },
 )

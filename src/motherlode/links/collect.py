@@ -1,13 +1,13 @@
-"""All links of a page: what its own structure names and what its facts mention, each address once."""
+"""All links of a page: those of its markup and those of its statements, each URL once."""
 
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
 from motherlode.links.feeds import feed_links, sitemap_links, text_links
-from motherlode.links.from_quads import EVERYTHING, LinkRules, followed
-from motherlode.links.href import LinkOptions, too_many
-from motherlode.links.html import html_links, merged
+from motherlode.links.from_quads import FOLLOW_ALL, LinkRules, statement_links
+from motherlode.links.href import LinkOptions, too_many_links
+from motherlode.links.html import html_links, merge_links
 from motherlode.model import ContentKind, Link, LinkSource, TransformResult
 from motherlode.www.document import Document
 
@@ -17,44 +17,44 @@ _READERS = {
     ContentKind.SITEMAP: sitemap_links,
     ContentKind.TEXT: text_links,
 }
-"""Kinds beside HTML whose own structure names links. All others have only their facts."""
+"""Kinds other than HTML whose structure contains links. All others have only the links of their statements."""
 _HTML = frozenset({ContentKind.HTML, ContentKind.XHTML})
-_FOLLOWED_ANYWAY = frozenset({LinkSource.REFRESH, LinkSource.SITEMAP})
-"""Links that are followed even if the user wants those of the facts alone."""
+_ALWAYS_FOLLOWED = frozenset({LinkSource.REFRESH, LinkSource.SITEMAP})
+"""Links that are followed even if the user wants only those of the statements."""
 
 
 def collect_links(
     document: Document,
     facts: TransformResult,
     options: LinkOptions = LinkOptions(),  # noqa: B008 - it is frozen
-    following: LinkRules = EVERYTHING,
-    told: AbstractSet[str] = frozenset(),
+    rules: LinkRules = FOLLOW_ALL,
+    known: AbstractSet[str] = frozenset(),
 ) -> list[Link]:
-    """The links of a page that the user wants followed, each address once.
+    """Return the links of a page that the user wants to follow, each URL once.
 
-    Navigation names the same addresses on every page of a site. Of those that were `told` before nothing is said again
-    but that they are there, which saves a third of the work.
+    `known` contains URLs of earlier pages, such as the navigation of a site. Their links are returned without texts and
+    context, which saves a third of the work.
     """
     if document.kind in _HTML:
-        found = html_links(document, options, told)
+        from_markup = html_links(document, options, known)
     else:
         reader = _READERS.get(document.kind)
-        found = reader(document, options) if reader else []
-    if not following.html:
-        found = [link for link in found if link.source in _FOLLOWED_ANYWAY]
-    mentioned = followed(facts, following, page_url=document.url, options=options) if facts.extractions else []
+        from_markup = reader(document, options) if reader else []
+    if not rules.html:
+        from_markup = [link for link in from_markup if link.source in _ALWAYS_FOLLOWED]
+    from_statements = statement_links(facts, rules, page_url=document.url, options=options) if facts.extractions else []
     if options.outside is not None:
-        mentioned = [link for link in mentioned if not options.outside(link.url)]
-    limit = options.most_links(document.kind)
-    gathered = merged(found, mentioned, page_url=document.url, limit=limit)
-    if len(gathered) >= limit and _are_left_out(mentioned, gathered, options):
-        problem = too_many(limit)
-        if problem not in document.problems:  # the page itself may have had too many
+        from_statements = [link for link in from_statements if not options.outside(link.url)]
+    limit = options.max_links(document.kind)
+    links = merge_links(from_markup, from_statements, page_url=document.url, limit=limit)
+    if len(links) >= limit and _has_left_out(from_statements, links, options):
+        problem = too_many_links(limit)
+        if problem not in document.problems:  # its markup may have had too many already
             document.problems.append(problem)
-    return gathered
+    return links
 
 
-def _are_left_out(mentioned: list[Link], gathered: list[Link], options: LinkOptions) -> bool:
-    """Whether the facts name addresses that had no room; who read them stops at the limit, too."""
-    known = {link.url for link in gathered}
-    return len(mentioned) >= options.page_links or any(link.url not in known for link in mentioned)
+def _has_left_out(from_statements: list[Link], links: list[Link], options: LinkOptions) -> bool:
+    """Return whether links of the statements were left out. Reading them stops at the limit as well."""
+    urls = {link.url for link in links}
+    return len(from_statements) >= options.page_links or any(link.url not in urls for link in from_statements)

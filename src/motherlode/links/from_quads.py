@@ -1,4 +1,7 @@
-"""Links from statements: the IRIs that a page's facts mention, with the predicate that led to them."""
+"""Links from statements: the IRIs in the statements of a page, with the predicate of each.
+
+`LinkRules` says which of them a user wants to follow: by predicates, by a query, or by their role in a statement.
+"""
 
 from __future__ import annotations
 
@@ -38,153 +41,18 @@ _VOCABULARIES = (
     "<http://www.schema.org/",
     "<https://www.schema.org/",
 )
-"""Where the terms live that pages everywhere use."""
+"""Namespaces of terms that are used everywhere."""
 
 
 def quad_links(facts: TransformResult, *, page_url: str, options: LinkOptions) -> list[Link]:
-    """One link for each http(s) IRI in object or subject place, with the first predicate that named it."""
+    """Return a link for each http(s) IRI that is a subject or object, with the first predicate that mentions it."""
+    return _links(_iris(facts), page_url, options)
+
+
+def _links(mentions: Iterable[tuple[str, str]], page_url: str, options: LinkOptions) -> list[Link]:
+    """Return links for pairs of IRI and predicate, each URL once, without assets and the page itself."""
     found: dict[str, Link] = {}
-    for term, predicate in _mentioned_iris(facts, options):
-        url = canonical(term[1:-1])
-        if url is None or url == page_url or url in found:
-            continue
-        if is_asset(url, options.kept_extensions) and not is_name(url, predicate[1:-1]):
-            continue
-        found[url] = Link(url=url, source=LinkSource.TRIPLE, predicate=predicate[1:-1])
-        if len(found) >= options.page_links:
-            break
-    return list(found.values())
-
-
-def _mentioned_iris(facts: TransformResult, options: LinkOptions) -> Iterator[tuple[str, str]]:
-    """Terms that are http(s) IRIs, each once, with its first predicate.
-
-    Page facts are left out, for they say again what the links of the HTML have said.
-    """
-    wanted = options.predicates
-    types_too = options.follow_vocabulary
-    unwanted = () if options.follow_vocabulary else _VOCABULARIES
-    seen: set[str] = set()
-    for extraction in facts.extractions:
-        if extraction.syntax is Syntax.PAGE:
-            continue
-        for subject, predicate, value, _graph in extraction.statements:
-            if wanted is not None and predicate[1:-1] not in wanted:
-                continue
-            if value.startswith("<http") and value not in seen and (types_too or predicate != RDF_TYPE):
-                seen.add(value)
-                if not value.startswith(unwanted):
-                    yield value, predicate
-            if subject not in seen and subject.startswith("<http"):
-                seen.add(subject)
-                if not subject.startswith(unwanted):
-                    yield subject, predicate
-
-
-# ── Which links to follow, as the user says: by predicates, by a query, by what a statement's term is.
-
-LINK_PREFIXES = {**PREFIXES, "rss": "http://purl.org/rss/1.0/", "content": "http://purl.org/rss/1.0/modules/content/"}
-"""The known prefixes, and those that only links need."""
-_MOST_SOLUTIONS = 100_000
-
-
-class TermScope(Enum):
-    """What a followed IRI may be in its statement."""
-
-    ABOX = "abox"
-    """Instances: subjects and objects, but no classes and no terms of the vocabularies that everybody uses."""
-    TBOX = "tbox"
-    """Terminology: the classes and the properties that a page uses."""
-    BOTH = "both"
-
-
-class LinkRules(msgspec.Struct, frozen=True, kw_only=True):
-    """The table `[links]`. It travels to the reader processes."""
-
-    predicates: tuple[str, ...] = ()
-    """IRIs; where any are given, only the objects of statements with one of them are followed."""
-    query: str = ""
-    """A SELECT over the page's facts; every IRI or address that it gives is followed."""
-    scope: TermScope = TermScope.ABOX
-    html: bool = True
-    """Follow the anchors, link elements and frames of HTML and the entries of feeds. A refresh is a redirect, and is
-    followed anyway; sitemaps have a key of their own in the job."""
-
-    @property
-    def chooses(self) -> bool:
-        """True where predicates or a query replace the plain rule that every IRI is a link."""
-        return bool(self.predicates or self.query)
-
-
-EVERYTHING = LinkRules()
-"""What is followed where nobody chose."""
-_KEYS = frozenset({"predicates", "query", "scope", "html", "follow", "deny"})
-"""`follow` and `deny` are regular expressions over addresses, which the crawl applies: see crawl/filters.py."""
-
-
-def link_rules_from(table: Mapping[str, Any]) -> LinkRules:
-    """The table as a user writes it; ValueError for what cannot be meant.
-
-    >>> following_from({"predicates": ["rdfs:seeAlso"], "html": False}).predicates
-    ('http://www.w3.org/2000/01/rdf-schema#seeAlso',)
-    >>> following_from({"scope": "tbox"}).html, following_from({"deny": ["/tag/"]}).html
-    (False, True)
-    """
-    unknown = sorted(set(table) - _KEYS)
-    if unknown:
-        raise ValueError(f"unknown key {unknown[0]!r}; known: {', '.join(sorted(_KEYS))}")
-    names = _texts(table, "predicates")
-    query = table.get("query", "")
-    scope = table.get("scope", TermScope.ABOX.value)
-    if not isinstance(query, str):
-        raise ValueError(f"query should be a text, not {query!r}")
-    if query:
-        _checked(query)
-    if scope not in [known.value for known in TermScope]:
-        raise ValueError(f'scope must be "abox", "tbox" or "both"; got {scope!r}')
-    html = table.get("html", not (names or query or scope == TermScope.TBOX.value))
-    if not isinstance(html, bool):
-        raise ValueError(f"html should be true or false, not {html!r}")
-    return LinkRules(predicates=tuple(map(_expanded, names)), query=query, scope=TermScope(scope), html=html)
-
-
-def _texts(table: Mapping[str, Any], key: str) -> list[str]:
-    values = table.get(key, [])
-    if not isinstance(values, (list, tuple)) or not all(isinstance(value, str) for value in values):
-        raise ValueError(f"{key} should be a list of texts, not {values!r}")
-    return list(values)
-
-
-def _expanded(name: str) -> str:
-    """The IRI that a user means by `foaf:homepage`, or the IRI itself."""
-    prefix, colon, local = name.strip("<> ").partition(":")
-    if colon and not local.startswith("//"):
-        if prefix not in LINK_PREFIXES:
-            known = ", ".join(sorted(LINK_PREFIXES))
-            raise ValueError(f"predicates: the prefix of {name!r} is not known; write the IRI, or use one of {known}")
-        return LINK_PREFIXES[prefix] + local
-    if not colon or iri(name.strip("<> ")) is None:
-        raise ValueError(f"predicates: {name!r} is no IRI; as in rdfs:seeAlso or http://xmlns.com/foaf/0.1/homepage")
-    return name.strip("<> ")
-
-
-def _checked(query: str) -> None:
-    if any(token.is_word("SERVICE") for token in tokens(query)):
-        raise ValueError("query: it is asked of the page's own facts: SERVICE, which goes to the network, has no place")
-    try:
-        answer = ox.Store().query(query, base_iri="http://example.org/", prefixes=LINK_PREFIXES)
-    except (SyntaxError, ValueError, RuntimeError, OSError) as error:  # the latter two: unknown functions and the like
-        raise ValueError(f"query: it is not SPARQL that can be answered: {str(error).partition(chr(10))[0]}") from error
-    if not isinstance(answer, ox.QuerySolutions):
-        raise ValueError("query: it must be a SELECT, whose solutions are the links")
-
-
-def followed(facts: TransformResult, following: LinkRules, *, page_url: str, options: LinkOptions) -> list[Link]:
-    """The links of a page's facts that the user wants, each address once."""
-    if not following.chooses and following.scope is TermScope.ABOX:
-        return quad_links(facts, page_url=page_url, options=options)
-    found: dict[str, Link] = {}
-    for text, predicate in _mentions(facts, following, page_url, options):
+    for text, predicate in mentions:
         url = canonical(text)
         if url is None or url == page_url or url in found:
             continue
@@ -196,31 +64,162 @@ def followed(facts: TransformResult, following: LinkRules, *, page_url: str, opt
     return list(found.values())
 
 
+def _iris(facts: TransformResult) -> Iterator[tuple[str, str]]:
+    """Yield each http(s) IRI once, with its first predicate.
+
+    Classes and terms of common vocabularies are skipped, because they are few and occur on every page. Statements of
+    `Syntax.PAGE` are skipped, because they repeat the links of the HTML.
+    """
+    seen: set[str] = set()
+    for extraction in facts.extractions:
+        if extraction.syntax is Syntax.PAGE:
+            continue
+        for subject, predicate, value, _graph in extraction.statements:
+            if value.startswith("<http") and value not in seen and predicate != RDF_TYPE:
+                seen.add(value)
+                if not value.startswith(_VOCABULARIES):
+                    yield value[1:-1], predicate[1:-1]
+            if subject not in seen and subject.startswith("<http"):
+                seen.add(subject)
+                if not subject.startswith(_VOCABULARIES):
+                    yield subject[1:-1], predicate[1:-1]
+
+
+# The user's rules ----------------------------------------------------------------------------------------------------
+
+LINK_PREFIXES = {**PREFIXES, "rss": "http://purl.org/rss/1.0/", "content": "http://purl.org/rss/1.0/modules/content/"}
+"""The known prefixes, and two more for feeds."""
+_MAX_SOLUTIONS = 100_000
+
+
+class TermScope(Enum):
+    """The roles that a followed IRI may have in its statement."""
+
+    ABOX = "abox"
+    """Instances: subjects and objects, but no classes and no terms of common vocabularies."""
+    TBOX = "tbox"
+    """Terminology: the classes and properties that a page uses."""
+    BOTH = "both"
+
+
+class LinkRules(msgspec.Struct, frozen=True, kw_only=True):
+    """The table `[links]` of a job. It is sent to the parser processes."""
+
+    predicates: tuple[str, ...] = ()
+    """IRIs. If there are any, only the objects of statements with one of them are followed."""
+    query: str = ""
+    """A SELECT query on the page's statements. Every IRI or URL in its solutions is followed."""
+    scope: TermScope = TermScope.ABOX
+    html: bool = True
+    """Follow the anchors, link elements and frames of HTML and the entries of feeds. A refresh is a redirect and is
+    always followed. Sitemaps have a key of their own in the job."""
+
+    @property
+    def is_selective(self) -> bool:
+        """Predicates or a query replace the default rule that every IRI is a link."""
+        return bool(self.predicates or self.query)
+
+
+FOLLOW_ALL = LinkRules()
+"""The default rules."""
+_KEYS = frozenset({"predicates", "query", "scope", "html", "follow", "deny"})
+"""`follow` and `deny` are regular expressions on URLs. The crawler applies them: see crawler/url_rules.py."""
+
+
+def link_rules_from(table: Mapping[str, Any]) -> LinkRules:
+    """Return the rules of a table as written by a user. Raise ValueError if it is invalid.
+
+    >>> link_rules_from({"predicates": ["rdfs:seeAlso"], "html": False}).predicates
+    ('http://www.w3.org/2000/01/rdf-schema#seeAlso',)
+    >>> link_rules_from({"scope": "tbox"}).html, link_rules_from({"deny": ["/tag/"]}).html
+    (False, True)
+    """
+    unknown = sorted(set(table) - _KEYS)
+    if unknown:
+        raise ValueError(f"unknown key {unknown[0]!r}; known: {', '.join(sorted(_KEYS))}")
+    names = _string_list(table, "predicates")
+    query = table.get("query", "")
+    scope = table.get("scope", TermScope.ABOX.value)
+    if not isinstance(query, str):
+        raise ValueError(f"query must be a string, not {query!r}")
+    if query:
+        _check_query(query)
+    if scope not in [known.value for known in TermScope]:
+        raise ValueError(f'scope must be "abox", "tbox" or "both"; got {scope!r}')
+    html = table.get("html", not (names or query or scope == TermScope.TBOX.value))
+    if not isinstance(html, bool):
+        raise ValueError(f"html must be true or false, not {html!r}")
+    return LinkRules(predicates=tuple(map(_expand, names)), query=query, scope=TermScope(scope), html=html)
+
+
+def _string_list(table: Mapping[str, Any], key: str) -> list[str]:
+    values = table.get(key, [])
+    if not isinstance(values, (list, tuple)) or not all(isinstance(value, str) for value in values):
+        raise ValueError(f"{key} must be a list of strings, not {values!r}")
+    return list(values)
+
+
+def _expand(name: str) -> str:
+    """Return the IRI of a prefixed name such as `foaf:homepage`, or the IRI itself."""
+    prefix, colon, local = name.strip("<> ").partition(":")
+    if colon and not local.startswith("//"):
+        if prefix not in LINK_PREFIXES:
+            known = ", ".join(sorted(LINK_PREFIXES))
+            raise ValueError(f"predicates: the prefix of {name!r} is unknown; write the IRI, or use one of {known}")
+        return LINK_PREFIXES[prefix] + local
+    if not colon or iri(name.strip("<> ")) is None:
+        raise ValueError(
+            f"predicates: {name!r} is not an IRI; write for example rdfs:seeAlso or http://xmlns.com/foaf/0.1/homepage"
+        )
+    return name.strip("<> ")
+
+
+def _check_query(query: str) -> None:
+    if any(token.is_word("SERVICE") for token in tokens(query)):
+        raise ValueError("query: SERVICE is not allowed, because the query reads only the statements of the page")
+    try:
+        result = ox.Store().query(query, base_iri="http://example.org/", prefixes=LINK_PREFIXES)
+    except (
+        SyntaxError,
+        ValueError,
+        RuntimeError,
+        OSError,
+    ) as error:  # RuntimeError and OSError: for example unknown functions
+        raise ValueError(f"query: it is not valid SPARQL: {str(error).partition(chr(10))[0]}") from error
+    if not isinstance(result, ox.QuerySolutions):
+        raise ValueError("query: it must be a SELECT; its solutions are the links")
+
+
+def statement_links(facts: TransformResult, rules: LinkRules, *, page_url: str, options: LinkOptions) -> list[Link]:
+    """Return the links of a page's statements that the user wants to follow, each URL once."""
+    return _links(_mentions(facts, rules, page_url, options), page_url, options)
+
+
 def _mentions(
-    facts: TransformResult, following: LinkRules, page_url: str, options: LinkOptions
+    facts: TransformResult, rules: LinkRules, page_url: str, options: LinkOptions
 ) -> Iterator[tuple[str, str]]:
-    """Addresses as they are written, with the predicate that led to each."""
-    if following.predicates:
-        yield from _by_predicate(facts, frozenset(f"<{name}>" for name in following.predicates))
-    if following.query:
-        yield from ((text, "") for text in _by_query(facts, following.query, page_url))
-    if following.scope is not TermScope.ABOX:
+    """Yield the IRIs to follow as written, each with its predicate."""
+    if rules.predicates:
+        yield from _by_predicate(facts, frozenset(f"<{name}>" for name in rules.predicates))
+    if rules.query:
+        yield from ((text, "") for text in _by_query(facts, rules.query, page_url))
+    if rules.scope is not TermScope.ABOX:
         yield from _terminology(facts)
-    if following.scope is not TermScope.TBOX and not following.chooses:
-        yield from ((link.url, link.predicate) for link in quad_links(facts, page_url=page_url, options=options))
+    if rules.scope is not TermScope.TBOX and not rules.is_selective:
+        yield from _iris(facts)
 
 
 def _by_predicate(facts: TransformResult, predicates: frozenset[str]) -> Iterator[tuple[str, str]]:
     for extraction in facts.extractions:
         for _, predicate, value, _ in extraction.statements:
-            if predicate in predicates and (address := _address(value)):
-                yield address, predicate[1:-1]
+            if predicate in predicates and (url := _url_of_term(value)):
+                yield url, predicate[1:-1]
 
 
-def _address(term: str) -> str:
-    """The address that a term is or spells, or "".
+def _url_of_term(term: str) -> str:
+    """Return the URL that a term is or contains as its text, or "".
 
-    >>> _address("<http://ex.org/>"), _address('" http://ex.org/ "'), _address('"see http://ex.org/"')
+    >>> _url_of_term("<http://ex.org/>"), _url_of_term('" http://ex.org/ "'), _url_of_term('"see http://ex.org/"')
     ('http://ex.org/', 'http://ex.org/', '')
     """
     if term.startswith("<"):
@@ -232,7 +231,7 @@ def _address(term: str) -> str:
 
 
 def _terminology(facts: TransformResult) -> Iterator[tuple[str, str]]:
-    """Properties and classes in use, LDSpider's TBox."""
+    """Yield the properties and classes in use (the TBox of LDSpider)."""
     for extraction in facts.extractions:
         for _, predicate, value, _ in extraction.statements:
             yield predicate[1:-1], predicate[1:-1]
@@ -241,22 +240,22 @@ def _terminology(facts: TransformResult) -> Iterator[tuple[str, str]]:
 
 
 def _by_query(facts: TransformResult, query: str, page_url: str) -> Iterator[str]:
-    """What a SELECT over all facts of the page gives; `<>` in it is the page."""
+    """Yield the URLs in the solutions of a SELECT on all statements of the page. `<>` is the page."""
     lines = {f"{s} {p} {o} .\n" for extraction in facts.extractions for s, p, o, _ in extraction.statements}
     if not lines:
         return
     store = ox.Store()
     store.load("".join(sorted(lines)).encode("utf-8", "replace"), ox.RdfFormat.N_TRIPLES, lenient=True)
-    answer = query_in_order(partial(store.query, base_iri=page_url, prefixes=LINK_PREFIXES), query)
-    if isinstance(answer, ox.QuerySolutions):
-        names = [variable.value for variable in answer.variables]
-        for solution in islice(answer, _MOST_SOLUTIONS):
-            yield from _addresses(solution[name] for name in names)
+    result = query_in_order(partial(store.query, base_iri=page_url, prefixes=LINK_PREFIXES), query)
+    if isinstance(result, ox.QuerySolutions):
+        names = [variable.value for variable in result.variables]
+        for solution in islice(result, _MAX_SOLUTIONS):
+            yield from _urls_of_terms(solution[name] for name in names)
 
 
-def _addresses(terms: Iterable[Any]) -> Iterator[str]:
+def _urls_of_terms(terms: Iterable[Any]) -> Iterator[str]:
     for term in terms:
         if isinstance(term, ox.NamedNode):
             yield term.value
-        elif isinstance(term, ox.Literal) and (address := _address(f'"{term.value}"')):
-            yield address
+        elif isinstance(term, ox.Literal) and (url := _url_of_term(f'"{term.value}"')):
+            yield url

@@ -9,14 +9,14 @@ from motherlode.model import Link, LinkSource
 from motherlode.www.iri import resolve_and_check
 from motherlode.www.urls import resolve
 
-_MOST = 50
+_MAX_LINKS = 50
 _TARGET = re.compile(r"[\s,]*<([^<>]*)>")
 _PARAMETER = re.compile(r"""\s*+;\s*+([^\s=;,]*+)\s*+(?:=\s*+(?:"((?:[^"\\]|\\.)*+)"?+|([^;,]*+)))?+""")
-"""As RFC 8288, appendix B.3, reads them: a parameter may be empty, and what is quoted may end with the header."""
+"""RFC 8288, appendix B.3: a parameter may be empty, and a quoted string may end with the header."""
 _REFRESH = re.compile(r"""\s*[0-9.]+(?:\s*[;,]|\s)\s*(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))""", re.IGNORECASE)
-"""Seconds, and where to go then: the "shared declarative refresh steps" of the HTML standard."""
+"""Seconds and URL, as in the "shared declarative refresh steps" of the HTML standard."""
 _JSON_LD_CONTEXT = "http://www.w3.org/ns/json-ld#context"
-_NOT_PAGES = frozenset(
+_RESOURCE_RELATIONS = frozenset(
     (
         *("stylesheet", "preload", "prefetch", "preconnect", "dns-prefetch", "icon", "modulepreload"),
         _JSON_LD_CONTEXT,
@@ -25,35 +25,35 @@ _NOT_PAGES = frozenset(
 
 
 def header_links(headers: Mapping[str, str], *, page_url: str) -> list[Link]:
-    """The links that an answer's headers name; `headers` has lower-case names.
+    """Return the links in the headers of a response. The names of `headers` are in lower case.
 
     >>> headers = {"link": '</data.ttl>; rel="alternate"; type="text/turtle", </s.css>; rel=stylesheet'}
     >>> [(link.url, link.rel, link.type) for link in header_links(headers, page_url="http://ex.org/page")]
     [('http://ex.org/data.ttl', 'alternate', 'text/turtle')]
     """
     found: dict[str, Link] = {}
-    for target, parameters in _targets(headers.get("link", "")):
+    for target, parameters in _parse_link_header(headers.get("link", "")):
         rel = " ".join(parameters.get("rel", "").lower().split())
         url = resolve(page_url, target)
-        if url is not None and url != page_url and not _NOT_PAGES & set(rel.split()):
+        if url is not None and url != page_url and not _RESOURCE_RELATIONS & set(rel.split()):
             kind = parameters.get("type", "").strip().lower()
             title = parameters.get("title", "")[:120]
             found.setdefault(url, Link(url=url, source=LinkSource.HEADER, rel=rel, type=kind, title=title))
-        if len(found) >= _MOST:
+        if len(found) >= _MAX_LINKS:
             break
     location = _other_page(page_url, headers.get("content-location", ""))
     if location is not None:
         found.setdefault(location, Link(url=location, source=LinkSource.HEADER, rel="content-location"))
-    next_page = _other_page(page_url, refreshed(headers.get("refresh", "")))
+    next_page = _other_page(page_url, refresh_target(headers.get("refresh", "")))
     if next_page is not None:
         found[next_page] = Link(url=next_page, source=LinkSource.REFRESH)
     return list(found.values())
 
 
-def refreshed(value: str) -> str:
-    """Where a refresh leads, as a header or a meta element says it; "" for the page itself.
+def refresh_target(value: str) -> str:
+    """Return the URL in the value of a Refresh header or meta element, or "" if it has none.
 
-    >>> refreshed("5; URL='/next'"), refreshed("0;/b?c=d"), refreshed("30")
+    >>> refresh_target("5; URL='/next'"), refresh_target("0;/b?c=d"), refresh_target("30")
     ('/next', '/b?c=d', '')
     """
     found = _REFRESH.match(value)
@@ -61,14 +61,14 @@ def refreshed(value: str) -> str:
 
 
 def _other_page(page_url: str, reference: str) -> str | None:
-    """What a reference means, unless that is the page itself or nothing."""
+    """Resolve a reference. Return None if it is empty, invalid or the page itself."""
     reference = reference.strip()
     url = resolve(page_url, reference) if reference else None
     return None if url == page_url else url
 
 
 def context_links(headers: Mapping[str, str], *, page_url: str) -> tuple[str, ...]:
-    """The JSON-LD contexts that an answer's headers name for plain JSON (JSON-LD 1.1, section 6.1).
+    """Return the JSON-LD contexts in the headers of a response for plain JSON (JSON-LD 1.1, section 6.1).
 
     >>> headers = {"link": '</c.jsonld>; rel="http://www.w3.org/ns/json-ld#context"; type="application/ld+json"'}
     >>> context_links(headers, page_url="http://ex.org/data.json")
@@ -77,18 +77,22 @@ def context_links(headers: Mapping[str, str], *, page_url: str) -> tuple[str, ..
     value = headers.get("link", "")
     if _JSON_LD_CONTEXT not in value:
         return ()
-    named = (target for target, parameters in _targets(value) if _JSON_LD_CONTEXT in parameters.get("rel", "").split())
-    return tuple(dict.fromkeys(resolve_and_check(page_url, target).value for target in named if target))[:_MOST]
+    named = (
+        target
+        for target, parameters in _parse_link_header(value)
+        if _JSON_LD_CONTEXT in parameters.get("rel", "").split()
+    )
+    return tuple(dict.fromkeys(resolve_and_check(page_url, target).value for target in named if target))[:_MAX_LINKS]
 
 
-def _targets(value: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Each target of a Link header with its parameters; stops at what is not one."""
-    place = 0
-    while (match := _TARGET.match(value, place)) is not None:
-        target, place = match[1].strip(), match.end()
+def _parse_link_header(value: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield each target of a Link header with its parameters. Stop at the first syntax error."""
+    position = 0
+    while (match := _TARGET.match(value, position)) is not None:
+        target, position = match[1].strip(), match.end()
         parameters: dict[str, str] = {}
-        while (parameter := _PARAMETER.match(value, place)) is not None:
+        while (parameter := _PARAMETER.match(value, position)) is not None:
             text = parameter[2] if parameter[2] is not None else (parameter[3] or "").rstrip()
             parameters.setdefault(parameter[1].lower(), re.sub(r"\\(.)", r"\1", text))
-            place = parameter.end()
+            position = parameter.end()
         yield target, parameters

@@ -1,6 +1,7 @@
-"""References of HTML as browsers send them: the query of a link is in the charset of its page.
+"""Links of HTML: anchors and areas, link elements, frames and refreshes, with their texts and context.
 
-How references become IRIs of statements is told in `www.iri`, and how they become addresses in `www.urls`.
+The query of a link is encoded in the charset of its page, as in browsers. Several mentions of one URL are
+join_mentions.
 """
 
 from __future__ import annotations
@@ -14,76 +15,76 @@ from functools import lru_cache, partial
 from msgspec.structs import replace
 from selectolax.lexbor import LexborNode
 
-from motherlode.links.anchor_context import Surroundings, context, shortened
-from motherlode.links.headers import refreshed
-from motherlode.links.href import MAX_TEXT, TOO_LONG, HrefResolver, LinkOptions, too_many
+from motherlode.links.anchor_context import ContextReader, context, shorten
+from motherlode.links.headers import refresh_target
+from motherlode.links.href import MAX_TEXT_CHARACTERS, TOO_LONG, HrefResolver, LinkOptions, too_many_links
 from motherlode.links.robots_meta import robots_directives
 from motherlode.model import Link, LinkSource
 from motherlode.www.document import Document
 from motherlode.www.html_limits import TextBudget
 from motherlode.www.urls import MAX_URL_LENGTH
 
-_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+_NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 _NOT_IN_QUERIES = re.compile(rb"[^!$-&(-;=?-~]")
-"""Bytes that are always escaped in a query (URL standard, 1.3, "special-query percent-encode set")."""
-_LACKING = "motherlode.lacking"
-"""Our name for what is done with characters that a charset has not."""
+"""Bytes that are always escaped in a query (URL Standard, 1.3, "special-query percent-encode set")."""
+_ERROR_HANDLER = "motherlode.lacking"
+"""Name of our error handler for characters that a charset lacks."""
 
 
-def query_in(codec: str, reference: str) -> str:
-    """A reference of HTML with its query in the page's charset, as browsers send it (URL standard, 4.4, "query state").
+def encode_query(codec: str, reference: str) -> str:
+    """Return a reference with its query encoded in the page's charset (URL Standard, 4.4, "query state").
 
-    Paths are in UTF-8 in any case. What the charset lacks is written as HTML would write it.
+    Paths are always in UTF-8. Characters that the charset lacks become character references.
 
-    >>> query_in("cp1251", "/путь?q=да,я#я"), query_in("cp1252", "?q=да")
+    >>> encode_query("cp1251", "/путь?q=да,я#я"), encode_query("cp1252", "?q=да")
     ('/путь?q=%E4%E0,%FF#я', '?q=%26%231076%3B%26%231072%3B')
     """
     before, hash_sign, fragment = reference.partition("#")
     path, mark, query = before.partition("?")
-    return path + mark + _BEYOND_ASCII.sub(partial(_escaped_in, codec), query) + hash_sign + fragment
+    return path + mark + _NON_ASCII.sub(partial(_encode_query_part, codec), query) + hash_sign + fragment
 
 
-def _escaped_in(codec: str, match: re.Match[str]) -> str:
-    written = match[0].encode(codec, _LACKING)
+def _encode_query_part(codec: str, match: re.Match[str]) -> str:
+    written = match[0].encode(codec, _ERROR_HANDLER)
     return _NOT_IN_QUERIES.sub(lambda byte: b"%%%02X" % ord(byte[0]), written).decode("ascii")
 
 
-def _by_number(error: UnicodeError) -> tuple[str, int]:
-    """URL standard, 1.3, "percent-encode after encoding": the number of the character, in escapes."""
+def _escape_missing_character(error: UnicodeError) -> tuple[str, int]:
+    """Return escaped character references (URL Standard, 1.3, "percent-encode after encoding")."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]
     return "".join(f"%26%23{ord(character)}%3B" for character in lacking), error.end
 
 
-codecs.register_error(_LACKING, _by_number)
+codecs.register_error(_ERROR_HANDLER, _escape_missing_character)
 
 
-# ── One link for each address: what several mentions say is brought together.
+# Joining several mentions of one URL ---------------------------------------------------------------------------------
 
 
-def merged(found: Iterable[Link], mentioned: Iterable[Link], *, page_url: str, limit: int) -> list[Link]:
-    """The links of a page's markup, each address once, and those of its facts; without the page itself."""
+def merge_links(found: Iterable[Link], from_statements: Iterable[Link], *, page_url: str, limit: int) -> list[Link]:
+    """Return the links of markup and statements, each URL once, without the page itself."""
     best = {link.url: link for link in found}
     best.pop(page_url, None)
-    for link in mentioned:
+    for link in from_statements:
         known = best.get(link.url)
         if known is not None:
-            best[link.url] = joined(known, link)
+            best[link.url] = join_mentions(known, link)
         elif len(best) < limit and link.url != page_url:
             best[link.url] = link
     return list(best.values())
 
 
-def joined(first: Link, second: Link) -> Link:
-    """The more telling of two mentions; a predicate, and the leave to follow, are taken from either.
+def join_mentions(first: Link, second: Link) -> Link:
+    """Return the more informative of two mentions. Take a predicate and the permission to follow from either.
 
     >>> from motherlode.model import LinkSource
     >>> image = Link(url="http://example.org/", source=LinkSource.ANCHOR, nofollow=True)
-    >>> joined(image, Link(url="http://example.org/", source=LinkSource.ANCHOR, anchor="Home")).anchor
+    >>> join_mentions(image, Link(url="http://example.org/", source=LinkSource.ANCHOR, anchor="Home")).anchor
     'Home'
     """
-    better, other = (second, first) if _telling(second) > _telling(first) else (first, second)
+    better, other = (second, first) if _information(second) > _information(first) else (first, second)
     predicate = better.predicate or other.predicate
     nofollow = first.nofollow and second.nofollow
     if better.predicate == predicate and better.nofollow == nofollow:
@@ -91,14 +92,14 @@ def joined(first: Link, second: Link) -> Link:
     return replace(better, predicate=predicate, nofollow=nofollow)
 
 
-def _telling(link: Link) -> int:
+def _information(link: Link) -> int:
     return 4 * bool(link.anchor) + 2 * bool(link.rel or link.type) + bool(link.title)
 
 
-# ── Links of HTML: anchors and areas, link elements, frames, refreshes, with their surroundings.
+# The links of a page -------------------------------------------------------------------------------------------------
 
 _SELECTOR = 'a[href], area[href], link[href], iframe[src], frame[src], meta[http-equiv="refresh" i]'
-"""What Python leaves out afterwards costs less than further conditions here, which every element is asked for."""
+"""Further conditions here would be checked for every element. Filtering in Python is faster."""
 Attributes = Mapping[str, str | None]
 
 _SOURCES = {
@@ -110,26 +111,26 @@ _SOURCES = {
 }
 _CLICKABLE = frozenset({"a", "area"})
 _REFERENCES = {"area": "href", "link": "href", "iframe": "src", "frame": "src", "meta": "content"}
-"""The attribute in which an element that is no anchor says where it leads to."""
-_NO_PAGE_RELS = frozenset(
+"""The attribute with the reference, for elements other than anchors."""
+_RESOURCE_RELATIONS = frozenset(
     (
         *("stylesheet", "icon", "shortcut", "apple-touch-icon", "apple-touch-icon-precomposed", "mask-icon"),
         *("fluid-icon", "apple-touch-startup-image", "image_src", "preload", "modulepreload", "preconnect"),
         *("dns-prefetch", "manifest", "pingback", "edituri", "wlwmanifest", "search"),
     )
 )
-"""Relations of link elements to what a page is made of, or to services, and never to another page."""
+"""Relations of link elements to resources of the page or to services, but not to other pages."""
 _SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*):")
 _MENTIONS_PER_LINK = 8
-"""A page may mention each of its addresses so many times, on average, before we stop reading."""
+"""Average number of mentions per URL after which reading stops."""
 
 
-def html_links(document: Document, options: LinkOptions, told: AbstractSet[str] = frozenset()) -> list[Link]:
-    """The links in document order, each address once. Those that were `told` before have no surroundings."""
-    page = _PageLinks(document, options, told)
+def html_links(document: Document, options: LinkOptions, known: AbstractSet[str] = frozenset()) -> list[Link]:
+    """Return the links in document order, each URL once. Those in `known` have no texts and context."""
+    page = _PageLinks(document, options, known)
     page.read(document.html.css(_SELECTOR))
     if page.is_cut:
-        document.problems.append(too_many(options.page_links))
+        document.problems.append(too_many_links(options.page_links))
     if page.has_long:
         document.problems.append(TOO_LONG)
     found = [link for link in page.best.values() if link is not None]
@@ -139,23 +140,23 @@ def html_links(document: Document, options: LinkOptions, told: AbstractSet[str] 
 class _PageLinks:
     """Collects the links of one page."""
 
-    def __init__(self, document: Document, options: LinkOptions, told: AbstractSet[str]) -> None:
+    def __init__(self, document: Document, options: LinkOptions, known: AbstractSet[str]) -> None:
         self.best: dict[str, Link | None] = {}
-        """None for an address that nobody will follow."""
+        """URL → link. None for a URL that will not be followed."""
         self.is_cut = False
-        """There was more than we read."""
+        """Some links were not read."""
         self.has_long = False
-        """There were addresses that are too long to be any."""
-        self._told = told
-        self._most = options.page_links
-        self._outside = options.outside or _never
-        self._page = _in_charset(document.charset, HrefResolver(document.base, options.kept_extensions).page)
-        self._surroundings = Surroundings(TextBudget(len(document.body)))
+        """Some URLs were too long."""
+        self._known = known
+        self._limit = options.page_links
+        self._outside = options.outside or _follow_all
+        self._page = _encode_queries(document.charset, HrefResolver(document.base, options.kept_extensions).page)
+        self._context = ContextReader(TextBudget(len(document.body)))
 
     def read(self, elements: Iterable[LexborNode]) -> None:
-        best, page, told, outside = self.best, self._page, self._told, self._outside
-        most = self._most
-        left = most * _MENTIONS_PER_LINK
+        best, page, known, outside = self.best, self._page, self._known, self._outside
+        limit = self._limit
+        left = limit * _MENTIONS_PER_LINK
         for element in elements:
             tag = element.tag or ""
             attributes = element.attributes
@@ -168,82 +169,82 @@ class _PageLinks:
                 break
             url = page(reference)
             if url is None:
-                self.has_long = self.has_long or (len(reference) > MAX_URL_LENGTH and _is_of_the_web(reference))
+                self.has_long = self.has_long or (len(reference) > MAX_URL_LENGTH and _is_http_reference(reference))
             else:
-                known = best.get(url)
-                if known is None:
+                earlier = best.get(url)
+                if earlier is None:
                     if url in best:
                         continue
-                    if len(best) >= most:
+                    if len(best) >= limit:
                         self.is_cut = True
                         break
-                if url in told and not attributes.get("rel"):
-                    if known is None:
+                if url in known and not attributes.get("rel"):
+                    if earlier is None:
                         best[url] = Link(url=url, source=_SOURCES.get(tag, LinkSource.REFRESH))
-                elif known is None:
+                elif earlier is None:
                     best[url] = None if outside(url) else self._link(url, tag, element, attributes)
-                elif (not known.anchor or known.nofollow) and tag != "meta":
-                    best[url] = joined(known, self._link(url, tag, element, attributes))
+                elif (not earlier.anchor or earlier.nofollow) and tag != "meta":
+                    best[url] = join_mentions(earlier, self._link(url, tag, element, attributes))
 
     def _link(self, url: str, tag: str, element: LexborNode, attributes: Attributes) -> Link:
-        """What the page says of an address at this place."""
+        """Return a link with its texts and context."""
         if tag == "meta":
             return Link(url=url, source=LinkSource.REFRESH)
         parent = element.parent
         clickable = tag in _CLICKABLE
-        anchor = self._surroundings.anchor(element, attributes) if clickable else ""
-        beside = context(element, parent) if clickable else ""
+        anchor = self._context.anchor(element, attributes) if clickable else ""
+        nearby = context(element, parent) if clickable else ""
         given = attributes.get
-        path = self._surroundings.tag_path(parent, tag, given("class"))
+        path = self._context.tag_path(parent, tag, given("class"))
         rel, media_type, title = given("rel"), given("type"), given("title")
         if rel:
-            rel = _relations(rel)
+            rel = _normalize_rel(rel)
         return Link(
             url=url,
             source=_SOURCES[tag],
             anchor=anchor,
             rel=rel or "",
-            type=media_type[:MAX_TEXT].strip().lower() if media_type else "",
-            title=shortened(title) if title else "",
-            context=beside,
+            type=media_type[:MAX_TEXT_CHARACTERS].strip().lower() if media_type else "",
+            title=shorten(title) if title else "",
+            context=nearby,
             tag_path=path,
             nofollow="nofollow" in rel.split() if rel else False,
         )
 
 
-def _is_of_the_web(reference: str) -> bool:
-    """Whether a reference is none of another scheme: pictures and programs stand in references, too."""
+def _is_http_reference(reference: str) -> bool:
+    """Return whether a reference is relative or http(s). Images and scripts can be references too."""
     scheme = _SCHEME.match(reference)
     return scheme is None or scheme[1].lower() in ("http", "https")
 
 
-def _never(_url: str) -> bool:
+def _follow_all(_url: str) -> bool:
     return False
 
 
-def _in_charset(charset: str, page: Callable[[str], str | None]) -> Callable[[str], str | None]:
-    """What gives a page's addresses, if its charset is not Unicode: browsers send queries in it."""
+def _encode_queries(charset: str, page: Callable[[str], str | None]) -> Callable[[str], str | None]:
+    """Wrap `page` so that queries are encoded in the charset of the page if it is not UTF-8 or UTF-16."""
     if charset.startswith("utf"):
         return page
-    return lambda reference: page(reference if reference.isascii() else query_in(charset, reference))
+    return lambda reference: page(reference if reference.isascii() else encode_query(charset, reference))
 
 
 def _reference(tag: str, attributes: Attributes) -> str:
-    """Where an element other than an anchor leads to, as the page writes it; "" for what a page is made of."""
+    """Return the reference of an element other than an anchor as written, or "" for resources of the page."""
     reference = attributes.get(_REFERENCES.get(tag, "")) or ""
     if tag == "meta":
-        return refreshed(reference)
+        return refresh_target(reference)
     if tag == "link":
         rel = attributes.get("rel")
-        return "" if rel and _names_no_page(rel[:MAX_TEXT]) else reference
+        return "" if rel and _is_resource_relation(rel[:MAX_TEXT_CHARACTERS]) else reference
     return reference
 
 
 @lru_cache(maxsize=1024)
-def _names_no_page(rel: str) -> bool:
-    """A third of the links of HTML are to style sheets and icons, by a handful of relations."""
-    return not _NO_PAGE_RELS.isdisjoint(_relations(rel).split())
+def _is_resource_relation(rel: str) -> bool:
+    """Return whether a relation leads to no page. Cached, because a third of all links are style sheets and icons."""
+    return not _RESOURCE_RELATIONS.isdisjoint(_normalize_rel(rel).split())
 
 
-def _relations(rel: str) -> str:
-    return " ".join(rel.lower().split())[:MAX_TEXT]
+def _normalize_rel(rel: str) -> str:
+    return " ".join(rel.lower().split())[:MAX_TEXT_CHARACTERS]

@@ -1,4 +1,4 @@
-"""Times as people write them for crawlers: in the manner of mail and of HTTP, or of ISO 8601."""
+"""Directives of a page for crawlers: `<meta name=robots>` and the header X-Robots-Tag, with the dates in them."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from motherlode.model import NO_DIRECTIVES, CrawlerDirectives
 from motherlode.www.document import Document
 from motherlode.www.html_prefilter import Mark
 
-_MOST = 60
-"""Characters of a date; no honest one is as long."""
+_MAX_DATE_CHARACTERS = 60
+"""Longer dates are cut. No honest one is as long."""
 _DAY_FIRST = re.compile(
     r"(\d{1,2})[\s-]+([A-Z]{3})[A-Z]*[\s-]+(\d{4}|\d{2})\b[\s,T]*(\d{1,2}:\d{2}(?::\d{2})?)?\s*(.*)"
 )
 
 
-def moment(value: str) -> float | None:
-    """Whole seconds since the epoch of a date by RFC 850, RFC 822 or ISO 8601; None where it is none of these.
+def parse_date(value: str) -> float | None:
+    """Return a date of RFC 850, RFC 822 or ISO 8601 as whole seconds since the epoch, or None if it is none of these.
 
-    Without a time it is the day's first moment, without a zone that of Greenwich: of two readings the earlier.
+    Without a time it is the start of the day. Without a zone it is UTC.
 
-    >>> moment("Wednesday, 25-Jun-25 15:00:00 UTC") == moment("25 Jun 2025 11:00:00 EDT")
+    >>> parse_date("Wednesday, 25-Jun-25 15:00:00 UTC") == parse_date("25 Jun 2025 11:00:00 EDT")
     True
-    >>> moment("25 Jun 2025 15:00:00") == moment("2025-06-25T17:00+02")
+    >>> parse_date("25 Jun 2025 15:00:00") == parse_date("2025-06-25T17:00+02")
     True
-    >>> moment("2025-06-25") == moment("25 June 2025"), moment("soon")
+    >>> parse_date("2025-06-25") == parse_date("25 June 2025"), parse_date("soon")
     (True, None)
     """
-    value = value.strip()[:_MOST].upper()
-    for text in (value, value[:10], f"{value[:7]}-01"):  # a zone in letters, or only a month, is not for Python
+    value = value.strip()[:_MAX_DATE_CHARACTERS].upper()
+    for text in (value, value[:10], f"{value[:7]}-01"):  # datetime rejects named zones, and months without a day
         try:
             when = datetime.fromisoformat(text).replace(microsecond=0)
             return (when if when.tzinfo is not None else when.replace(tzinfo=UTC)).timestamp()
         except ValueError:
             continue
-    return _as_in_mail(value)
+    return _parse_mail_date(value)
 
 
-def _as_in_mail(value: str) -> float | None:
-    from email.utils import mktime_tz, parsedate_tz  # takes 15 ms to load, and few pages name a date
+def _parse_mail_date(value: str) -> float | None:
+    from email.utils import mktime_tz, parsedate_tz  # takes 15 ms to import, and few pages have a date
 
     found = _DAY_FIRST.search(value)
     if found:
@@ -50,44 +50,43 @@ def _as_in_mail(value: str) -> float | None:
     try:
         parts = parsedate_tz(value)
         return None if parts is None else float(mktime_tz((*parts[:9], parts[9] or 0)))
-    except (ValueError, OverflowError, IndexError):  # a day or a year that no calendar has
+    except (ValueError, OverflowError, IndexError):  # an impossible day or year
         return None
 
 
-# ── What a page itself asks of crawlers, by `<meta name=robots>` and by the header X-Robots-Tag.
+# Directives ----------------------------------------------------------------------------------------------------------
 
 PRODUCT_TOKEN = "motherlode"
 _UNAVAILABLE_AFTER = "unavailable_after"
-_EVERYONE = frozenset({"*", "robots"})
+_ALL_CRAWLERS = frozenset({"*", "robots"})
 _WEEKDAY = re.compile(r"\b(?:mon|tue(?:s)?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\s*,")
-"""With the comma behind it, which ends no directive."""
+"""A weekday with its comma, which does not end a directive."""
 _SEPARATOR = re.compile(r"[,;]")
-_MOST_CHARACTERS, _MOST_ELEMENTS = 4096, 50
-"""Of one list of directives, and of meta elements for crawlers that are heeded: a hostile page could name a million
-dates."""
+_MAX_CHARACTERS, _MAX_ELEMENTS = 4096, 50
+"""Characters of one list of directives, and number of meta elements. A hostile page could contain a million dates."""
 
 
 def robots_directives(document: Document, *, product: str = PRODUCT_TOKEN) -> CrawlerDirectives:
-    """What the page's head asks of all crawlers, or of ours.
+    """Return the directives of the meta elements for all crawlers or for ours.
 
-    >>> from motherlode.model import ContentKind, Detected, Evidence
+    >>> from motherlode.model import ContentKind, Detected, DetectionEvidence
     >>> body = b'<meta name="Robots" content="NOINDEX, follow">'
-    >>> html = Detected(kind=ContentKind.HTML, evidence=Evidence.CONTENT)
+    >>> html = Detected(kind=ContentKind.HTML, evidence=DetectionEvidence.CONTENT)
     >>> robots_directives(Document(url="http://example.org/", body=body, detected=html)).text
     'noindex'
     """
-    asked = NO_DIRECTIVES
+    directives = NO_DIRECTIVES
     if Mark.CRAWLER_RULES in document.marks:
-        every = (directives_of(element.attributes, product) for element in document.html.tags("meta"))
-        for said in islice(filter(None, every), _MOST_ELEMENTS):
-            asked |= said
-    return asked
+        elements = (meta_directives(element.attributes, product) for element in document.html.tags("meta"))
+        for found_directives in islice(filter(None, elements), _MAX_ELEMENTS):
+            directives |= found_directives
+    return directives
 
 
 def header_directives(value: str, *, product: str = PRODUCT_TOKEN) -> CrawlerDirectives:
-    """The same from an X-Robots-Tag header, in which directives may be addressed to one crawler by its name.
+    """Return the directives of an X-Robots-Tag header. A name before a colon addresses them to one crawler.
 
-    An empty element ends that: it stands where one such header was joined to another.
+    An empty element ends that. It separates several headers that were joined.
 
     >>> header_directives("noarchive, nofollow").text, header_directives("otherbot: noindex, none").text
     ('nofollow', '')
@@ -96,47 +95,47 @@ def header_directives(value: str, *, product: str = PRODUCT_TOKEN) -> CrawlerDir
     >>> header_directives("otherbot: nofollow, , noindex").text
     'noindex'
     """
-    asked = NO_DIRECTIVES
+    directives = NO_DIRECTIVES
     ours = True
-    for element in _elements(value):
+    for element in _split_directives(value):
         if not element:
             ours = True
         agent, colon, rest = element.partition(":")
         agent = agent.strip()
-        if colon and not _has_value(agent) and " " not in agent:  # a time has colons, too
-            ours = agent in _EVERYONE or agent.partition("/")[0] == product
+        if colon and not _takes_value(agent) and " " not in agent:  # a time has colons as well
+            ours = agent in _ALL_CRAWLERS or agent.partition("/")[0] == product
             element = rest
         if ours:
-            asked |= _said(element)
-    return asked
+            directives |= _parse_directive(element)
+    return directives
 
 
-def directives_of(attributes: Mapping[str, str | None], product: str) -> CrawlerDirectives | None:
-    """The directives of one meta element; None where it is not for us."""
+def meta_directives(attributes: Mapping[str, str | None], product: str) -> CrawlerDirectives | None:
+    """Return the directives of one meta element, or None if it is not for us."""
     name = (attributes.get("name") or "").strip().lower()
     if name != "robots" and name != product:
         return None
-    asked = NO_DIRECTIVES
-    for element in _elements(attributes.get("content") or ""):
-        asked |= _said(element)
-    return asked
+    directives = NO_DIRECTIVES
+    for element in _split_directives(attributes.get("content") or ""):
+        directives |= _parse_directive(element)
+    return directives
 
 
-def _elements(value: str) -> list[str]:
-    return [element.strip() for element in _SEPARATOR.split(_WEEKDAY.sub("", value[:_MOST_CHARACTERS].lower()))]
+def _split_directives(value: str) -> list[str]:
+    return [element.strip() for element in _SEPARATOR.split(_WEEKDAY.sub("", value[:_MAX_CHARACTERS].lower()))]
 
 
-def _has_value(name: str) -> bool:
-    """Whether this is a directive with a colon of its own, which names no crawler."""
+def _takes_value(name: str) -> bool:
+    """Return whether this is a directive with a value, so that its colon follows no crawler name."""
     return name == _UNAVAILABLE_AFTER or name.startswith("max-")
 
 
-def _said(element: str) -> CrawlerDirectives:
-    """What one directive asks, or several with only white space between them; most do not matter to a crawl."""
+def _parse_directive(element: str) -> CrawlerDirectives:
+    """Parse one directive, or several that are separated by white space. Unknown ones are ignored."""
     head, found, date = element.partition(_UNAVAILABLE_AFTER)
     words = head.split()
     return CrawlerDirectives(
         noindex="noindex" in words or "none" in words,
         nofollow="nofollow" in words or "none" in words,
-        ends_at=moment(date.lstrip(" \t:=")) if found else None,
+        ends_at=parse_date(date.lstrip(" \t:=")) if found else None,
     )

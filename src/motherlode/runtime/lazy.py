@@ -1,23 +1,24 @@
-"""Names of a package that are loaded when somebody asks for them: whoever wants one need not wait for all."""
+"""Lazy attributes of a package (PEP 562): a module of the package is imported when one of its names is first used."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 
-def names_from(package: str, **modules: Sequence[str]) -> Callable[[str], Any]:
-    """A package's `__getattr__` (PEP 562), where each module of the package is given with the names that it holds.
+def lazy_exports(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
+    """Return a `__getattr__` for `package`. `modules` maps each module, relative to the package, to its exported names.
 
-    >>> names_from("importlib", resources=["files", "as_file"], machinery=["PathFinder"])("files").__name__
+    >>> exports = lazy_exports("importlib", {"resources": ["files", "as_file"], "machinery": ["PathFinder"]})
+    >>> exports("files").__name__
     'files'
     """
-    homes = {name: module for module, names in modules.items() for name in names}
+    module_by_name = {name: module for module, names in modules.items() for name in names}
 
-    def value_of(name: str) -> Any:
-        if name not in homes:
+    def load(name: str) -> Any:
+        if name not in module_by_name:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{homes[name]}"), name)
+        return getattr(import_module(f"{package}.{module_by_name[name]}"), name)
 
-    return value_of
+    return load

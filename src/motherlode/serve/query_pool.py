@@ -26,11 +26,11 @@ from motherlode.index.query.query_worker import (
     FAILED,
     HEAD,
     INVALID,
-    LENGTH,
     READY,
     TOO_LARGE,
     WorkerQuery,
 )
+from motherlode.runtime.frames import pack_frame, read_frame_async
 
 _START_TIMEOUT_SECONDS = 30.0
 _EXIT_TIMEOUT_SECONDS = 2.0
@@ -85,16 +85,14 @@ class _Worker:
     async def send(self, order: WorkerQuery) -> None:
         if self._process.stdin is None:
             raise QueryFailure(500, "the query process cannot be reached")
-        content = msgspec.msgpack.encode(order)
-        self._process.stdin.write(LENGTH.pack(len(content)) + content)
+        self._process.stdin.write(pack_frame(msgspec.msgpack.encode(order)))
         await self._process.stdin.drain()
 
     async def frame(self) -> tuple[bytes, bytes]:
         if self._process.stdout is None:
             raise QueryFailure(500, "the query process cannot be heard")
         try:
-            head = await self._process.stdout.readexactly(LENGTH.size)
-            content = await self._process.stdout.readexactly(LENGTH.unpack(head)[0])
+            content = await read_frame_async(self._process.stdout)
         except (asyncio.IncompleteReadError, ConnectionError) as error:
             raise QueryFailure(500, "the query was ended: it needs too much memory, or is too long or deep") from error
         return content[:1], content[1:]

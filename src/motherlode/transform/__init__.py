@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from motherlode.runtime.lazy import names_from
+from motherlode.runtime.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from motherlode.transform.archives import member_url, members
@@ -31,9 +31,11 @@ if TYPE_CHECKING:
 
 __all__ = ["EXTRACTORS", "Extractor", "TransformOptions", "member_url", "members", "merge", "transform"]
 
-__getattr__ = names_from(
+__getattr__ = lazy_exports(
     __name__,
-    archives=["member_url", "members"],
-    options=["TransformOptions"],
-    pipeline=["EXTRACTORS", "Extractor", "merge", "transform"],
+    {
+        "archives": ["member_url", "members"],
+        "options": ["TransformOptions"],
+        "pipeline": ["EXTRACTORS", "Extractor", "merge", "transform"],
+    },
 )

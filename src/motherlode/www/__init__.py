@@ -1,1 +1,1 @@
-"""The raw web: addresses, media types, documents and their HTML tree. Pure functions; nothing here does I/O."""
+"""Formats of the web that several packages read: URLs, IRIs, media types, HTML, XML and gzip files."""

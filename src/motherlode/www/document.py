@@ -1,4 +1,7 @@
-"""XHTML for an HTML parser: `<script src="x"/>` is an empty element in XML, and in HTML one that never ends."""
+"""A document: a body with its detected kind, and its text, HTML tree and XML tree, each created at most once.
+
+XHTML is prepared for the HTML parser: `<script src="x"/>` is an empty element in XML, and an unclosed one in HTML.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ _EMPTY = re.compile(rb"<([A-Za-z][^\s/>\"']*+)((?:[^>\"'/]++|/(?!>)|\"[^\"]*+\"|
 
 
 def with_end_tags(markup: bytes) -> bytes:
-    """The markup with an end tag for every element that a slash has closed.
+    """Return the markup with an end tag for every element that is closed by a slash.
 
     >>> with_end_tags(b'<p id="a/>b"/><br/><a href=x></a>')
     b'<p id="a/>b"></p><br/><a href=x></a>'
@@ -31,59 +34,57 @@ def _spelt_out(match: re.Match[bytes]) -> bytes:
     return match[0] if name.lower() in VOID_ELEMENTS else b"<" + name + attributes + b"></" + name + b">"
 
 
-# ── A body that has been detected, with its text and its HTML tree made at most once, whoever asks first.
-
 _UTF8_NAMES = frozenset({"utf-8", "utf8", "utf_8", "utf-8-sig", "utf_8_sig", "ascii", "us-ascii"})
 _UTF8_MARK = b"\xef\xbb\xbf"
 _WEB_SCHEMES = ("http://", "https://")
-# Mutation events would copy the chosen option of a select: text that the page says once would stand there twice.
+# With mutation events, the parser would copy the selected option of a select element, so its text would appear twice.
 _PARSER_OPTIONS = int(LexborDocumentOptions.WO_EVENTS)
 
 
 class Document:
-    """What transform and extract read. Both see the same parse."""
+    """The input of transform and links. Both use the same trees."""
 
     def __init__(self, *, url: str, body: bytes, detected: Detected) -> None:
         self.url = url
-        """The page's own address; the base for relative references unless the content names another."""
+        """The URL of the page. It is the base of relative references unless the content names another."""
         self.body = body
         self.kind: ContentKind = detected.kind
         self.charset = detected.charset
         self.problems: list[Problem] = []
-        """What had to be mended before the body could be read at all; known once it has been read."""
+        """Repairs that were needed to parse the body. Filled when it is parsed."""
 
     @cached_property
     def text(self) -> str:
-        """The body as text; bytes that the charset does not have become U+FFFD."""
+        """The body as text. Bytes that are invalid in the charset become U+FFFD."""
         return self.body.decode(self.charset, errors="replace")
 
     @cached_property
     def marks(self) -> frozenset[Mark]:
-        """What a page of markup may have, by a look at its bytes."""
-        agrees_with_ascii = not self.charset.startswith(("utf-16", "utf-32"))
-        return marks_in(self.body if agrees_with_ascii else self.text.encode(errors="replace"))
+        """The features that the page may have, from a scan of its bytes."""
+        is_ascii_superset = not self.charset.startswith(("utf-16", "utf-32"))
+        return marks_in(self.body if is_ascii_superset else self.text.encode(errors="replace"))
 
     @cached_property
     def html(self) -> LexborHTMLParser:
-        """The HTML5 tree. UTF-8 goes to the parser as it came: decoding first would add a quarter to the time."""
+        """The HTML5 tree. UTF-8 is passed to the parser undecoded, because decoding would add a quarter to the time."""
         if self.charset.lower() in _UTF8_NAMES:
             markup = self.body.removeprefix(_UTF8_MARK)
         else:
             markup = self.text.encode(errors="replace")
         if self.kind is ContentKind.XHTML:
             markup = with_end_tags(markup)
-        markup, left_out = guarded(markup)
-        self.problems.extend(Problem(syntax=None, message=message, repaired=True) for message in left_out)
+        markup, messages = guarded(markup)
+        self.problems.extend(Problem(syntax=None, message=message, repaired=True) for message in messages)
         return LexborHTMLParser(markup, options=_PARSER_OPTIONS)
 
     @cached_property
     def xml(self) -> XmlTree:
-        """The XML tree, mended where the body is not well-formed."""
+        """The XML tree, repaired if the body is not well-formed."""
         return parse_xml(self.body, charset=self.charset, html_entities=self.kind is ContentKind.XHTML)
 
     @cached_property
     def base(self) -> str:
-        """The address against which links are resolved: that of the first `base` element, or the page's own."""
+        """The base URL of links: that of the first `base` element, or the URL of the page."""
         if self._base_href is None:
             return self.url
         href = parse(self._base_href, self.url) or ""
@@ -91,12 +92,12 @@ class Document:
 
     @cached_property
     def iri(self) -> str:
-        """The page's own IRI: its address, repaired if the caller gave one with characters that no IRI may have."""
+        """The IRI of the page: its URL, repaired if it has characters that are not allowed in an IRI."""
         return check(self.url).value
 
     @cached_property
     def iri_base(self) -> str:
-        """The IRI against which references in statements are resolved: as `base`, but by the rule of `www.iri`."""
+        """The base IRI of references in statements: like `base`, but by the rules of `www.iri`."""
         if self._base_href is None:
             return self.iri
         iri = resolve_and_check(self.url, self._base_href)

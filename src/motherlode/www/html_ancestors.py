@@ -1,4 +1,7 @@
-"""The nearest marked ancestor of elements of an HTML tree, in time linear in the tree however often it is asked."""
+"""Inherited properties of HTML elements: the nearest marked ancestor, languages; and datatypes of `time` elements.
+
+All lookups of one page together take time linear in the size of its tree.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,9 @@ Mark = TypeVar("Mark")
 
 
 class Ancestry(Generic[Mark]):
-    """Some elements of a tree bear a mark; any element can be asked for the mark that is nearest above it.
+    """Finds the nearest mark at or above an element, given the marks of some elements of the tree.
 
-    Every element on the way up is remembered with the answer, so no way is gone twice.
+    The result is cached for every element on the way up, so that no path is walked twice.
 
     >>> from selectolax.lexbor import LexborHTMLParser
     >>> tree = LexborHTMLParser("<section id=s><div><p>x")
@@ -31,18 +34,18 @@ class Ancestry(Generic[Mark]):
     __slots__ = ("_default", "_known")
 
     def __init__(self, marked: Mapping[int, Mark], *, default: Mark) -> None:
-        """The marks by the `mem_id` of their elements."""
+        """`marked` maps the `mem_id` of elements to their marks."""
         self._known = {**marked}
-        """The mark that holds below each element that was met."""
+        """`mem_id` of each visited element → the mark that applies to it."""
         self._default = default
 
     def above(self, node: LexborNode) -> Mark:
-        """The mark of the nearest proper ancestor that has one."""
+        """Return the mark of the nearest ancestor that has one, without the element itself."""
         parent = node.parent
         return self._default if parent is None else self.at(parent)
 
     def at(self, node: LexborNode) -> Mark:
-        """The mark of the element itself, or else of its nearest ancestor."""
+        """Return the mark of the element, or else of its nearest ancestor that has one."""
         known = self._known
         key = node.mem_id
         if key in known:
@@ -65,7 +68,7 @@ class Ancestry(Generic[Mark]):
 def own_language(attributes: Mapping[str, str | None], *, is_xml: bool) -> str | None:
     """Return the language that an element names for itself; None if it names none.
 
-    Only in XML is `xml:lang` more than a name with a colon, and there it wins (HTML, section 3.2.6.2).
+    `xml:lang` counts only in XML, where it overrides `lang` (HTML, section 3.2.6.2).
 
     >>> own_language({"xml:lang": "de", "lang": "en"}, is_xml=True), own_language({"xml:lang": "de"}, is_xml=False)
     ('de', None)
@@ -76,7 +79,7 @@ def own_language(attributes: Mapping[str, str | None], *, is_xml: bool) -> str |
 
 
 def languages(document: Document, *, default: str) -> Callable[[LexborNode], str]:
-    """Tells the language of every element, by the nearest that names one."""
+    """Return a function from an element to its language: that of the nearest element that names one."""
     root = document.html.root
     attributes = root.attributes if root is not None else {}
     is_xml = document.kind is ContentKind.XHTML
@@ -85,11 +88,11 @@ def languages(document: Document, *, default: str) -> Callable[[LexborNode], str
         return lambda _node: everywhere
     named = document.html.css(r"[lang], [xml\:lang]" if is_xml else "[lang]")
     own = ((node.mem_id, own_language(node.attributes, is_xml=is_xml)) for node in named)
-    # in SVG inside HTML, the selector finds `xml:lang`, too
+    # in SVG inside HTML, the selector also finds `xml:lang`
     return Ancestry({key: language for key, language in own if language is not None}, default=default).at
 
 
-# ── Dates and times as HTML's `time` element holds them, told apart by their form as XML Schema gives it.
+# Dates and times of the `time` element, in the lexical forms of XML Schema --------------------------------------------
 
 _YEAR = r"-?(?:[1-9]\d{3,}|0\d{3})"
 _MONTH = r"(?:0[1-9]|1[0-2])"
@@ -111,7 +114,7 @@ _FORMS = tuple(
 
 
 def time_datatype(text: str) -> str | None:
-    """The datatype that a text has the form of.
+    """Return the datatype whose lexical form a text has, or None.
 
     >>> [str(time_datatype(t)).rpartition("#")[2] for t in ("2011-06-28", "2011-06-28T00:00:00Z", "12:00:00", "PT4M")]
     ['date', 'dateTime', 'time', 'duration']

@@ -1,8 +1,7 @@
-"""What the bytes of a page rule out: one scan answers all that the rooms would otherwise search the page for.
+"""A scan of the bytes of a page that rules features out before extractors search its tree.
 
-A mark that is not there means that the page has nothing of the kind, so that nobody need look at its tree for it. A
-mark that is there promises nothing. All patterns are looked for at once, many bytes at a time (Vectorscan): the scan
-costs about as much as one plain search would, and there would be a dozen.
+If a mark is missing, the page does not have the feature. If it is present, the page may have it. Vectorscan searches
+all patterns at once, many bytes at a time: the scan takes about as long as one plain search, and replaces a dozen.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ import hyperscan
 
 
 class Mark(Enum):
-    """Something that a page may have."""
+    """A feature that a page may have."""
 
     BASE = "base"
     """A `base` element."""
     CRAWLER_RULES = "crawler-rules"
-    """A `meta` element that asks something of crawlers."""
+    """A `meta` element with directives for crawlers."""
     JSON_LD = "json-ld"
     MICRODATA = "microdata"
     REVERSE_PROPERTIES = "reverse-properties"
@@ -30,32 +29,32 @@ class Mark(Enum):
     TYPES = "types"
     VOCABULARIES = "vocabularies"
     RELATIONS = "relations"
-    """A relation that is more than a word of HTML."""
+    """A relation that is not just a keyword of HTML."""
     REVERSE_RELATIONS = "reverse-relations"
     XHTML_RDFA = "xhtml-rdfa"
-    """The name of XHTML+RDFa, by document type or `version` attribute: there, every relation of HTML is a term."""
+    """The name of XHTML+RDFa in the document type or `version` attribute. There, every HTML relation is a term."""
     MICROFORMATS = "microformats"
-    """Something like the name of a root class."""
+    """Text that looks like a root class name."""
     LANGUAGES = "languages"
     """More than one `lang` attribute."""
     RDF_SCRIPTS = "rdf-scripts"
-    """A `script` element that holds a document of Turtle or another syntax of RDF, other than JSON-LD."""
+    """A `script` element with Turtle or another RDF syntax, except JSON-LD."""
     DATA_VIEW = "data-view"
     """GRDDL's profile or namespace."""
 
 
-_ROOTS = (
+_ROOT_CLASSES = (
     "h-[a-z0-9-]*[a-z]",
     *("adr", "geo", "vcard", "vevent", "hfeed", "hentry", "hnews", "hproduct", "hrecipe", "hresume", "hreview"),
     "hreview-aggregate",
 )
-_TELLING = r"""\s*=\s*["']?[^"'<>:]*(?::|&#|&colon;|license|describedby|role)"""
-"""The value of an attribute that has a CURIE, an address or a term of RDFa's initial context in it."""
+_RDFA_VALUE = r"""\s*=\s*["']?[^"'<>:]*(?::|&#|&colon;|license|describedby|role)"""
+"""An attribute value that contains a CURIE, a URL or a term of RDFa's initial context."""
 _REFERENCE_IN_TYPE = r"""<script[\s/](?:[^<>]*[\s"'/])?type\s*=\s*["']?\s*[^\s"'<>]*&(?:#|[a-z])"""
-"""A `script` element with a character reference in its type: template engines write the slash or the plus so."""
+"""A `script` element with a character reference in its type. Some template engines escape the slash or the plus."""
 _PATTERNS = {
     Mark.BASE: "<base",
-    # an attribute may have a > in it, and what stands between two attributes may be a slash
+    # an attribute may contain a >, and attributes may be separated by a slash
     Mark.CRAWLER_RULES: r"<meta[\s/][^<]*(?:no(?:index|follow|ne)|unavailable_after)",
     Mark.JSON_LD: rf"application/ld|{_REFERENCE_IN_TYPE}",
     Mark.MICRODATA: "itemscope",
@@ -63,11 +62,11 @@ _PATTERNS = {
     Mark.PROPERTIES: "property",
     Mark.TYPES: r"typeof\s*=",
     Mark.VOCABULARIES: r"vocab\s*=",
-    Mark.RELATIONS: rf"rel{_TELLING}",
-    Mark.REVERSE_RELATIONS: rf"rev{_TELLING}",
+    Mark.RELATIONS: rf"rel{_RDFA_VALUE}",
+    Mark.REVERSE_RELATIONS: rf"rev{_RDFA_VALUE}",
     Mark.XHTML_RDFA: r"xhtml\+rdfa",
-    # whether it stands in an attribute at all is not asked: that would cost twice as much as all other patterns
-    Mark.MICROFORMATS: rf"""[\s"'=](?:{"|".join(_ROOTS)})[\s"'/>]""",
+    # also matches outside of attributes: to check that would cost twice as much as all other patterns
+    Mark.MICROFORMATS: rf"""[\s"'=](?:{"|".join(_ROOT_CLASSES)})[\s"'/>]""",
     Mark.LANGUAGES: r"""[\s"'/]lang[\s=/>]""",
     Mark.RDF_SCRIPTS: (
         rf"<script[^>]*(?:text/(?:turtle|n3)|application/(?:trig|n-triples|n-quads|rdf))|{_REFERENCE_IN_TYPE}"
@@ -75,22 +74,22 @@ _PATTERNS = {
     Mark.DATA_VIEW: r"http://www\.w3\.org/2003/g/data-view",
 }
 _MARKS = tuple(_PATTERNS)
-_LANGUAGE = _MARKS.index(Mark.LANGUAGES)
-"""The one pattern that is counted: one language is that of the whole page."""
+_LANGUAGES_INDEX = _MARKS.index(Mark.LANGUAGES)
+"""The only pattern that is counted. A single `lang` attribute gives the language of the whole page."""
 
 
-def _database() -> hyperscan.Database:
+def _compile_database() -> hyperscan.Database:
     once = hyperscan.HS_FLAG_CASELESS | hyperscan.HS_FLAG_SINGLEMATCH
     flags = [once] * len(_MARKS)
-    flags[_LANGUAGE] = hyperscan.HS_FLAG_CASELESS
-    made = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    flags[_LANGUAGES_INDEX] = hyperscan.HS_FLAG_CASELESS
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     expressions = [pattern.encode() for pattern in _PATTERNS.values()]
-    made.compile(expressions=expressions, ids=list(range(len(_MARKS))), flags=flags)
-    return made
+    database.compile(expressions=expressions, ids=list(range(len(_MARKS))), flags=flags)
+    return database
 
 
 class _Scanner(threading.local):
-    """The patterns, and for each thread its own room to work in."""
+    """The compiled patterns, and a scratch space per thread."""
 
     def __init__(self, database: hyperscan.Database) -> None:
         self.database = database
@@ -99,12 +98,12 @@ class _Scanner(threading.local):
 
 @cache
 def _scanner() -> _Scanner:
-    """Made for the first page: it takes 30 ms, and not every process reads pages."""
-    return _Scanner(_database())
+    """Created for the first page, because it takes 30 ms and not every process parses pages."""
+    return _Scanner(_compile_database())
 
 
 def marks_in(body: bytes) -> frozenset[Mark]:
-    """The marks of a page in an encoding that agrees with ASCII.
+    """Return the marks of a page in an encoding that is a superset of ASCII.
 
     >>> sorted(mark.value for mark in marks_in(b"<Base href=/><p itemScope class='a h-card' property=name>"))
     ['base', 'microdata', 'microformats', 'properties']
@@ -113,17 +112,17 @@ def marks_in(body: bytes) -> frozenset[Mark]:
     """
     found: list[int] = []
 
-    def seen(place: int, _start: int, _end: int, _flags: int, _context: object) -> None:
-        found.append(place)
+    def record(index: int, _start: int, _end: int, _flags: int, _context: object) -> None:
+        found.append(index)
 
     scanner = _scanner()
-    scanner.database.scan(body, match_event_handler=seen, scratch=scanner.scratch)
-    if found.count(_LANGUAGE) == 1:
-        found.remove(_LANGUAGE)
-    return _named(frozenset(found))
+    scanner.database.scan(body, match_event_handler=record, scratch=scanner.scratch)
+    if found.count(_LANGUAGES_INDEX) == 1:
+        found.remove(_LANGUAGES_INDEX)
+    return _marks_at(frozenset(found))
 
 
 @lru_cache(maxsize=1024)
-def _named(places: frozenset[int]) -> frozenset[Mark]:
-    """Pages have few different sets of marks, and an enumeration's members are slow to hash."""
-    return frozenset(_MARKS[place] for place in places)
+def _marks_at(indexes: frozenset[int]) -> frozenset[Mark]:
+    """Return the marks with these indexes. Cached, because few sets occur and enum members are slow to hash."""
+    return frozenset(_MARKS[index] for index in indexes)

@@ -1,7 +1,7 @@
-"""The `script` elements of a page that may hold data, as the page's own syntax reads them.
+"""The `script` elements of a page that may contain data.
 
-In HTML the content of a script is raw text. In XHTML it is XML: `&amp;` is an ampersand, and a CDATA section is its
-content. HTML parsers read nearly all XHTML alike, so the XML tree is made only for scripts that it may read otherwise.
+In HTML the content of a script is raw text. In XHTML it is XML: `&amp;` is an ampersand, and CDATA sections are
+resolved. An HTML parser reads nearly all XHTML scripts alike, so the XML tree is built only if a script may differ.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Script:
 
     content: str
     media_type: str
-    """As it is written, with parameters."""
+    """As written, with parameters."""
     identifier: str = ""
     """The `id` of the element, or ""."""
 
@@ -40,17 +40,17 @@ def find_scripts(document: Document, has_wanted_type: Callable[[str], bool]) -> 
     if document.kind is not ContentKind.XHTML or not any(_may_differ_in_xml(script.content) for script in found):
         return found
     tree = document.xml
-    if tree.root is None or tree.error:  # then the page is read as HTML by every syntax
+    if tree.root is None or tree.error:  # then all extractors read the page as HTML
         return found
     nodes = [node for node in tree.root.iter("{*}script") if has_wanted_type(node.get("type") or "")]
-    if len(nodes) != len(found):  # a CDATA section with tags of scripts in it
+    if len(nodes) != len(found):  # a CDATA section that contains script tags
         return [_read_as_xml(node, "") for node in nodes]
     pairs = zip(nodes, found, strict=True)
     return [_read_as_xml(node, it.content) if _may_differ_in_xml(it.content) else it for node, it in pairs]
 
 
 def _may_differ_in_xml(content: str) -> bool:
-    """Whether XML may read a script otherwise: by a reference, or by an end tag inside a CDATA section.
+    """Return whether a script may differ in XML: because of a reference, or an end tag inside a CDATA section.
 
     >>> _may_differ_in_xml("a &amp; b"), _may_differ_in_xml("//<![CDATA[ a & b //]]>"), _may_differ_in_xml("<![CDATA[")
     (True, False, True)
@@ -60,7 +60,7 @@ def _may_differ_in_xml(content: str) -> bool:
 
 
 def _read_as_xml(node: Element, raw: str) -> Script:
-    """Return a script as XML reads it; with its raw text if there are tags in it, which its author took for text."""
+    """Return a script as parsed by XML. If it contains tags, use `raw`, because the author meant them as text."""
     parts = [node.text or ""]
     for child in node:
         if isinstance(child.tag, str):

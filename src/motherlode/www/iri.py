@@ -5,8 +5,8 @@
 3. White space around an IRI is removed, and each character that RFC 3987 does not allow at its place is
    percent-encoded. Non-ASCII letters are allowed and stay. The caller records a problem.
 
-The addresses that a crawl fetches follow another rule, the URL Standard (`www.urls`), because servers expect them in
-the form that browsers send.
+The URLs that a crawl fetches follow the URL Standard instead (`www.urls`), because servers expect them in the form
+that browsers send.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _UCS = "\\xa0-\\ud7ff\\uf900-\\ufdcf\\ufdf0-\\uffef\\U000e1000-\\U000efffd" + ""
 )
 _PRIVATE = "\\ue000-\\uf8ff\\U000f0000-\\U000ffffd\\U00100000-\\U0010fffd"
 _COMMON = rf"A-Za-z0-9\-._~!$&'()*+,;={_UCS}"
-"""Characters that every part behind the scheme may have: unreserved ones and sub-delimiters (RFC 3987, section 2.2)."""
+"""Characters allowed in every part after the scheme: unreserved ones and sub-delimiters (RFC 3987, section 2.2)."""
 _PATH, _QUERY, _FRAGMENT = f"{_COMMON}:@/", f"{_COMMON}:@/?{_PRIVATE}", f"{_COMMON}:@/?"
 _ESCAPE = "%[0-9A-Fa-f]{2}"
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.\-]*+:"
@@ -45,13 +45,17 @@ _ABSOLUTE = re.compile(_SCHEME)
 _PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.\-]*+):)?(?://([^/?#]*+))?([^?#]*+)(?:\?([^#]*+))?(?:#(.*+))?", re.DOTALL)
 
 
-def _outside(characters: str) -> re.Pattern[str]:
-    """A pattern for what a part may not have: other characters, and a percent sign that starts no escape."""
+def _forbidden_outside(characters: str) -> re.Pattern[str]:
+    """Return a pattern for all characters that a part may not have, and for a percent sign that starts no escape."""
     return re.compile(rf"[^{characters}%]|%(?![0-9A-Fa-f]{{2}})")
 
 
-_NOT_IN_AUTHORITY = _outside(rf"{_COMMON}:@\[\]")
-_NOT_IN_PATH, _NOT_IN_QUERY, _NOT_IN_FRAGMENT = _outside(_PATH), _outside(_QUERY), _outside(_FRAGMENT)
+_NOT_IN_AUTHORITY = _forbidden_outside(rf"{_COMMON}:@\[\]")
+_NOT_IN_PATH, _NOT_IN_QUERY, _NOT_IN_FRAGMENT = (
+    _forbidden_outside(_PATH),
+    _forbidden_outside(_QUERY),
+    _forbidden_outside(_FRAGMENT),
+)
 _REPLACEMENT = "\ufffd".encode()
 
 Parts = tuple[str | None, str | None, str, str | None, str | None]
@@ -59,19 +63,19 @@ Parts = tuple[str | None, str | None, str, str | None, str | None]
 
 
 class Iri(NamedTuple):
-    """An IRI of a statement, and what had to be done to make it one."""
+    """An IRI of a statement, and whether it is valid or was repaired."""
 
     value: str
     term: str
     """The IRI as a term of N-Triples. No statement may have it unless `is_valid`."""
     is_valid: bool
-    """False if the text has no scheme, or names a host that cannot be one: no repair helps."""
+    """False if the text has no scheme or an impossible host, which cannot be repaired."""
     is_repaired: bool
-    """Whether the text had white space around it, or characters that an IRI may not have."""
+    """The text had surrounding white space, or characters that an IRI may not have."""
 
 
 def is_absolute(reference: str) -> bool:
-    """Whether a reference names its own scheme.
+    """Return whether a reference has a scheme.
 
     >>> is_absolute("mailto:ann@example.org"), is_absolute("a/b:c"), is_absolute("")
     (True, False, False)
@@ -84,7 +88,7 @@ def without_fragment(iri: str) -> str:
 
 
 def check(text: str) -> Iri:
-    """Return an absolute IRI in the form that statements have, repaired if it must be.
+    """Return an absolute IRI for use in statements, repaired if necessary.
 
     >>> check("http://example.org/é x#a#b").value, check("http://example.org/a[0]?b=50%").value
     ('http://example.org/é%20x#a%23b', 'http://example.org/a%5B0%5D?b=50%25')
@@ -95,7 +99,7 @@ def check(text: str) -> Iri:
 
 
 def resolve_and_check(base: str, reference: str) -> Iri:
-    """Return the IRI that a reference means at a base. White space around it is no fault: HTML allows it.
+    """Resolve a reference against a base and check it. Surrounding white space is allowed, as in HTML.
 
     >>> resolve_and_check("http://a/b/c/d;p?q", "../g?y#s").term, resolve_and_check("http://a/b/c", " x y ").term
     ('<http://a/b/g?y#s>', '<http://a/b/x%20y>')
@@ -106,7 +110,7 @@ def resolve_and_check(base: str, reference: str) -> Iri:
 
 
 def resolve(base: str, reference: str) -> str:
-    """Return what a reference means at a base (RFC 3986, section 5.2), without repairs.
+    """Resolve a reference against a base (RFC 3986, section 5.2), without repairs.
 
     An absolute IRI stays as written, also if it has dot segments.
 
@@ -121,17 +125,17 @@ def resolve(base: str, reference: str) -> str:
     scheme, base_authority, base_path, base_query, _ = split_base(base)
     _, authority, path, query, fragment = split(reference)
     if authority is not None:
-        return join((scheme, authority, _without_dots(path), query, fragment))
+        return join((scheme, authority, _remove_dot_segments(path), query, fragment))
     if not path:
         return join((scheme, base_authority, base_path, base_query if query is None else query, fragment))
     if path[0] != "/":
         folder = base_path[: base_path.rfind("/") + 1]
         path = ("/" if base_authority is not None and not base_path else folder) + path
-    return join((scheme, base_authority, _without_dots(path), query, fragment))
+    return join((scheme, base_authority, _remove_dot_segments(path), query, fragment))
 
 
 def split(reference: str) -> Parts:
-    """The parts of a reference (RFC 3986, appendix B).
+    """Return the parts of a reference (RFC 3986, appendix B).
 
     >>> split("http://a/b?c#d"), split("//a"), split("?")
     (('http', 'a', '/b', 'c', 'd'), (None, 'a', '', None, None), (None, None, '', '', None))
@@ -143,7 +147,7 @@ def split(reference: str) -> Parts:
 
 
 def join(parts: Parts) -> str:
-    """The reference that has these parts (RFC 3986, section 5.3)."""
+    """Return the reference with these parts (RFC 3986, section 5.3)."""
     scheme, authority, path, query, fragment = parts
     text = path if authority is None else f"//{authority}{path}"
     if scheme is not None:
@@ -154,7 +158,7 @@ def join(parts: Parts) -> str:
 
 
 def repair_message(iri: Iri) -> str:
-    """The message of the problem that every syntax records for a repaired IRI.
+    """Return the message of the problem that every syntax records for a repaired IRI.
 
     >>> repair_message(check("http://example.org/a b"))
     'not a valid IRI, read as <http://example.org/a%20b>'
@@ -203,10 +207,10 @@ def _percent_encode(found: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in encoded)
 
 
-def _without_dots(path: str) -> str:
-    """RFC 3986, section 5.2.4, on whole segments.
+def _remove_dot_segments(path: str) -> str:
+    """Remove dot segments (RFC 3986, section 5.2.4).
 
-    >>> _without_dots("/a/b/c/./../../g"), _without_dots("/../a/.."), _without_dots("a/../../b")
+    >>> _remove_dot_segments("/a/b/c/./../../g"), _remove_dot_segments("/../a/.."), _remove_dot_segments("a/../../b")
     ('/a/g', '/', 'b')
     """
     if "." not in path:

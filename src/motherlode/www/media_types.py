@@ -1,7 +1,7 @@
-"""Every fact about every kind of content, in one table; and the Accept header that follows from it.
+"""One table of all kinds of content, lookups in it, and the Accept header that follows from it.
 
-Detection reads media types, extensions, magic bytes, markers and XML roots from here; transform reads the syntax;
-fetch sends `ACCEPT`. Nothing of this is written down anywhere else.
+Detection uses media types, extensions, magic bytes, markers and XML roots. Transform uses the syntax. Fetch sends
+`ACCEPT`. These facts are defined nowhere else.
 """
 
 from __future__ import annotations
@@ -18,34 +18,36 @@ SITEMAP_NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 SVG_NAMESPACE = "http://www.w3.org/2000/svg"
 XHTML_NAMESPACE = "http://www.w3.org/1999/xhtml"
 
+_MAX_EXTENSION_CHARACTERS = 8
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Media:
-    """All that is known of one kind of content."""
+    """The properties of one kind of content."""
 
     kind: ContentKind
     media_types: tuple[str, ...] = ()
-    """Those in use on the web, the registered one first."""
+    """Media types in use on the web, the registered one first."""
     extensions: tuple[str, ...] = ()
-    """Of file names, without the dot."""
+    """File extensions without the dot."""
     magic: tuple[tuple[int, bytes], ...] = ()
-    """Bytes at a fixed offset that tell the kind for certain."""
+    """Bytes at a fixed offset that identify the kind."""
     markers: tuple[bytes, ...] = ()
-    """Lower-case text, one of which opens a document of the kind, white space and comments aside."""
+    """Lower-case texts. A document of the kind starts with one of them, after white space and comments."""
     fragments: frozenset[str] = frozenset()
-    """Lower-case names of elements, one of which opens a part of a document, where nothing speaks against it."""
+    """Lower-case element names. A fragment of the kind starts with one of them, unless another kind matches."""
     roots: tuple[tuple[str | None, str], ...] = ()
-    """Namespace and local name of the XML root element; None stands for any namespace, or none."""
+    """Namespace and local name of the XML root element. None stands for any namespace or none."""
     syntax: Syntax | None = None
-    """What a whole document of the kind is written in, where it is RDF."""
+    """The RDF syntax of a document of the kind."""
     quality: float = 0.0
-    """How gladly we take it, for the Accept header; 0 leaves it out."""
+    """Quality value in the Accept header. 0: not in the header."""
     is_html: bool = False
-    """It goes through the HTML parser."""
+    """It is parsed by the HTML parser."""
     is_xml: bool = False
-    """It is meant to be well-formed XML."""
+    """It should be well-formed XML."""
     is_archive: bool = False
-    """It holds other documents."""
+    """It contains other documents."""
 
     @property
     def is_rdf(self) -> bool:
@@ -61,7 +63,7 @@ _HTML_FRAGMENTS = frozenset(
         *("strong", "style", "table", "template", "textarea", "ul", "video"),
     }
 )
-"""Those of WHATWG MIME Sniffing, section 7.1, and what else pages are made of."""
+"""Those of WHATWG MIME Sniffing, section 7.1, and other frequent elements."""
 
 _ROWS = (
     Media(
@@ -261,7 +263,7 @@ _BINARY_FAMILIES = (
 
 
 def essence(content_type: str) -> str:
-    """The media type of a Content-Type header, without parameters.
+    """Return the media type of a Content-Type header without its parameters.
 
     >>> essence('Text/HTML; charset="utf-8"')
     'text/html'
@@ -270,7 +272,7 @@ def essence(content_type: str) -> str:
 
 
 def fits(pattern: str, media_type: str) -> bool:
-    """Whether a media type is meant by a pattern, which may leave the subtype or all of it open.
+    """Return whether a media type matches a pattern such as `text/html`, `image/*` or `*/*`.
 
     >>> fits("image/*", "image/png"), fits("application/pdf", "application/pdf"), fits("image/*", "text/html")
     (True, True, False)
@@ -280,7 +282,7 @@ def fits(pattern: str, media_type: str) -> bool:
 
 
 def by_media_type(content_type: str) -> ContentKind | None:
-    """The kind that a Content-Type header announces.
+    """Return the kind of a Content-Type header, or None if it is unknown.
 
     >>> by_media_type("application/rdf+xml; charset=utf-8"), by_media_type("application/vnd.x+xml")
     (<ContentKind.RDF_XML: 'rdfxml'>, <ContentKind.XML: 'xml'>)
@@ -299,7 +301,7 @@ def by_media_type(content_type: str) -> ContentKind | None:
 
 
 def extension_of(url: str) -> str:
-    """The file extension in a URL's path, lower-case, or "".
+    """Return the file extension of a URL's path in lower case, or "" if there is none.
 
     >>> extension_of("http://example.org/a.b/Data.TTL?x=1.html#y.rdf"), extension_of("http://example.org")
     ('ttl', '')
@@ -307,24 +309,31 @@ def extension_of(url: str) -> str:
     path = url.partition("#")[0].partition("?")[0]
     start = path.find("//")
     slash = path.rfind("/", start + 2 if start != -1 else 0)
-    if start != -1 and slash == -1:
-        return ""
-    stem, dot, extension = path[slash + 1 :].rpartition(".")
-    return extension.lower() if dot and stem and len(extension) <= 8 else ""
+    return "" if start != -1 and slash == -1 else file_extension(path[slash + 1 :])
+
+
+def file_extension(name: str) -> str:
+    """Return the extension of a file name in lower case without its dot, or "" if there is none.
+
+    >>> file_extension("T21.RDF"), file_extension("about"), file_extension(".ttl"), file_extension("a.toolongforone")
+    ('rdf', '', '', '')
+    """
+    stem, dot, extension = name.rpartition(".")
+    return extension.lower() if dot and stem and len(extension) <= _MAX_EXTENSION_CHARACTERS else ""
 
 
 def by_extension(url: str) -> ContentKind | None:
-    """The kind that the file extension of a URL suggests."""
+    """Return the kind of a URL's file extension, or None if it is unknown."""
     return _BY_EXTENSION.get(extension_of(url))
 
 
 def extension_kind(extension: str) -> ContentKind | None:
-    """The kind that a file extension, in lower case and without its dot, suggests."""
+    """Return the kind of a file extension in lower case without its dot, or None if it is unknown."""
     return _BY_EXTENSION.get(extension)
 
 
 def by_magic(body: bytes) -> ContentKind | None:
-    """The kind that bytes at fixed places tell for certain.
+    """Return the kind that bytes at fixed offsets identify, or None.
 
     >>> by_magic(b"\\x1f\\x8b\\x08\\x00"), by_magic(b"%PDF-1.7"), by_magic(b"<html>")
     (<ContentKind.GZIP: 'gzip'>, <ContentKind.BINARY: 'binary'>, None)
@@ -333,7 +342,7 @@ def by_magic(body: bytes) -> ContentKind | None:
 
 
 def by_root(namespace: str, name: str) -> ContentKind | None:
-    """The kind of XML that has this root element; None for XML that we do not know better.
+    """Return the kind of XML with this root element, or None if it is unknown.
 
     >>> by_root("http://www.w3.org/2000/svg", "svg"), by_root("http://example.org/", "svg")
     (<ContentKind.SVG: 'svg'>, None)
@@ -348,4 +357,4 @@ def _accept() -> str:
 
 
 ACCEPT = _accept()
-"""What we ask servers for: RDF before HTML before other XML, and anything rather than nothing."""
+"""The Accept header: RDF before HTML before other XML, and anything else with the lowest quality."""

@@ -1,4 +1,7 @@
-"""Tracking and session parameters of addresses, by the table in tracking.txt, and sessions in paths."""
+"""URLs: parsing by the URL Standard (WHATWG), the canonical form, tracking parameters, domains and scopes.
+
+The frontier stores each page once, under its canonical URL. tracking.txt lists the parameters that are removed.
+"""
 
 from __future__ import annotations
 
@@ -15,77 +18,77 @@ import msgspec
 _LINES = (line.partition("#")[0].strip() for line in (files(__package__) / "tracking.txt").read_text().splitlines())
 _TABLE = [line for line in _LINES if line]
 
-NAMES = frozenset(line for line in _TABLE if line[-1] not in "*?")
-PREFIXES = tuple(line[:-1] for line in _TABLE if line.endswith("*"))
-IF_OPAQUE = frozenset(line[:-1] for line in _TABLE if line.endswith("?"))
-"""Names of sessions that are names of other things too: dropped where the value is a session's."""
+TRACKING_NAMES = frozenset(line for line in _TABLE if line[-1] not in "*?")
+TRACKING_PREFIXES = tuple(line[:-1] for line in _TABLE if line.endswith("*"))
+AMBIGUOUS_NAMES = frozenset(line[:-1] for line in _TABLE if line.endswith("?"))
+"""Names with several meanings. Such a parameter is removed if its value looks like a session id."""
 
-_OPAQUE = re.compile(r"[0-9a-fA-F]{32}|[0-9a-fA-F]{40}|[0-9a-f]{64}|(?=[a-z]*[0-9])[0-9a-z]{26}")
-"""Digests of the usual lengths, and what PHP makes: no number, word or title looks like this."""
+_SESSION_ID = re.compile(r"[0-9a-fA-F]{32}|[0-9a-fA-F]{40}|[0-9a-f]{64}|(?=[a-z]*[0-9])[0-9a-z]{26}")
+"""Digests of the usual lengths, and session ids of PHP. No number, word or title looks like this."""
 
 _PATH_PARAMETER = re.compile(r";([^/;=]++=[^/;]*+)")
-"""A parameter of a path segment, as servlets write them."""
-_COOKIELESS = re.compile(
+"""A parameter of a path segment, as in servlets."""
+_ASP_NET_SESSION = re.compile(
     r"/\((?:(?:X\(1\))?+(?:[AFS]\([\w-]{20,}+\)(?:X\(1\))?+)++|(?=[a-z]*+[0-9])[0-9a-z]{24})\)(?=/)", re.ASCII
 )
-"""A segment in which ASP.NET keeps what else would be cookies: session, sign-in, visitor (`S`, `F`, `A`), and whether
-there may be any (`X`). Its first version wrote the bare session."""
+"""A path segment that ASP.NET uses instead of cookies: session, sign-in and visitor (`S`, `F`, `A`), and whether
+cookies are supported (`X`). Its first version wrote only the session id."""
 
 
 def is_tracking(parameter: str) -> bool:
-    """Whether a parameter of a query, `name=value`, can be dropped.
+    """Return whether a query parameter, `name=value`, can be removed.
 
     >>> [is_tracking(it) for it in ("utm_source=feed", "PHPSESSID=1", "sid=12", "sid=d41d8cd98f00b204e9800998ecf8427e")]
     [True, True, False, True]
     """
     name, _, value = parameter.partition("=")
     name = name.lower()
-    if name in NAMES or name.startswith(PREFIXES):
+    if name in TRACKING_NAMES or name.startswith(TRACKING_PREFIXES):
         return True
-    return name in IF_OPAQUE and _OPAQUE.fullmatch(value) is not None
+    return name in AMBIGUOUS_NAMES and _SESSION_ID.fullmatch(value) is not None
 
 
-def without_sessions(path: str) -> str:
-    """A path without parameters that a query would lose, and without the segments of ASP.NET's sessions.
+def remove_sessions(path: str) -> str:
+    """Return a path without tracking and session parameters, and without the session segments of ASP.NET.
 
-    >>> without_sessions("/a;jsessionid=1/b;sid=2"), without_sessions("/x/(S(lit3py55t21z5v55vlm25s55))/page.aspx")
+    >>> remove_sessions("/a;jsessionid=1/b;sid=2"), remove_sessions("/x/(S(lit3py55t21z5v55vlm25s55))/page.aspx")
     ('/a/b;sid=2', '/x/page.aspx')
     """
     if ";" in path:
-        path = _PATH_PARAMETER.sub(_unless_tracking, path)
-    return _COOKIELESS.sub("", path) if "/(" in path else path
+        path = _PATH_PARAMETER.sub(_remove_if_tracking, path)
+    return _ASP_NET_SESSION.sub("", path) if "/(" in path else path
 
 
-def _unless_tracking(parameter: re.Match[str]) -> str:
+def _remove_if_tracking(parameter: re.Match[str]) -> str:
     return "" if is_tracking(parameter[1]) else parameter[0]
 
 
-# ── URLs as browsers understand them (WHATWG), and the canonical form under which the frontier knows each page once.
+# The canonical form --------------------------------------------------------------------------------------------------
 
 MAX_URL_LENGTH = 4096
-"""Longer addresses are traps or data, not pages."""
+"""Longer URLs are traps or data, not pages."""
 
-_sign_in = re.compile(r"[@%;?\[\]|^`{}\\]").search
-"""Finds a sign that an http(s) URL in the standard's form may not be canonical yet. Most have none."""
+_find_special = re.compile(r"[@%;?\[\]|^`{}\\]").search
+"""Finds a character that a normalized URL has only if it may not be canonical yet. Most have none."""
 _CANONICAL_ESCAPE = "[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[BCDF]"
-"""What may follow a `%` that stays: in capitals, and of a character that needs it."""
-_UNUSUAL = re.compile(rf"%(?!{_CANONICAL_ESCAPE})(?:[0-9A-Fa-f]{{2}})?+|[\[\]|^`{{}}\\]")
+"""Escapes that are kept: in upper case, and of a character that needs one."""
+_NON_CANONICAL = re.compile(rf"%(?!{_CANONICAL_ESCAPE})(?:[0-9A-Fa-f]{{2}})?+|[\[\]|^`{{}}\\]")
 _PLAIN = r"(?!//)/[\w~.!$&'()*+,=:@/-]*+"
 _PLAIN_PATH = re.compile(_PLAIN, re.ASCII)
-"""A path in which nothing needs an escape or has one. Dot segments, and what may be sessions, are asked for apart."""
+"""A path without escapes and without characters that need one. Dot segments and sessions are checked separately."""
 _PLAIN_URL = re.compile(rf"https?+://(?:[a-z0-9](?:[a-z0-9-]*+(?<!-))?+\.)++[a-z]{{2,63}}+({_PLAIN})?+", re.ASCII)
-"""An address with a host name in lower case, no port, no query, and a path like that."""
+"""A URL with a host name in lower case, without port and query, and with such a path."""
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _ESCAPES = {
     f"%{high}{low}": chr(code) if (code := int(high + low, 16)) in _UNRESERVED else f"%{code:02X}"
     for high in "0123456789ABCDEFabcdef"
     for low in "0123456789ABCDEFabcdef"
 }
-"""Every escape → its canonical form."""
+"""Escape → canonical form."""
 
 
 def parse(url: str, base: str | None = None) -> str | None:
-    """The URL that a browser makes of a text, of whatever scheme; None where the standard says failure.
+    """Return the URL that a browser makes of a text, with any scheme. None if the standard says failure.
 
     >>> parse("../d e#f", "HTTP://user@Example.org:80/a/b?c"), parse("x") is None
     ('http://user@example.org/d%20e#f', True)
@@ -98,7 +101,7 @@ def parse(url: str, base: str | None = None) -> str | None:
 
 
 def resolve(base: str, reference: str) -> str | None:
-    """The canonical address that `reference` means on a page at `base`; None for what is not http(s) or not a URL.
+    """Return the canonical URL of `reference` on a page at `base`. None if it is not an http(s) URL.
 
     >>> resolve("http://Example.org:80/a/b?c", "../d e#f")
     'http://example.org/d%20e'
@@ -118,7 +121,7 @@ def resolve(base: str, reference: str) -> str | None:
 
 
 def resolve_as_written(base: str, reference: str) -> str | None:
-    """As `resolve`, but a path and query stay what the standard makes of them: with tracking and session parameters.
+    """Resolve a reference like `resolve`, but keep tracking and session parameters.
 
     >>> resolve_as_written("http://example.org/a", "http://ann@example.org/a;jsessionid=1?#top")
     'http://example.org/a;jsessionid=1?'
@@ -132,9 +135,9 @@ def resolve_as_written(base: str, reference: str) -> str | None:
 
 
 def plain_url(reference: str) -> str | None:
-    """The canonical form of an absolute address that has nothing to be parsed for, fragment aside; None for others.
+    """Return the canonical form of a simple absolute URL without running the URL parser, or None if it is not simple.
 
-    Three links in four are like that, and a glance at them costs a fifth of the standard's whole procedure.
+    Three links in four are simple, and this check takes a fifth of the time of the parser.
 
     >>> plain_url("https://example.org#top"), plain_url("http://example.org/a/../b")
     ('https://example.org/', None)
@@ -148,7 +151,7 @@ def plain_url(reference: str) -> str | None:
 
 
 def is_plain_path(path: str) -> bool:
-    """Whether a path that begins with a slash is canonical as it stands, whatever host it is put behind.
+    """Return whether a path that starts with a slash is canonical as written, on any host.
 
     >>> is_plain_path("/a/b.html"), is_plain_path("/a/./b"), is_plain_path("//example.org/"), is_plain_path("/a?b")
     (True, False, False, False)
@@ -157,10 +160,10 @@ def is_plain_path(path: str) -> bool:
 
 
 def canonical(url: str) -> str | None:
-    """The canonical form of an absolute http(s) URL, or None.
+    """Return the canonical form of an absolute http(s) URL, or None if it is not one.
 
-    Beyond the standard's own form: no user, fragment, empty query, dot at the end of the host, tracking parameter or
-    session; escapes in capitals, none where it is not needed, and one wherever RFC 3986 wants it.
+    The standard's form is changed as follows: user, fragment, empty query, a dot after the host, tracking parameters
+    and sessions are removed. Escapes are in upper case, and only characters that RFC 3986 does not allow are escaped.
 
     >>> canonical("HTTP://user:secret@EXAMPLE.org./%7Eann/./x?utm_source=feed#top")
     'http://example.org/~ann/x'
@@ -177,12 +180,12 @@ def canonical(url: str) -> str | None:
     return _finish(href)
 
 
-def simplified(url: str) -> str:
-    """A canonical URL with its query sorted, empty parameters and values left out, and each run of slashes as one.
+def simplify(url: str) -> str:
+    """Return a canonical URL with a sorted query, without empty parameters and values, and without repeated slashes.
 
-    Most servers give the same page for it, but not all: an option for a crawl, never the default.
+    Most servers return the same page for it, but not all. So it is an option of a crawl and not the default.
 
-    >>> simplified("http://example.org//a?b=2&a=1&c=&&=3")
+    >>> simplify("http://example.org//a?b=2&a=1&c=&&=3")
     'http://example.org/a?a=1&b=2&c'
     """
     start = url.index("/", url.index("//") + 2)
@@ -201,28 +204,28 @@ def _finish(href: str) -> str | None:
     fragment = href.find("#")
     if fragment != -1:
         href = href[:fragment]
-    if _sign_in(href, 7) or "./" in href or ".:" in href or "/(" in href:
-        rewritten = _rewritten(href)
+    if _find_special(href, 7) or "./" in href or ".:" in href or "/(" in href:
+        rewritten = _canonicalize(href)
         if rewritten is None:
             return None
         href = rewritten
-    return href if len(href) <= MAX_URL_LENGTH else None  # escapes can make it nine times as long as it was given
+    return href if len(href) <= MAX_URL_LENGTH else None  # escapes can make it nine times as long
 
 
-def _rewritten(href: str) -> str | None:
+def _canonicalize(href: str) -> str | None:
     start = href.index("//") + 2
     end = href.index("/", start)
     host = href[start:end]
-    if "@" in host:  # credentials are never kept, so they can never be sent on
+    if "@" in host:  # credentials are removed, so that they are never sent
         host = host[host.rindex("@") + 1 :]
     name, colon, port = host.rpartition(":") if host[-1] != "]" and ":" in host else (host, "", "")
     if name[-1] == ".":
-        return _without_dot(href[:start], name, colon + port, href[end:])
+        return _remove_final_dot(href[:start], name, colon + port, href[end:])
     path, mark, query = href[end:].partition("?")
-    if _UNUSUAL.search(path):
-        path = _UNUSUAL.sub(_one_way, path)
-    plain = without_sessions(path)
-    if "/." in plain and plain != path:  # what is left may be a dot segment
+    if _NON_CANONICAL.search(path):
+        path = _NON_CANONICAL.sub(_normalize_escape, path)
+    plain = remove_sessions(path)
+    if "/." in plain and plain != path:  # the rest may be a dot segment
         return canonical(href[:start] + host + plain + mark + query)
     path = plain
     if query:
@@ -230,28 +233,29 @@ def _rewritten(href: str) -> str | None:
     return f"{href[:start]}{host}{path}?{query}" if query else f"{href[:start]}{host}{path}"
 
 
-def _without_dot(scheme: str, name: str, port: str, rest: str) -> str | None:
-    """`example.org.` is `example.org`. What is left may be a number that is an address, so that it is parsed again."""
+def _remove_final_dot(scheme: str, name: str, port: str, rest: str) -> str | None:
+    """Remove dots after the host name and parse the URL again, because the rest may be an IP address in another
+    form."""
     name = name.rstrip(".")
     return canonical(scheme + name + port + rest) if name else None
 
 
 def _clean_query(query: str) -> str:
-    if _UNUSUAL.search(query):
-        query = _UNUSUAL.sub(_one_way, query)
+    if _NON_CANONICAL.search(query):
+        query = _NON_CANONICAL.sub(_normalize_escape, query)
     parameters = query.split("&")
     kept = [parameter for parameter in parameters if not is_tracking(parameter)]
     return query if len(kept) == len(parameters) else "&".join(kept)
 
 
-def _one_way(match: re.Match[str]) -> str:
-    """RFC 3986, 6.2.2: unreserved characters never escaped, capitals in escapes; and a stray `%` is a character."""
+def _normalize_escape(match: re.Match[str]) -> str:
+    """Normalize an escape (RFC 3986, 6.2.2), or escape a character. A `%` that starts no escape is a character."""
     found = match[0]
     return _ESCAPES.get(found) or f"%{ord(found):02X}"
 
 
 def host_of(url: str) -> str:
-    """Host and, where it is not the default, port of a canonical URL: the unit of politeness and of robots.txt.
+    """Return the host of a canonical URL, with the port if it is not the default: the unit of politeness.
 
     >>> host_of("http://example.org:8080/x")
     'example.org:8080'
@@ -260,7 +264,7 @@ def host_of(url: str) -> str:
 
 
 def origin_of(url: str) -> str:
-    """Scheme and host of a canonical URL.
+    """Return scheme and host of a canonical URL.
 
     >>> origin_of("https://example.org/x/y")
     'https://example.org'
@@ -271,7 +275,7 @@ def origin_of(url: str) -> str:
 
 @cache
 def _suffixes() -> Any:
-    """The public suffix list. Reading it takes 60 ms, and readers of pages never ask for it."""
+    """Load the public suffix list on first use, because it takes 60 ms and parser processes do not need it."""
     from publicsuffixlist import PublicSuffixList
 
     return PublicSuffixList()
@@ -279,7 +283,7 @@ def _suffixes() -> Any:
 
 @lru_cache(maxsize=65536)
 def registrable_domain(host: str) -> str:
-    """The part of a host name that somebody registered (its pay-level domain); the host itself for IP addresses.
+    """Return the registrable domain (pay-level domain) of a host. For an IP address, the address.
 
     >>> [registrable_domain(host) for host in ("www.shop.example.co.uk:8080", "127.0.0.1", "[::1]:80")]
     ['example.co.uk', '127.0.0.1', '[::1]']
@@ -295,22 +299,22 @@ def registrable_domain(host: str) -> str:
     return name
 
 
-# ── Which addresses a crawl may take up at all.
+# Scopes --------------------------------------------------------------------------------------------------------------
 
 Scope = Callable[[str], str]
-"""Gives the reason why a URL stays out, or "" where it may come in."""
+"""Returns why a URL is out of scope, or "" if it is in scope."""
 
 OUT_OF_SCOPE = "out of scope"
-_BEGINNING = "https"
-"""Of this a plain word must be the beginning, if any URL is to match it; otherwise it is a slip (`hosts`, `domain`)."""
+_LONGEST_SCHEME = "https"
+"""A scope of letters only must be a prefix of this to match any URL. Otherwise it is an error (`hosts`, `domain`)."""
 
 
 class ScopeRule(msgspec.Struct, frozen=True, array_like=True):
-    """A scope as it travels to other processes."""
+    """A scope that can be sent to other processes."""
 
     spec: str = "web"
     names: frozenset[str] = frozenset()
-    """The hosts or domains of the seeds, where they are the scope."""
+    """The hosts or domains of the seeds, for `host` and `pld`."""
 
     @property
     def is_everything(self) -> bool:
@@ -329,7 +333,7 @@ class ScopeRule(msgspec.Struct, frozen=True, array_like=True):
 
 
 def scope_rule(spec: str, seeds: Iterable[str]) -> ScopeRule:
-    """The scope that a user means by `host`, `pld`, `web` or a regular expression that must match from the start."""
+    """Return the scope for `host`, `pld`, `web` or a regular expression that must match from the start of a URL."""
     if spec == "host":
         return ScopeRule(spec, frozenset(map(host_of, seeds)))
     if spec == "pld":
@@ -337,8 +341,10 @@ def scope_rule(spec: str, seeds: Iterable[str]) -> ScopeRule:
     try:
         re.compile(spec)
     except re.error as error:
-        raise ValueError(f"scope must be host, pld, web or a regular expression; {spec!r} is none: {error}") from error
-    if spec != "web" and spec.isalnum() and not _BEGINNING.startswith(spec):
+        raise ValueError(
+            f"scope must be host, pld, web or a regular expression; {spec!r} is not valid: {error}"
+        ) from error
+    if spec != "web" and spec.isalnum() and not _LONGEST_SCHEME.startswith(spec):
         raise ValueError(
             f"scope must be host, pld, web or a regular expression that a URL matches from its start; no URL begins "
             f"with {spec!r}"
@@ -347,7 +353,7 @@ def scope_rule(spec: str, seeds: Iterable[str]) -> ScopeRule:
 
 
 def scope_from(spec: str, seeds: Iterable[str]) -> Scope:
-    """See `scope_rule`.
+    """Return the scope function of `scope_rule`.
 
     >>> scope_from("pld", ["http://www.example.org/"])("http://data.example.org/x")
     ''

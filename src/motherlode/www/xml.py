@@ -1,6 +1,8 @@
-"""Bare ampersands, the commonest fault of XML on the web: half of a query in an address, or "this & that".
+"""XML from untrusted sources: its head, its tree, and the repair of bare ampersands.
 
-An XML parser that goes on after one leaves out the name behind it, and `?a=1&b=2` becomes `?a=1=2`.
+`read_head` finds the root element and the declared entities without an XML parser. `parse_xml` builds the tree: it
+expands no external entity, loads nothing, and bounds depth and sizes. Bare ampersands are the most frequent fault of
+XML on the web. An XML parser that recovers from one drops the name after it: `?a=1&b=2` becomes `?a=1=2`.
 """
 
 from __future__ import annotations
@@ -18,26 +20,26 @@ _PIECES = re.compile(
     rb"|&(?!\#[0-9]+;|\#[xX][0-9A-Fa-f]+;|[A-Za-z_:\x80-\xff][\w.:\x80-\xff-]*;)",
     re.DOTALL,
 )
-_HEAD = 256
+_SNIFF_BYTES = 256
 
 
-def escaped_ampersands(body: bytes) -> bytes:
-    """An XML document with its bare ampersands escaped; in comments and CDATA sections they are right as they are.
+def escape_ampersands(body: bytes) -> bytes:
+    """Return an XML document with its bare ampersands escaped, except in comments and CDATA sections.
 
-    >>> escaped_ampersands(b"<a b='?c=1&d=2'>1 & 2 &amp; <![CDATA[3 & 4]]></a>")
+    >>> escape_ampersands(b"<a b='?c=1&d=2'>1 & 2 &amp; <![CDATA[3 & 4]]></a>")
     b"<a b='?c=1&amp;d=2'>1 &amp; 2 &amp; <![CDATA[3 & 4]]></a>"
     """
-    if b"&" not in body or b"\x00" in body[:_HEAD]:  # the latter in UTF-16, of which we would break the characters
+    if b"&" not in body or b"\x00" in body[:_SNIFF_BYTES]:  # zero bytes: UTF-16, which would be corrupted
         return body
     return _PIECES.sub(lambda piece: piece[1] or b"&amp;", body)
 
 
-# ── The head of an XML document, read without an XML parser: its root element, and the entities that it declares.
+# The head of a document ----------------------------------------------------------------------------------------------
 
-LONGEST_ENTITY = 1 << 12
-"""Bytes of an expanded entity. Documents of our time use them to shorten namespaces."""
-MOST_ENTITIES = 1000
-_DEEPEST_ENTITY = 32
+MAX_ENTITY_BYTES = 1 << 12
+"""Size of an expanded entity. Today's documents use entities to shorten namespaces."""
+MAX_ENTITIES = 1000
+_MAX_ENTITY_DEPTH = 32
 
 _SPACE_AND_COMMENTS = re.compile(rb"(?:\s++|<!--.*?-->|<\?.*?\?>)*+", re.DOTALL)
 _DECLARATION = re.compile(rb"<\?xml\s[^>]*?\?>")
@@ -53,26 +55,26 @@ _PREDEFINED = {b"lt": b"<", b"gt": b">", b"amp": b"&", b"quot": b'"', b"apos": b
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class XmlHead:
-    """What stands before and in the first tag."""
+    """The first tag of a document and what precedes it."""
 
     name: str
     """Local name of the root element."""
     namespace: str
     root_offset: int
-    """Where the root element starts."""
+    """Offset of the root element."""
     encoding: str = ""
-    """As the XML declaration has it."""
+    """The encoding in the XML declaration."""
     doctype: str = ""
     namespaces: Mapping[str, str] = field(default_factory=dict)
-    """Those that the root element declares, by prefix."""
+    """Prefix → namespace, as declared by the root element."""
     entities: Mapping[str, str] = field(default_factory=dict)
-    """Internal general entities, expanded; those past the limits are left out."""
+    """Internal general entities, expanded. Those beyond the limits are left out."""
     has_declaration: bool = False
     refused_entities: int = 0
 
 
 def read_head(text: bytes) -> XmlHead | None:
-    r"""The head of a document in UTF-8, or what agrees with it on ASCII; None where no root element is found.
+    r"""Return the head of a document in UTF-8 or another superset of ASCII. None if there is no root element.
 
     >>> head = read_head(b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x "urn:x:">]><p:a xmlns:p="&x;y"/>')
     >>> head.name, head.namespace, head.entities
@@ -87,7 +89,7 @@ def read_head(text: bytes) -> XmlHead | None:
         position = doctype.end()
         subset = _SUBSET.match(text, position)
         if subset:
-            raw = _declared(subset[1])
+            raw = _read_entities(subset[1])
             position = subset.end()
         if text[position : position + 1] != b">":
             return None
@@ -95,17 +97,17 @@ def read_head(text: bytes) -> XmlHead | None:
     root = _START_TAG.match(text, position)
     if root is None:
         return None
-    entities = _Expander(raw).all()
-    namespaces = _namespaces(text, root.end(), entities)
-    prefix = _text(root[1] or b"")
+    entities = _Expander(raw).expand_all()
+    namespaces = _read_namespaces(text, root.end(), entities)
+    prefix = _decode(root[1] or b"")
     return XmlHead(
-        name=_text(root[2]),
+        name=_decode(root[2]),
         namespace=namespaces.get(prefix, ""),
         root_offset=root.start(),
-        encoding=_text(encoding[1]) if encoding else "",
-        doctype=_text(doctype[1]) if doctype else "",
+        encoding=_decode(encoding[1]) if encoding else "",
+        doctype=_decode(doctype[1]) if doctype else "",
         namespaces=namespaces,
-        entities={_text(name): _text(value) for name, value in entities.items()},
+        entities={_decode(name): _decode(value) for name, value in entities.items()},
         has_declaration=declaration is not None,
         refused_entities=len(raw) - len(entities),
     )
@@ -116,57 +118,57 @@ def _skip(text: bytes, position: int) -> int:
     return found.end() if found else position
 
 
-def _declared(subset: bytes) -> dict[bytes, bytes]:
-    """The first declaration of an entity binds (XML 1.0, section 4.2)."""
+def _read_entities(subset: bytes) -> dict[bytes, bytes]:
+    """Return the declared entities. The first declaration of a name counts (XML 1.0, section 4.2)."""
     found: dict[bytes, bytes] = {}
     for entity in _ENTITY.finditer(subset):
-        if entity[1] and entity[1] not in _PREDEFINED and len(found) < MOST_ENTITIES:
+        if entity[1] and entity[1] not in _PREDEFINED and len(found) < MAX_ENTITIES:
             found.setdefault(entity[1], entity[2][1:-1])
     return found
 
 
-def _namespaces(text: bytes, position: int, entities: Mapping[bytes, bytes]) -> dict[str, str]:
+def _read_namespaces(text: bytes, position: int, entities: Mapping[bytes, bytes]) -> dict[str, str]:
     found: dict[str, str] = {}
     while attribute := _ATTRIBUTE.match(text, position):
         position = attribute.end()
         name, _, prefix = attribute[1].partition(b":")
         if name == b"xmlns":
             value = attribute[2] if attribute[2] is not None else attribute[3]
-            found[_text(prefix)] = _text(_Expander(entities).expanded(value) or b"" if b"&" in value else value)
+            found[_decode(prefix)] = _decode(_Expander(entities).expand(value) or b"" if b"&" in value else value)
     return found
 
 
 class _Expander:
-    """Replaces references, each entity's own only once; so that no web of references takes long."""
+    """Expands references. Each entity is expanded once, so that nested references take linear time."""
 
     def __init__(self, entities: Mapping[bytes, bytes]) -> None:
         self._entities = entities
         self._known: dict[bytes, bytes | None] = {}
         self._depth = 0
 
-    def all(self) -> dict[bytes, bytes]:
+    def expand_all(self) -> dict[bytes, bytes]:
         return {name: value for name in self._entities if (value := self._entity(name)) is not None}
 
-    def expanded(self, value: bytes) -> bytes | None:
-        """None where the value is too long, too deep, or refers to what is not there."""
+    def expand(self, value: bytes) -> bytes | None:
+        """Expand a value. Return None if it is too long or too deep, or if a reference is undefined."""
         parts: list[bytes] = []
         size = position = 0
         for reference in _REFERENCE.finditer(value):
             replaced = self._replacement(reference)
-            if replaced is None or size > LONGEST_ENTITY:
+            if replaced is None or size > MAX_ENTITY_BYTES:
                 return None
             parts += (value[position : reference.start()], replaced)
             size += len(replaced)
             position = reference.end()
         whole = b"".join([*parts, value[position:]])
-        return whole if len(whole) <= LONGEST_ENTITY else None
+        return whole if len(whole) <= MAX_ENTITY_BYTES else None
 
     def _entity(self, name: bytes) -> bytes | None:
         if name not in self._known:
-            self._known[name] = None  # while it is being expanded, so that it cannot contain itself
+            self._known[name] = None  # during its expansion, so that it cannot contain itself
             self._depth += 1
-            if self._depth <= _DEEPEST_ENTITY and name in self._entities:
-                self._known[name] = self.expanded(self._entities[name])
+            if self._depth <= _MAX_ENTITY_DEPTH and name in self._entities:
+                self._known[name] = self.expand(self._entities[name])
             self._depth -= 1
         return self._known[name]
 
@@ -178,35 +180,35 @@ class _Expander:
         return chr(code).encode() if code < 0xD800 or 0xE000 <= code <= 0x10FFFF else None
 
 
-def _text(value: bytes) -> str:
+def _decode(value: bytes) -> str:
     return value.decode(errors="replace")
 
 
-# ── XML read without trust: no entity is expanded, nothing is loaded, depth and sizes have limits.
+# The tree ------------------------------------------------------------------------------------------------------------
 
 Element = Any
-"""An lxml element; lxml has no types of its own."""
+"""An lxml element. lxml has no type annotations."""
 
-_NAMED = re.compile(rb"&([A-Za-z][A-Za-z0-9]*);|<!\[CDATA\[.*?(?:\]\]>|\Z)", re.DOTALL)
-"""A named entity, or a CDATA section, in which there are none."""
-_OF_XML = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
+_NAMED_ENTITY = re.compile(rb"&([A-Za-z][A-Za-z0-9]*);|<!\[CDATA\[.*?(?:\]\]>|\Z)", re.DOTALL)
+"""A named entity, or a CDATA section, which contains none."""
+_XML_ENTITIES = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class XmlTree:
-    """What could be read of an XML document, and what was wrong with it."""
+    """The tree of an XML document, as far as it could be parsed, and its first error."""
 
     root: Element | None
     public_id: str = ""
-    """Of the document type."""
+    """Public identifier of the document type."""
     error: str = ""
-    """Why the document is not well-formed; "" where it is."""
+    """Why the document is not well-formed. Empty if it is."""
     line: int | None = None
     column: int | None = None
 
 
 def parse_xml(body: bytes, *, charset: str, html_entities: bool = False) -> XmlTree:
-    """The tree of a document, mended where it is not well-formed: a bare ampersand stands for itself.
+    """Return the tree of a document. If it is not well-formed, it is repaired: a bare ampersand is a character.
 
     >>> parse_xml(b"<a><b/></a>", charset="utf-8").error
     ''
@@ -215,20 +217,20 @@ def parse_xml(body: bytes, *, charset: str, html_entities: bool = False) -> XmlT
     ('a', 1, True)
     """
     if html_entities and b"&" in body:
-        body = _NAMED.sub(_numeric, body)
-    tree = _parsed(body, charset)
+        body = _NAMED_ENTITY.sub(_replace_html_entity, body)
+    tree = _parse(body, charset)
     if not tree.error:
         return tree
-    repaired = escaped_ampersands(body)
+    repaired = escape_ampersands(body)
     if repaired == body:
         return tree
-    root = _parsed(repaired, charset).root
+    root = _parse(repaired, charset).root
     return tree if root is None else replace(tree, root=root)
 
 
-def _parsed(body: bytes, charset: str) -> XmlTree:
-    """The tree as far as the parser can go on by itself, and the first of its complaints."""
-    parser = _parser(charset)
+def _parse(body: bytes, charset: str) -> XmlTree:
+    """Return the tree as far as the parser can recover, and its first error."""
+    parser = _new_parser(charset)
     try:
         root = etree.fromstring(body, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
@@ -236,35 +238,35 @@ def _parsed(body: bytes, charset: str) -> XmlTree:
     if root is None:
         return XmlTree(root=None, error="no element")
     public_id = root.getroottree().docinfo.public_id or ""
-    faults = [entry for entry in parser.error_log if entry.level >= etree.ErrorLevels.ERROR and _matters(entry)]
+    faults = [entry for entry in parser.error_log if entry.level >= etree.ErrorLevels.ERROR and _is_form_error(entry)]
     if not faults:
         return XmlTree(root=root, public_id=public_id)
     first = faults[0]
     return XmlTree(root=root, public_id=public_id, error=first.message, line=first.line, column=first.column)
 
 
-def _parser(charset: str) -> Any:
+def _new_parser(charset: str) -> Any:
     options = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False, "recover": True}
     try:
-        return etree.XMLParser(encoding=charset.replace("utf-16-", "utf-16"), **options)  # as libxml2 spells it
-    except LookupError:  # a charset that Python knows and libxml2 does not
+        return etree.XMLParser(encoding=charset.replace("utf-16-", "utf-16"), **options)  # libxml2's spelling
+    except LookupError:  # a charset that libxml2 does not know
         return etree.XMLParser(**options)
 
 
-def _matters(entry: Any) -> bool:
-    """A namespace that is a relative reference is no error of the document's form."""
+def _is_form_error(entry: Any) -> bool:
+    """Return whether an error concerns well-formedness. A relative namespace name, for example, does not."""
     return not entry.type_name.startswith("NS_")
 
 
-def _numeric(match: re.Match[bytes]) -> bytes:
-    """Entities of HTML, which XHTML pages use and only their DTD would define, as character references."""
-    if match[1] is None or match[1] in _OF_XML:
+def _replace_html_entity(match: re.Match[bytes]) -> bytes:
+    """Replace an HTML entity by character references, because only the DTD of XHTML would define it."""
+    if match[1] is None or match[1] in _XML_ENTITIES:
         return match[0]
     text = html5.get(match[1].decode() + ";")
     return match[0] if text is None else "".join(f"&#{ord(c)};" for c in text).encode()
 
 
 def local_name(element: Element) -> str:
-    """The element's name without its namespace; "" for what is no element."""
+    """Return the name of an element without its namespace. Empty for comments and processing instructions."""
     tag = element.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""

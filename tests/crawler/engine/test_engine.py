@@ -199,7 +199,7 @@ async def test_an_address_that_is_silent_for_long_slows_no_other_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site = ChangingWeb(pages={"/": Document("home")})
-    connect = Connector._directly
+    connect = Connector._open_directly
 
     async def slowly(connector: Connector, place: Endpoint) -> Connection | FetchError:
         if place.address == "127.0.0.99":
@@ -209,7 +209,7 @@ async def test_an_address_that_is_silent_for_long_slows_no_other_down(
     async def several(host: str, port: int, **_: object) -> list[object]:
         return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (at, port)) for at in ("127.0.0.99", "127.0.0.1")]
 
-    monkeypatch.setattr(Connector, "_directly", slowly)
+    monkeypatch.setattr(Connector, "_open_directly", slowly)
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", several, raising=False)
     async with serving(site):
         folder = CrawlFolder(tmp_path / "crawl")

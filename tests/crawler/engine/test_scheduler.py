@@ -9,7 +9,7 @@ import msgspec
 from motherlode.crawler.engine.scheduler import MAX_SITEMAPS, TOO_MANY_SITEMAPS, Scheduler, same_url
 from motherlode.frontier import MAX_REDIRECTS, Frontier, Lease, MemoryStorage, UrlState
 from motherlode.model import Failure, FailureKind, Link, LinkSource, Outcome, Rating, Syntax
-from motherlode.www.urls import simplified
+from motherlode.www.urls import simplify
 from tests.frontier.fakes import BestOf, frontier_on, take
 
 HOME = "http://a.example/"
@@ -159,7 +159,7 @@ def test_a_policy_sees_the_page_and_all_its_links() -> None:
 
 def test_links_that_are_alike_are_one_page_but_seeds_and_redirects_stay_as_they_are() -> None:
     turn = Turn()
-    turn.settler = Scheduler(turn.frontier, turn.policy, simplify=simplified)
+    turn.settler = Scheduler(turn.frontier, turn.policy, simplify=simplify)
     seed = f"{HOME}?z=1&a=2"
     turn.settler.add_seeds([seed])
     assert turn.settle_page(f"{HOME}x?c=1&b=2", f"{HOME}x?b=2&c=1", f"{HOME}/x?b=2&c=1&") == 1

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from motherlode.crawler.parsing.messages import PageBody, ParsedPage, ParseOptions
-from motherlode.runtime.frames import BAD, GOOD, read_frame, write_frame
+from motherlode.runtime.frames import STATUS_ERROR, STATUS_OK, read_frame, write_frame
 
 PAGE = b'<title>T</title><p vocab="http://schema.org/" typeof="Place"><b property="name">P</b></p>'
 Worker = subprocess.Popen[bytes]
@@ -51,13 +51,13 @@ def worker() -> Iterator[Worker]:
 def test_it_says_when_it_is_ready_answers_in_order_and_ends_with_its_input(worker: Worker) -> None:
     to, back = pipes(worker)
     write_frame(to, msgspec.msgpack.encode(ParseOptions(target="any")))
-    assert read_frame(back) == GOOD
+    assert read_frame(back) == STATUS_OK
     for number in range(5):
         write_frame(to, encoded(number))
     for number in range(5):
         answer = read_frame(back)
         assert answer is not None
-        assert answer[:1] == GOOD
+        assert answer[:1] == STATUS_OK
         reading = msgspec.msgpack.decode(answer[1:], type=ParsedPage)
         assert reading.relevant
         assert f"<http://a.example/{number}>".encode() in reading.graph_quads
@@ -69,16 +69,16 @@ def test_it_says_when_it_is_ready_answers_in_order_and_ends_with_its_input(worke
 def test_what_is_no_page_is_an_answer_with_a_reason_and_the_next_is_read(worker: Worker) -> None:
     to, back = pipes(worker)
     write_frame(to, msgspec.msgpack.encode(ParseOptions(target="any")))
-    assert read_frame(back) == GOOD
+    assert read_frame(back) == STATUS_OK
     worker.send_signal(signal.SIGINT)  # as when somebody presses Ctrl-C: pages are finished all the same
     write_frame(to, b"no page")
     write_frame(to, encoded(1))
     refused, read = read_frame(back), read_frame(back)
     assert refused is not None
     assert read is not None
-    assert refused.startswith(BAD)
+    assert refused.startswith(STATUS_ERROR)
     assert b"Error: " in refused
-    assert read.startswith(GOOD)
+    assert read.startswith(STATUS_OK)
 
 
 def test_without_instructions_it_ends_in_peace(worker: Worker) -> None:
@@ -91,7 +91,7 @@ def test_without_instructions_it_ends_in_peace(worker: Worker) -> None:
 def test_it_ends_when_nobody_reads_its_answers_any_more(worker: Worker) -> None:
     to, back = pipes(worker)
     write_frame(to, msgspec.msgpack.encode(ParseOptions(target="any")))
-    assert read_frame(back) == GOOD
+    assert read_frame(back) == STATUS_OK
     back.close()
     write_frame(to, encoded(1))
     assert worker.wait(timeout=30) == 0

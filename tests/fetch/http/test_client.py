@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from motherlode.fetch import HttpFetcher, HttpOptions, robots_body
-from motherlode.fetch.robots import MAX_SIZE
+from motherlode.fetch.robots import MAX_ROBOTS_BYTES
 from motherlode.model import Failure, FailureKind, Page, Request, RequestKind
 from motherlode.www.media_types import ACCEPT
 
@@ -46,7 +46,7 @@ async def failure(fetcher: HttpFetcher, url: str) -> Failure:
     return fetched
 
 
-async def test_a_page(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_fetch_ok_response_returns_page(server: RawServer, fetcher: HttpFetcher) -> None:
     server.routes["/"] = answer(b"<p>hello", "Content-Type: text/html", "Link: <a>", "link: <b>", "ETag: x")
     before = time.time()
     found = await page(fetcher, server.url("/"))
@@ -57,7 +57,7 @@ async def test_a_page(server: RawServer, fetcher: HttpFetcher) -> None:
     assert 0 < found.elapsed < 10
 
 
-async def test_what_is_sent(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_fetch_sends_expected_headers(server: RawServer, fetcher: HttpFetcher) -> None:
     server.routes["/x?y=%7B{|}"] = answer(b"")
     request = Request(url=server.url("/x?y=%7B{|}"), etag='"abc"', last_modified="Thu, 01 Jan 2026 00:00:00 GMT")
     assert isinstance(await fetcher.fetch(request), Page)
@@ -73,7 +73,7 @@ async def test_what_is_sent(server: RawServer, fetcher: HttpFetcher) -> None:
     assert not {"cookie", "authorization", "referer"} & set(sent)
 
 
-async def test_cookies_are_not_kept(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_fetch_does_not_keep_cookies(server: RawServer, fetcher: HttpFetcher) -> None:
     server.routes["/"] = answer(b"", "Set-Cookie: session=1; Path=/")
     await page(fetcher, server.url("/"))
     await page(fetcher, server.url("/"))
@@ -81,7 +81,7 @@ async def test_cookies_are_not_kept(server: RawServer, fetcher: HttpFetcher) -> 
 
 
 @pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
-async def test_a_redirect_is_an_answer_and_not_an_errand(server: RawServer, fetcher: HttpFetcher, status: str) -> None:
+async def test_fetch_redirect_is_returned_not_followed(server: RawServer, fetcher: HttpFetcher, status: str) -> None:
     server.routes["/old"] = answer(b"moved", "Location: ../new?x#y", status=status)
     found = await failure(fetcher, server.url("/old"))
     assert (found.kind, found.status) == (FailureKind.REDIRECT, int(status[:3]))
@@ -93,36 +93,36 @@ async def test_a_redirect_is_an_answer_and_not_an_errand(server: RawServer, fetc
 @pytest.mark.parametrize(
     "location", ["Location: file:///etc/passwd", "Location: javascript:x", "Location: http://[", "X: y"]
 )
-async def test_a_redirect_to_nowhere_is_broken(server: RawServer, fetcher: HttpFetcher, location: str) -> None:
+async def test_fetch_redirect_without_target_is_broken(server: RawServer, fetcher: HttpFetcher, location: str) -> None:
     server.routes["/"] = answer(b"", location, status="302 Found")
     assert (await failure(fetcher, server.url("/"))).kind is FailureKind.REDIRECT_BROKEN
 
 
 @pytest.mark.parametrize(("sent", "meant"), [("/caf\xe9", "/caf%E9"), ("/caf\xc3\xa9", "/caf%C3%A9")])
-async def test_a_location_in_any_bytes_leads_to_these_bytes(
+async def test_fetch_redirect_location_keeps_its_bytes(
     server: RawServer, fetcher: HttpFetcher, sent: str, meant: str
 ) -> None:
     server.routes["/"] = answer(b"", f"Location: {sent}", status="302 Found")
     assert (await failure(fetcher, server.url("/"))).location == server.url(meant)
 
 
-async def test_not_found(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_fetch_404_is_not_found(server: RawServer, fetcher: HttpFetcher) -> None:
     found = await failure(fetcher, server.url("/missing"))
     assert (found.kind, found.status, found.address) == (FailureKind.NOT_FOUND, 404, "127.0.0.1")
     assert found.fetched_at > 0
 
 
-async def test_too_many_requests_with_a_wait(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_fetch_429_has_retry_after(server: RawServer, fetcher: HttpFetcher) -> None:
     server.routes["/"] = answer(b"slow down", "Retry-After: 7", status="429 Too Many")
     found = await failure(fetcher, server.url("/"))
     assert (found.kind, found.retry_after) == (FailureKind.TOO_MANY, 7.0)
 
 
-async def test_a_server_that_says_nothing_times_out(server: RawServer, fetcher: HttpFetcher) -> None:
-    async def silence(writer: asyncio.StreamWriter) -> None:
+async def test_fetch_silent_server_times_out(server: RawServer, fetcher: HttpFetcher) -> None:
+    async def read_timeout(writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(30)
 
-    server.routes["/"] = silence
+    server.routes["/"] = read_timeout
     began = time.monotonic()
     found = await failure(fetcher, server.url("/"))
     assert found.kind is FailureKind.TIMEOUT
@@ -130,7 +130,7 @@ async def test_a_server_that_says_nothing_times_out(server: RawServer, fetcher: 
     assert found.elapsed > 0.2
 
 
-async def test_a_body_that_drips_is_cut_off_by_the_limit_for_the_whole(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_fetch_dripping_body_is_ended_by_total_timeout(server: RawServer, fetcher: HttpFetcher) -> None:
     server.routes["/"] = endless(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", b"x", pause=0.05)
     began = time.monotonic()
     assert (await failure(fetcher, server.url("/"))).kind is FailureKind.TIMEOUT
@@ -138,12 +138,12 @@ async def test_a_body_that_drips_is_cut_off_by_the_limit_for_the_whole(server: R
 
 
 @pytest.mark.parametrize("start", [b"", b"HTTP/1.1 200 OK\r\nContent-", answer(b"half", length=100)])
-async def test_a_reset_in_any_phase(server: RawServer, fetcher: HttpFetcher, start: bytes) -> None:
+async def test_fetch_reset_in_any_phase_is_failure(server: RawServer, fetcher: HttpFetcher, start: bytes) -> None:
     server.routes["/"] = then_reset(start)
     assert (await failure(fetcher, server.url("/"))).kind is FailureKind.RESET
 
 
-async def test_connection_refused(fetcher: HttpFetcher) -> None:
+async def test_fetch_refused_connection_is_connect_failure(fetcher: HttpFetcher) -> None:
     sock = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
     port = sock.sockets[0].getsockname()[1]
     sock.close()
@@ -154,11 +154,11 @@ async def test_connection_refused(fetcher: HttpFetcher) -> None:
 
 
 @pytest.mark.parametrize("host", ["nobody.invalid", "a" * 64 + ".invalid", "a..b.invalid"])
-async def test_a_name_that_does_not_resolve(fetcher: HttpFetcher, host: str) -> None:
+async def test_fetch_unknown_name_is_dns_failure(fetcher: HttpFetcher, host: str) -> None:
     assert (await failure(fetcher, f"http://{host}/")).kind is FailureKind.DNS
 
 
-async def test_a_server_that_speaks_no_tls(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_fetch_server_without_tls_is_tls_failure(server: RawServer, fetcher: HttpFetcher) -> None:
     async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         await writer.drain()
@@ -173,7 +173,7 @@ async def test_a_server_that_speaks_no_tls(server: RawServer, fetcher: HttpFetch
 
 
 @pytest.mark.parametrize("url", ["ftp://127.0.0.1/", "file:///etc/passwd", "javascript:1"])
-async def test_other_schemes_are_not_fetched(fetcher: HttpFetcher, url: str) -> None:
+async def test_fetch_other_scheme_is_refused(fetcher: HttpFetcher, url: str) -> None:
     assert (await failure(fetcher, url)).kind is FailureKind.SCHEME
 
 
@@ -192,7 +192,7 @@ def zstd(data: bytes) -> bytes:
         ("identity", bytes),
     ],
 )
-async def test_content_encodings_are_undone(server: RawServer, fetcher: HttpFetcher, encoding: str, pack) -> None:  # type: ignore[no-untyped-def]
+async def test_fetch_content_encoding_is_decoded(server: RawServer, fetcher: HttpFetcher, encoding: str, pack) -> None:  # type: ignore[no-untyped-def]
     body = b"<p>hello</p>" * 500
     packed = pack(body)
     server.routes["/"] = answer(packed, f"Content-Encoding: {encoding}")
@@ -204,14 +204,14 @@ async def test_content_encodings_are_undone(server: RawServer, fetcher: HttpFetc
 @pytest.mark.parametrize(
     "headers", [("Content-Encoding: br", "Content-Encoding: gzip"), ("Content-Encoding: br, gzip",)]
 )
-async def test_codings_around_codings_are_undone(
+async def test_fetch_nested_codings_are_decoded(
     server: RawServer, fetcher: HttpFetcher, headers: tuple[str, ...]
 ) -> None:
     server.routes["/"] = answer(gzip.compress(brotli.compress(b"<p>hello</p>")), *headers)
     assert (await page(fetcher, server.url("/"))).body == b"<p>hello</p>"
 
 
-async def test_a_coding_of_the_transfer_is_undone(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_fetch_transfer_coding_is_decoded(server: RawServer, fetcher: HttpFetcher) -> None:
     packed = gzip.compress(b"<p>hello</p>")
     head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"
     server.routes["/"] = head + b"%x\r\n%s\r\n0\r\n\r\n" % (len(packed), packed)
@@ -219,7 +219,7 @@ async def test_a_coding_of_the_transfer_is_undone(server: RawServer, fetcher: Ht
 
 
 @pytest.mark.parametrize("encoding", ["rot13", "text/html", "aws-chunked", "gzip, rot13"])
-async def test_an_encoding_that_nobody_knows_is_none(server: RawServer, fetcher: HttpFetcher, encoding: str) -> None:
+async def test_fetch_unknown_coding_is_ignored(server: RawServer, fetcher: HttpFetcher, encoding: str) -> None:
     server.routes["/"] = server.routes["/robots.txt"] = answer(b"Disallow: /", f"Content-Encoding: {encoding}")
     assert (await page(fetcher, server.url("/"))).body == b"Disallow: /"
     rules = await fetcher.fetch(Request(url=server.url("/robots.txt"), kind=RequestKind.ROBOTS))
@@ -239,7 +239,7 @@ PACKED = {
 @pytest.mark.parametrize("encoding", PACKED)
 @pytest.mark.parametrize("pause", [0.0, 0.02], ids=["at once", "later"])
 @pytest.mark.parametrize("rest", [b"\r\n\0\0", b"<!-- cached -->", b"\0" * 5000])
-async def test_what_follows_a_packed_page_is_passed_over_whenever_it_comes(
+async def test_fetch_bytes_after_encoded_page_are_ignored(
     server: RawServer, fetcher: HttpFetcher, encoding: str, pause: float, rest: bytes
 ) -> None:
     sent = answer(PACKED[encoding] + rest, f"Content-Encoding: {encoding}")
@@ -250,7 +250,7 @@ async def test_what_follows_a_packed_page_is_passed_over_whenever_it_comes(
 
 @pytest.mark.parametrize("encoding", PACKED)
 @pytest.mark.parametrize("rest", [b"x" * 10_000, b"\0" * 10_000])
-async def test_a_packed_page_is_there_although_what_follows_has_no_end(
+async def test_fetch_endless_bytes_after_encoded_page_keep_page(
     server: RawServer, fetcher: HttpFetcher, encoding: str, rest: bytes
 ) -> None:
     head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: {encoding}\r\n\r\n".encode()
@@ -261,7 +261,7 @@ async def test_a_packed_page_is_there_although_what_follows_has_no_end(
     assert found.elapsed < LIMITS.whole / 2
 
 
-async def test_so_it_is_where_members_without_end_follow(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_fetch_endless_empty_members_after_page_keep_page(server: RawServer, fetcher: HttpFetcher) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"
     server.routes["/"] = endless(head + PACKED["gzip"], gzip.compress(b"") * 1000)
     found = await page(fetcher, server.url("/"))
@@ -270,8 +270,8 @@ async def test_so_it_is_where_members_without_end_follow(server: RawServer, fetc
 
 
 @pytest.mark.parametrize("encoding", PACKED)
-@pytest.mark.parametrize("how", ["length", "chunks", "reset", "silence", "chunks that are none"])
-async def test_a_packed_page_that_is_there_is_kept_whatever_becomes_of_the_answer(
+@pytest.mark.parametrize("how", ["length", "chunks", "reset", "read_timeout", "chunks that are none"])
+async def test_fetch_complete_encoded_page_survives_later_errors(
     server: RawServer, fetcher: HttpFetcher, encoding: str, how: str
 ) -> None:
     packed, coding = PACKED[encoding], f"Content-Encoding: {encoding}"
@@ -281,14 +281,14 @@ async def test_a_packed_page_that_is_there_is_kept_whatever_becomes_of_the_answe
         "length": long,
         "chunks": chunked,
         "reset": then_reset(long),
-        "silence": in_two(long, b"", LIMITS.whole),
+        "read_timeout": in_two(long, b"", LIMITS.whole),
         "chunks that are none": chunked + b"what is this?",
     }[how]
     found = await page(fetcher, server.url("/"))
     assert (found.body, found.truncated, found.wire_bytes) == (HELLO, False, len(packed))
 
 
-async def test_half_of_a_packed_page_is_no_page(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_fetch_incomplete_encoded_page_is_failure(server: RawServer, fetcher: HttpFetcher) -> None:
     half = gzip.compress(HELLO * 100)[:30]
     for start in (half, PACKED["gzip"] + half):
         server.routes["/"] = answer(start, "Content-Encoding: gzip", length=1000)
@@ -309,7 +309,9 @@ async def test_half_of_a_packed_page_is_no_page(server: RawServer, fetcher: Http
     ],
     ids=repr,
 )
-async def test_what_browsers_read_is_read(server: RawServer, fetcher: HttpFetcher, sent: bytes) -> None:
+async def test_fetch_responses_that_browsers_accept_are_accepted(
+    server: RawServer, fetcher: HttpFetcher, sent: bytes
+) -> None:
     server.routes["/"] = sent
     found = await page(fetcher, server.url("/"))
     assert (found.body, found.truncated) == (HELLO, False)
@@ -328,9 +330,7 @@ async def test_what_browsers_read_is_read(server: RawServer, fetcher: HttpFetche
     ],
     ids=lambda value: repr(value)[-30:],
 )
-async def test_after_an_answer_whose_end_is_in_doubt_the_next_comes_over_another_connection(
-    sent: bytes, connections: int
-) -> None:
+async def test_fetch_after_doubtful_response_end_uses_new_connection(sent: bytes, connections: int) -> None:
     """Whatever stands behind such an answer, it must not be taken for the next one."""
 
     async def reply(path: str, before: int, writer: asyncio.StreamWriter) -> None:
@@ -345,7 +345,7 @@ async def test_after_an_answer_whose_end_is_in_doubt_the_next_comes_over_another
         await fetcher.close()
 
 
-async def test_the_last_chunk_of_a_packed_page_is_waited_for_and_the_connection_kept() -> None:
+async def test_fetch_last_chunk_of_encoded_page_is_read_and_connection_kept() -> None:
     packed = PACKED["gzip"]
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
 
@@ -366,7 +366,7 @@ async def test_the_last_chunk_of_a_packed_page_is_waited_for_and_the_connection_
 @pytest.mark.parametrize(
     "start", [answer(b"half", length=100), b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf"]
 )
-async def test_what_came_of_an_answer_that_was_cut_off_is_counted(
+async def test_fetch_failed_response_counts_received_bytes(
     server: RawServer, fetcher: HttpFetcher, start: bytes
 ) -> None:
     server.routes["/"] = start
@@ -374,20 +374,20 @@ async def test_what_came_of_an_answer_that_was_cut_off_is_counted(
     assert (found.kind, found.wire_bytes) == (FailureKind.RESET, 4)
 
 
-async def test_chunks_are_joined(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_fetch_chunks_are_joined(server: RawServer, fetcher: HttpFetcher) -> None:
     server.routes["/"] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
     assert (await page(fetcher, server.url("/"))).body == b"abcde"
 
 
 @pytest.mark.parametrize("size", [LIMITS.body - 1, LIMITS.body, LIMITS.body + 1, LIMITS.body * 3])
-async def test_a_long_body_is_cut_at_the_limit_and_says_so(server: RawServer, fetcher: HttpFetcher, size: int) -> None:
+async def test_fetch_long_body_is_truncated_at_limit(server: RawServer, fetcher: HttpFetcher, size: int) -> None:
     server.routes["/"] = answer(b"x" * size)
     found = await page(fetcher, server.url("/"))
     assert len(found.body) == min(size, LIMITS.body)
     assert found.truncated == (size > LIMITS.body)
 
 
-async def test_a_connection_is_used_again(fetcher: HttpFetcher) -> None:
+async def test_fetch_connection_is_reused(fetcher: HttpFetcher) -> None:
     connections = 0
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -409,7 +409,7 @@ async def test_a_connection_is_used_again(fetcher: HttpFetcher) -> None:
     await listener.wait_closed()
 
 
-async def test_the_guard_refuses_loopback_unless_it_is_allowed(server: RawServer) -> None:
+async def test_fetch_loopback_is_refused_unless_allowed(server: RawServer) -> None:
     strict = HttpFetcher(HttpOptions(user_agent="x", limits=LIMITS))
     for host in ("127.0.0.1", "[::ffff:127.0.0.1]", "localhost", "[::1]"):
         found = await failure(strict, f"http://{host}:{server.port}/")
@@ -419,7 +419,7 @@ async def test_the_guard_refuses_loopback_unless_it_is_allowed(server: RawServer
     assert server.heads == [], "no byte was sent"
 
 
-async def test_a_name_in_the_table_goes_to_its_address_and_port(server: RawServer) -> None:
+async def test_fetch_name_in_host_table_uses_its_address_and_port(server: RawServer) -> None:
     hosts = {"demo.example": ("127.0.0.1", server.port), "inside.example": ("10.0.0.1", 80)}
     fetcher = HttpFetcher(HttpOptions(user_agent="x", limits=LIMITS, allow=("127.0.0.0/8",), hosts=hosts))
     server.routes["/x"] = answer(b"found")
@@ -430,7 +430,7 @@ async def test_a_name_in_the_table_goes_to_its_address_and_port(server: RawServe
     await fetcher.close()
 
 
-async def test_a_useless_body_is_cut_off(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_fetch_useless_body_is_cut_off(server: RawServer, fetcher: HttpFetcher) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 99999999\r\n\r\n"
     server.routes["/"] = endless(head + b"\x89PNG\r\n\x1a\n", b"\x00" * 1000)
     found = await failure(fetcher, server.url("/"))
@@ -438,9 +438,7 @@ async def test_a_useless_body_is_cut_off(server: RawServer, fetcher: HttpFetcher
     assert 0 < found.wire_bytes < 1_000_000
 
 
-async def test_a_page_that_calls_itself_an_image_is_read_however_slowly_it_begins(
-    server: RawServer, fetcher: HttpFetcher
-) -> None:
+async def test_fetch_html_with_image_type_is_read_even_if_slow(server: RawServer, fetcher: HttpFetcher) -> None:
     async def slowly(writer: asyncio.StreamWriter) -> None:
         for piece in (b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n", b"\n", b" ", b"<html>" + b"x" * 200):
             writer.write(piece)
@@ -451,7 +449,7 @@ async def test_a_page_that_calls_itself_an_image_is_read_however_slowly_it_begin
     assert (await page(fetcher, server.url("/"))).body.startswith(b"\n <html>")
 
 
-async def test_rules_are_read_whatever_their_type(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_fetch_robots_is_read_with_any_content_type(server: RawServer, fetcher: HttpFetcher) -> None:
     body = b"User-agent: *\nDisallow: /" + b"x" * 100
     server.routes["/robots.txt"] = answer(body, "Content-Type: text/css")
     found = await fetcher.fetch(Request(url=server.url("/robots.txt"), kind=RequestKind.ROBOTS))
@@ -460,16 +458,16 @@ async def test_rules_are_read_whatever_their_type(server: RawServer, fetcher: Ht
     assert (await failure(fetcher, server.url("/robots.txt"))).kind is FailureKind.USELESS
 
 
-async def test_rules_have_a_limit_of_their_own(server: RawServer, fetcher: HttpFetcher) -> None:
+async def test_fetch_robots_has_own_size_limit(server: RawServer, fetcher: HttpFetcher) -> None:
     long = b"User-agent: *\n" + b"#" * LIMITS.body + b"\nDisallow: /private\n"
     server.routes["/robots.txt"] = answer(long)
     found = await fetcher.fetch(Request(url=server.url("/robots.txt"), kind=RequestKind.ROBOTS))
     assert isinstance(found, Page)
     assert found.body == long, "the limit for pages would cut off rules"
-    server.routes["/robots.txt"] = answer(long + b"Disallow: /x\n" * (MAX_SIZE // 5))
+    server.routes["/robots.txt"] = answer(long + b"Disallow: /x\n" * (MAX_ROBOTS_BYTES // 5))
     found = await fetcher.fetch(Request(url=server.url("/robots.txt"), kind=RequestKind.ROBOTS))
     assert isinstance(found, Page)
-    assert MAX_SIZE < len(found.body) < MAX_SIZE + 10, "it is not read to its end"
+    assert MAX_ROBOTS_BYTES < len(found.body) < MAX_ROBOTS_BYTES + 10, "it is not read to its end"
     kept = robots_body(found)
     assert kept is not None
     assert kept.endswith(b"Disallow: /x\n"), "half a rule could forbid everything"

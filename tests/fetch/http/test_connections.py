@@ -1,332 +1,257 @@
-"""The pool: what is shared, what is never used again, and that nothing is left open."""
+"""One connection: its answers, its limits of time, and when it may be used again."""
 
 from __future__ import annotations
 
 import asyncio
-import random
-import resource
-import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
+import socket
+import threading
+import time
+import weakref
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 import uvloop
 
-from motherlode.fetch import AddressGuard, HttpFetcher, HttpLimits, HttpOptions
-from motherlode.fetch.http import connections
-from motherlode.fetch.http.connections import ConnectionPool, Endpoint, PendingRequest
-from motherlode.fetch.http.errors import FetchError
-from motherlode.fetch.http.request import split
-from motherlode.fetch.http.tls import TlsContexts
-from motherlode.model import Failure, FailureKind, Page, Posting, Request, RequestKind
+from motherlode.fetch.http.connections import Connection, PendingRequest
+from motherlode.fetch.http.errors import TIMED_OUT
+from motherlode.model import FailureKind
 
-from ..certificates import certificate, server_context
-from ..odd_tls import open_sockets
 from ..servers import LastingServer, answer
-from .test_parser_parsing import Notes
+from .test_parser import Notes
 
-Reply = Callable[[str, int, asyncio.StreamWriter], Awaitable[None]]
-
-
-@pytest.fixture
-async def pool() -> AsyncIterator[ConnectionPool]:
-    made = ConnectionPool(AddressGuard(["127.0.0.0/8"]), TlsContexts(), proxy=None, connect=2.0, silence=2.0)
-    yield made
-    await made.close()
+ASKED = b"GET / HTTP/1.1\r\n\r\n"
 
 
-async def asked(
-    pool: ConnectionPool, url: str, *, address: str = "127.0.0.1", repeatable: bool = True
-) -> Notes | FetchError:
-    origin, target = split(url)
-    notes = Notes()
-    sent = f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n\r\n".encode()
-    deadline = asyncio.get_running_loop().time() + 5
-    question = PendingRequest(sent, notes, deadline, head_only=False, repeatable=repeatable)
-    return await pool.ask(Endpoint(origin, address, origin.port), question) or notes
+class Register:
+    """Which wires are open."""
+
+    def __init__(self) -> None:
+        self.wires: set[Connection] = set()
+
+    def connection_opened(self, wire: Connection) -> None:
+        self.wires.add(wire)
+
+    def connection_closed(self, wire: Connection) -> None:
+        self.wires.remove(wire)
 
 
-async def echo(path: str, before: int, writer: asyncio.StreamWriter) -> None:
-    writer.write(answer(path.encode()))
-    await writer.drain()
+def question(notes: Notes, *, sent: bytes = ASKED, seconds: float = 5.0, head_only: bool = False) -> PendingRequest:
+    deadline = asyncio.get_running_loop().time() + seconds
+    return PendingRequest(sent, notes, deadline, head_only, is_repeatable=True)
 
 
-async def test_one_connection_serves_many_questions(pool: ConnectionPool) -> None:
-    async with LastingServer(echo) as server:
-        for number in range(5):
-            notes = await asked(pool, server.url(f"/{number}"))
-            assert isinstance(notes, Notes)
-            assert notes.body == b"/%d" % number
-        assert server.connections == 1
+@asynccontextmanager
+async def wire_to(reply: object, *, read_timeout: float = 5.0) -> AsyncIterator[tuple[Connection, Register]]:
+    register = Register()
+    async with LastingServer(reply) as server:  # type: ignore[arg-type]
+        loop = asyncio.get_running_loop()
+        _, wire = await loop.create_connection(
+            lambda: Connection(read_timeout=read_timeout, owner=register), "127.0.0.1", server.port
+        )
+        yield wire, register
+        wire.abort()
+        await asyncio.sleep(0.01)
+        assert register.wires == set()
 
 
-async def test_questions_at_the_same_time_have_a_connection_each(pool: ConnectionPool) -> None:
-    async with LastingServer(echo) as server:
-        for _ in range(3):
-            await asyncio.gather(*(asked(pool, server.url("/")) for _ in range(4)))
-        assert server.connections == 4
-
-
-async def test_names_and_addresses_are_not_mixed(pool: ConnectionPool) -> None:
-    async with LastingServer(echo) as server:
-        for host in ("a.example", "b.example", "a.example"):
-            assert isinstance(await asked(pool, f"http://{host}:{server.port}/"), Notes)
-        assert server.connections == 2
-        refused = await asked(pool, f"http://a.example:{server.port}/", address="10.0.0.1")
-        assert isinstance(refused, FetchError), "a connection to another address of the name is of no use"
-        assert refused.kind is FailureKind.GUARD
-
-
-@pytest.mark.parametrize("address", ["localhost", "127.0.0.1.", "0x7f000001", ""])
-async def test_nothing_but_an_address_is_connected_to(pool: ConnectionPool, address: str) -> None:
-    refused = await asked(pool, "http://a.example/", address=address)
-    assert isinstance(refused, FetchError)
-    assert refused.kind is FailureKind.GUARD
-
-
-def hangs_up(*, answering: int) -> Reply:
-    """Ends each connection, without a word, when it is asked once more than so often."""
-
+def sends(*pieces: bytes, pause: float = 0.0, close: bool = False) -> object:
     async def reply(path: str, before: int, writer: asyncio.StreamWriter) -> None:
-        if before >= answering:
-            writer.transport.abort()
-            return
-        await echo(path, before, writer)
-
-    return reply
-
-
-async def test_a_question_is_repeated_where_a_kept_connection_ends(pool: ConnectionPool) -> None:
-    async with LastingServer(hangs_up(answering=1)) as server:
-        for _ in range(3):
-            assert isinstance(await asked(pool, server.url("/x")), Notes)
-        assert server.connections == 3
-        assert len(server.heads) == 5, "two were sent twice"
-
-
-async def test_it_is_not_repeated_on_a_new_connection(pool: ConnectionPool) -> None:
-    async with LastingServer(hangs_up(answering=0)) as server:
-        trouble = await asked(pool, server.url("/x"))
-        assert isinstance(trouble, FetchError)
-        assert trouble.kind is FailureKind.RESET
-        assert len(server.heads) == 1
-
-
-async def test_it_is_not_repeated_once_an_answer_has_begun(pool: ConnectionPool) -> None:
-    async def reply(path: str, before: int, writer: asyncio.StreamWriter) -> None:
-        if before:
-            writer.write(b"HTTP/1.1 200 OK\r\n")
+        for piece in pieces:
+            writer.write(piece)
             await writer.drain()
+            await asyncio.sleep(pause)
+        if close:
             writer.close()
-        else:
-            await echo(path, before, writer)
-
-    async with LastingServer(reply) as server:
-        assert isinstance(await asked(pool, server.url("/x")), Notes)
-        trouble = await asked(pool, server.url("/x"))
-        assert isinstance(trouble, FetchError)
-        assert trouble.kind is FailureKind.RESET
-        assert len(server.heads) == 2
-
-
-async def test_what_may_not_be_repeated_is_sent_once_and_over_a_new_connection(pool: ConnectionPool) -> None:
-    async with LastingServer(hangs_up(answering=1)) as server:
-        for _ in range(3):
-            assert isinstance(await asked(pool, server.url("/x"), repeatable=False), Notes)
-        assert (server.connections, len(server.heads)) == (3, 3)
-
-
-async def test_rest_has_an_end(pool: ConnectionPool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "KEEPALIVE_SECONDS", 0.1)
-    monkeypatch.setattr(connections, "_SWEEP_SECONDS", 0.05)
-    async with LastingServer(echo) as server:
-        assert isinstance(await asked(pool, server.url("/")), Notes)
-        await asyncio.sleep(0.4)
-        assert isinstance(await asked(pool, server.url("/")), Notes)
-        assert server.connections == 2
-
-
-async def test_only_so_many_rest(pool: ConnectionPool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "MAX_IDLE_CONNECTIONS", 3)
-    async with LastingServer(echo) as server:
-        names = [f"http://{number}.example:{server.port}/" for number in range(6)]
-        for name in names:
-            await asked(pool, name)
-        for name in reversed(names):
-            await asked(pool, name)
-        assert server.connections == 6 + 3, "the three that were used last had been kept"
-
-
-async def test_to_close_ends_what_is_under_way() -> None:
-    pool = ConnectionPool(AddressGuard(["127.0.0.0/8"]), TlsContexts(), proxy=None, connect=2.0, silence=5.0)
-
-    async def never(path: str, before: int, writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(60)
-
-    async with LastingServer(never) as server:
-        asking = [asyncio.create_task(asked(pool, server.url("/"))) for _ in range(3)]
-        await asyncio.sleep(0.05)
-        await pool.close()
-        for found in await asyncio.gather(*asking):
-            assert isinstance(found, FetchError)
-            assert found.kind is FailureKind.RESET
-        await pool.close()
-
-
-async def test_a_question_that_is_cancelled_takes_its_connection_along(pool: ConnectionPool) -> None:
-    async def slowly(path: str, before: int, writer: asyncio.StreamWriter) -> None:
-        if path == "/slow":
-            await asyncio.sleep(0.2)
-        await echo(path, before, writer)
-
-    async with LastingServer(slowly) as server:
-        assert isinstance(await asked(pool, server.url("/first")), Notes)
-        asking = asyncio.create_task(asked(pool, server.url("/slow")))
-        await asyncio.sleep(0.05)
-        asking.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await asking
-        notes = await asked(pool, server.url("/next"))
-        assert isinstance(notes, Notes)
-        assert notes.body == b"/next", "and not the answer to the question that was given up"
-        assert server.connections == 2
-
-
-def misbehaves(dice: random.Random) -> Reply:
-    """Every answer says what was asked. In between, connections end, or go on with garbage, at the worst moments."""
-
-    async def reply(path: str, before: int, writer: asyncio.StreamWriter) -> None:
-        whole = answer(path.encode())
-        match dice.randrange(12):
-            case 0:
-                writer.transport.abort()
-            case 1:
-                writer.write(whole[: dice.randrange(len(whole))])
-                writer.close()
-            case 2:
-                writer.write(whole)
-                writer.close()
-            case 3:
-                writer.write(whole)
-                await asyncio.sleep(0.001)
-                writer.transport.abort()
-            case 4:
-                writer.write(whole + answer(b"poison"))
-            case 5:
-                writer.write(whole + b"garbage")
-            case 6:
-                writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + path.encode())
-                writer.close()
-            case 7:
-                for place in range(0, len(whole), 7):
-                    writer.write(whole[place : place + 7])
-                    await asyncio.sleep(0)
-            case 8:
-                writer.write(b"HTTP/1.1 100 Continue\r\n\r\n" + whole)
-            case 9:
-                chunk = f"{len(path):x}\r\n{path}\r\n0\r\n\r\n"
-                writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk.encode())
-            case _:
-                writer.write(whole)
-        await writer.drain()
 
     return reply
 
 
-@pytest.mark.parametrize("secured", ["plain", "tls"])
-@pytest.mark.parametrize("run", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
-def test_among_connections_that_end_at_bad_moments_every_answer_is_the_right_one(
-    run: Callable[..., None], secured: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = certificate(tmp_path)
-    monkeypatch.setenv("SSL_CERT_FILE", str(own))
-    context = server_context(own) if secured == "tls" else None
-    before = open_sockets()
-    run(ask_a_server_that_misbehaves(random.Random(7), context))
-    assert open_sockets() <= before
+async def test_connection_serves_sequential_requests() -> None:
+    async with wire_to(sends(answer(b"hello"))) as (wire, _):
+        for _ in range(3):
+            notes = Notes()
+            assert await wire.send(question(notes)) is None
+            assert (notes.body, notes.peer, wire.is_reusable) == (b"hello", "127.0.0.1", True)
 
 
-async def ask_a_server_that_misbehaves(dice: random.Random, context: ssl.SSLContext | None) -> None:
-    limits = HttpLimits(connect=2.0, first_byte=2.0, whole=5.0)
-    fetcher = HttpFetcher(HttpOptions(user_agent="x", limits=limits, allow=("127.0.0.0/8",)))
-    outcomes: list[Page | Failure] = []
-
-    async def worker(name: int, url: Callable[[str], str]) -> None:
-        for number in range(60):
-            path = f"/{name}/{number}"
-            asking = asyncio.create_task(fetcher.fetch(Request(url=url(path))))
-            if dice.random() < 0.1:
-                await asyncio.sleep(dice.random() * 0.004)
-                asking.cancel()
-            try:
-                fetched = await asking
-            except asyncio.CancelledError:
-                continue
-            if isinstance(fetched, Page):
-                assert fetched.body == path.encode()
-            else:
-                assert fetched.kind in (FailureKind.RESET, FailureKind.PROTOCOL), fetched
-            outcomes.append(fetched)
-
-    async with LastingServer(misbehaves(dice), tls=context) as server:
-        await asyncio.gather(*(worker(name, server.url) for name in range(20)))
-        await fetcher.close()
-        pages = sum(isinstance(outcome, Page) for outcome in outcomes)
-        assert pages > 600, "most of them are answered"
-        assert server.connections < len(server.heads), "and connections are used again"
+async def test_connection_close_delimited_body_is_complete() -> None:
+    async with wire_to(sends(b"HTTP/1.1 200 OK\r\n\r\nhel", b"lo", pause=0.01, close=True)) as (wire, register):
+        notes = Notes()
+        assert await wire.send(question(notes)) is None
+        assert (notes.body, wire.is_reusable) == (b"hello", False)
+        assert register.wires == set()
 
 
-async def test_a_head_leaves_the_connection_to_the_next_request(pool: ConnectionPool) -> None:
-    async def reply(path: str, before: int, writer: asyncio.StreamWriter) -> None:
-        writer.write(answer(b"", length=500) if before == 0 else answer(b"next"))
-        await writer.drain()
-
-    fetcher = HttpFetcher(HttpOptions(user_agent="x", allow=("127.0.0.0/8",)))
-    async with LastingServer(reply) as server:
-        probe = await fetcher.fetch(Request(url=server.url("/"), kind=RequestKind.PROBE))
-        assert isinstance(probe, Page)
-        page = await fetcher.fetch(Request(url=server.url("/")))
-        assert isinstance(page, Page)
-        assert (page.body, server.connections) == (b"next", 1)
-        await fetcher.close()
+@pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200 OK\r\n", answer(b"half", length=9)])
+async def test_connection_closed_mid_response_is_reset(sent: bytes) -> None:
+    async with wire_to(sends(sent, close=True)) as (wire, _):
+        trouble = await wire.send(question(Notes()))
+        assert trouble is not None
+        assert trouble.kind is FailureKind.RESET
+        assert wire.has_response == bool(sent)
+        again = await wire.send(question(Notes()))
+        assert again is not None, "nobody is there any more"
 
 
-async def test_a_posting_is_not_sent_twice() -> None:
-    fetcher = HttpFetcher(HttpOptions(user_agent="x", allow=("127.0.0.0/8",)))
-    posting = Posting(body=b"", headers={"Content-Type": "text/plain"}, seconds=2.0)
-    async with LastingServer(hangs_up(answering=1)) as server:
-        request = Request(url=server.url("/"), kind=RequestKind.SUBREQUEST, posting=posting)
-        for _ in range(2):
-            assert isinstance(await fetcher.fetch(request), Page)
-        assert (server.connections, len(server.heads)) == (2, 2)
-        await fetcher.close()
+async def test_connection_read_timeout_ends_request() -> None:
+    async with wire_to(sends(b"HTTP/1.1 200 OK\r\n", b"", pause=5), read_timeout=0.2) as (wire, _):
+        began = time.monotonic()
+        assert await wire.send(question(Notes())) == TIMED_OUT
+        assert 0.18 <= time.monotonic() - began < 1.0
+        assert not wire.is_reusable
 
 
-async def test_those_that_rest_leave_descriptors_to_others(
-    pool: ConnectionPool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (12, 12))
-    async with LastingServer(echo) as server:
-        names = [f"http://{number}.example:{server.port}/" for number in range(6)]
-        for name in (*names, *reversed(names)):
-            await asked(pool, name)
-        assert server.connections == 6 + 2, "a third of the descriptors are theirs"
+async def test_connection_data_extends_read_timeout_but_not_deadline() -> None:
+    async with wire_to(sends(*[b"HTTP/1.1 200 OK\r\n", *[b"X: y\r\n"] * 90], pause=0.05), read_timeout=0.2) as (
+        wire,
+        _,
+    ):
+        began = time.monotonic()
+        assert await wire.send(question(Notes(), seconds=0.6)) == TIMED_OUT
+        assert 0.55 <= time.monotonic() - began < 1.5
 
 
-async def test_silence_on_a_connection_that_was_kept_is_told_from_a_server_that_lets_us_in_and_says_nothing() -> None:
-    async def once(path: str, before: int, writer: asyncio.StreamWriter) -> None:
-        if path == "/first":
-            await echo(path, before, writer)
+async def test_connection_unsolicited_data_closes_it() -> None:
+    async with wire_to(sends(answer(b"mine"), answer(b"not asked for"), pause=0.02)) as (wire, register):
+        assert await wire.send(question(Notes())) is None
+        assert wire.is_reusable
+        await asyncio.sleep(0.1)
+        assert not wire.is_reusable
+        assert register.wires == set()
 
-    pool = ConnectionPool(AddressGuard(["127.0.0.0/8"]), TlsContexts(), proxy=None, connect=1.0, silence=0.3)
-    try:
-        async with LastingServer(once) as server:
-            let_in = await asked(pool, server.url("/second"))
-            assert isinstance(let_in, FetchError) and let_in.kind is FailureKind.TIMEOUT
-            assert not let_in.silent
-            assert isinstance(await asked(pool, server.url("/first")), Notes)
-            kept = await asked(pool, server.url("/second"))
-            assert isinstance(kept, FetchError) and kept.kind is FailureKind.TIMEOUT
-            assert kept.silent
-    finally:
-        await pool.close()
+
+@pytest.mark.parametrize("after", [b"HTTP/1.1", answer(b"not asked for")])
+async def test_connection_data_after_response_closes_it(after: bytes) -> None:
+    async with wire_to(sends(answer(b"mine") + after)) as (wire, _):
+        notes = Notes()
+        assert await wire.send(question(notes)) is None
+        assert (notes.body, wire.is_reusable) == (b"mine", False)
+
+
+async def test_connection_closed_by_server_while_idle_is_not_reusable() -> None:
+    async with wire_to(sends(answer(b"hello"), close=True)) as (wire, register):
+        assert await wire.send(question(Notes())) is None
+        await asyncio.sleep(0.05)
+        assert not wire.is_reusable
+        assert register.wires == set()
+
+
+async def test_connection_abort_ends_request() -> None:
+    async with wire_to(sends(b"", pause=5)) as (wire, register):
+        asking = wire.send(question(Notes()))
+        asking.cancel()
+        wire.abort()
+        await asyncio.sleep(0.02)
+        assert register.wires == set()
+
+
+async def test_connection_idle_holds_no_body() -> None:
+    async with wire_to(sends(answer(b"hello"))) as (wire, _):
+        notes = Notes()
+        await wire.send(question(notes))
+        known = weakref.ref(notes)
+        del notes
+        assert wire.is_reusable
+        assert known() is None
+
+
+def sends_without_pause(listener: socket.socket) -> None:
+    connection, _ = listener.accept()
+    with connection:
+        connection.recv(1000)
+        connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        try:
+            while True:
+                connection.sendall(b"x" * (1 << 20))
+        except OSError:
+            pass  # the client has had enough
+
+
+class Turns(Notes):
+    """Counts how many pieces come while nobody else has a turn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.in_a_row = self.longest = 0
+
+    def receive_body(self, data: bytes) -> bool:
+        self.pieces += 1
+        self.in_a_row += 1
+        self.longest = max(self.longest, self.in_a_row)
+        time.sleep(0.001)  # as if it were a hard one, so that there is always more to read
+        return self.pieces < 150
+
+
+@pytest.mark.parametrize("run", [uvloop.run, asyncio.run])
+def test_connection_with_continuous_data_lets_other_tasks_run(run) -> None:  # type: ignore[no-untyped-def]
+    async def ask(port: int) -> Turns:
+        loop = asyncio.get_running_loop()
+        _, wire = await loop.create_connection(
+            lambda: Connection(read_timeout=5.0, owner=Register()), "127.0.0.1", port
+        )
+        notes = Turns()
+        answered = wire.send(question(notes, seconds=20.0))
+        while not answered.done():
+            notes.in_a_row = 0
+            await asyncio.sleep(0)
+        assert answered.result() is None
+        await asyncio.sleep(0.01)
+        return notes
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=sends_without_pause, args=(listener,))
+        thread.start()
+        notes = run(ask(listener.getsockname()[1]))
+        thread.join()
+    assert notes.pieces == 150
+    assert notes.longest <= 4, "uvloop reads 32 times in a row"
+
+
+async def test_connection_slow_upload_is_not_a_read_timeout() -> None:
+    async def slow_to_listen(path: str, before: int, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.6)
+        writer.write(answer(b"too much"))
+        await asyncio.sleep(0.1)
+        writer.transport.abort()
+
+    async with wire_to(slow_to_listen, read_timeout=0.2) as (wire, _):
+        notes = Notes()
+        assert await wire.send(question(notes, sent=ASKED + b"x" * 30_000_000)) is None
+        assert (notes.body, wire.is_reusable) == (b"too much", False)
+
+
+@pytest.mark.parametrize("how", ["late", "cancelled"])
+async def test_connection_aborted_request_discards_unsent_data(how: str) -> None:
+    """As the server sees it: a reset, after which the system sends nothing more, where a plain end would come behind
+    all that has not arrived yet."""
+    ends: list[str] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        try:
+            ends.append("end" if await reader.read() == b"" else "more")
+        except ConnectionResetError:
+            ends.append("reset")
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    loop, port = asyncio.get_running_loop(), server.sockets[0].getsockname()[1]
+    register = Register()
+    _, wire = await loop.create_connection(lambda: Connection(read_timeout=0.1, owner=register), "127.0.0.1", port)
+    asked = wire.send(question(Notes()))
+    if how == "late":
+        assert await asked == TIMED_OUT
+    else:
+        await asyncio.sleep(0.05)
+        wire.abort()
+    await asyncio.sleep(0.1)
+    server.close()
+    await server.wait_closed()
+    assert ends == ["reset"]
+
+
+async def test_connection_timeout_after_response_start_closes_normally() -> None:
+    async with wire_to(sends(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", pause=5), read_timeout=0.1) as (wire, _):
+        assert await wire.send(question(Notes())) == TIMED_OUT
+        assert not wire.is_reusable

@@ -34,7 +34,7 @@ def refused_certificate(code: int, message: str) -> ssl.SSLCertVerificationError
     ],
     ids=repr,
 )
-def test_an_error_has_its_kind(error: OSError | ValueError, kind: FailureKind) -> None:
+def test_connect_error_has_expected_kind(error: OSError | ValueError, kind: FailureKind) -> None:
     found = connect_error(error)
     assert found.kind is kind
     assert found.detail
@@ -55,7 +55,7 @@ def test_an_error_has_its_kind(error: OSError | ValueError, kind: FailureKind) -
     ],
     ids=repr,
 )
-def test_where_nothing_comes_back_it_may_be_our_own_network(error: OSError) -> None:
+def test_connect_error_without_reply_is_silent(error: OSError) -> None:
     assert connect_error(error).silent
 
 
@@ -70,11 +70,11 @@ def test_where_nothing_comes_back_it_may_be_our_own_network(error: OSError) -> N
     ],
     ids=repr,
 )
-def test_where_somebody_says_no_there_is_a_network(error: OSError) -> None:
+def test_connect_error_with_reply_is_not_silent(error: OSError) -> None:
     assert not connect_error(error).silent
 
 
-def test_a_refusal_says_what_can_be_done() -> None:
+def test_guard_refusal_says_how_to_allow_range() -> None:
     assert guard_refusal("10.0.0.1 is not a public address") == FetchError(
         FailureKind.GUARD,
         "10.0.0.1 is not a public address; --allow lets you name ranges of your own",

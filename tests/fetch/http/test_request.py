@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.fetch.http.request import Origin, split
+from motherlode.fetch.http.request import Origin, split_url
 
 
 @pytest.mark.parametrize(
@@ -25,8 +25,8 @@ from motherlode.fetch.http.request import Origin, split
         ("http://a..b.invalid/", "a..b.invalid", "a..b.invalid", 80, "/"),
     ],
 )
-def test_where_a_request_goes(url: str, authority: str, host: str, port: int, target: str) -> None:
-    origin, asked = split(url)
+def test_split_url_gives_origin_and_target(url: str, authority: str, host: str, port: int, target: str) -> None:
+    origin, asked = split_url(url)
     assert origin == Origin(url.startswith("https"), host, port, authority, is_address=False)
     assert asked == target
 
@@ -41,26 +41,26 @@ def test_where_a_request_goes(url: str, authority: str, host: str, port: int, ta
         ("http://[::ffff:10.0.0.1]:81/", "::ffff:a00:1", "[::ffff:a00:1]:81"),
     ],
 )
-def test_addresses_in_any_form_are_known_as_such(url: str, host: str, authority: str) -> None:
-    origin, _ = split(url)
+def test_split_url_recognizes_ip_addresses_in_any_form(url: str, host: str, authority: str) -> None:
+    origin, _ = split_url(url)
     assert (origin.host, origin.authority, origin.is_address) == (host, authority, True)
 
 
 @pytest.mark.parametrize(
     "url", ["http://", "http://ex.org:99999/", "http://a b/", "http://[::1/", "ftp://ex.org/", "http:ex.org"]
 )
-def test_what_names_no_host(url: str) -> None:
-    with pytest.raises(ValueError, match=r"cannot be asked for|names no host"):
-        split(url)
+def test_split_url_without_host_raises_value_error(url: str) -> None:
+    with pytest.raises(ValueError, match=r"cannot be requested|names no host"):
+        split_url(url)
 
 
 @pytest.mark.parametrize(
     "url", ["http://ex.org/a\r\nX: y", "http://ex.org/\n", "http://ex.org/\0", "http://ex.org/?\r"]
 )
-def test_a_target_cannot_end_the_request_line(url: str) -> None:
-    with pytest.raises(ValueError, match="cannot be asked for"):
-        split(url)
+def test_split_url_line_break_in_target_raises_value_error(url: str) -> None:
+    with pytest.raises(ValueError, match="cannot be requested"):
+        split_url(url)
 
 
-def test_a_line_break_in_a_fragment_goes_nowhere() -> None:
-    assert split("http://ex.org/a#\r\nX: y")[1] == "/a"
+def test_split_url_line_break_in_fragment_is_dropped() -> None:
+    assert split_url("http://ex.org/a#\r\nX: y")[1] == "/a"

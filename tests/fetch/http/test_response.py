@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motherlode.fetch.http.response import failure_from_status, is_useless, retry_after
+from motherlode.fetch.http.response import failure_from_status, is_useless, parse_retry_after
 from motherlode.model import FailureKind
 
 URL = "http://ex.org/dir/page"
@@ -16,7 +16,7 @@ NOW = "Thu, 01 Jan 2026 00:00:00 GMT"
 
 
 @pytest.mark.parametrize("status", [200, 201, 203, 204, 206, 299])
-def test_a_page_is_no_failure(status: int) -> None:
+def test_status_2xx_is_no_failure(status: int) -> None:
     assert failure_from_status(URL, status, {}) is None
 
 
@@ -54,7 +54,7 @@ def test_a_page_is_no_failure(status: int) -> None:
         (399, FailureKind.REDIRECT_BROKEN),
     ],
 )
-def test_a_status_has_its_kind(status: int, kind: FailureKind) -> None:
+def test_status_has_expected_failure_kind(status: int, kind: FailureKind) -> None:
     found = failure_from_status(URL, status, {"location": "/elsewhere", "x": "y"})
     assert found is not None
     assert (found.kind, found.status, found.url, found.headers["x"]) == (kind, status, URL, "y")
@@ -76,7 +76,7 @@ def test_a_status_has_its_kind(status: int, kind: FailureKind) -> None:
         ("?q=1", "http://ex.org/dir/page?q=1"),
     ],
 )
-def test_a_redirect_has_its_target(status: int, location: str, target: str) -> None:
+def test_redirect_has_resolved_location(status: int, location: str, target: str) -> None:
     found = failure_from_status(URL, status, {"location": location})
     assert found is not None
     assert (found.kind, found.location) == (FailureKind.REDIRECT, target)
@@ -85,7 +85,7 @@ def test_a_redirect_has_its_target(status: int, location: str, target: str) -> N
 @pytest.mark.parametrize(
     "target", [f"{URL};jsessionid=12", f"{URL}?PHPSESSID=ab", f"{URL}?utm_source=x", f"{URL}?", URL.replace("d", "%64")]
 )
-def test_a_redirect_to_itself_with_a_session_is_followed_as_it_is_written(target: str) -> None:
+def test_redirect_to_itself_with_session_keeps_session(target: str) -> None:
     """Else the page could never be had: without the session, the server answers in the same way again."""
     found = failure_from_status(URL, 302, {"location": target.replace("//", "//ann:secret@") + "#top"})
     assert found is not None
@@ -104,7 +104,7 @@ def test_a_redirect_to_itself_with_a_session_is_followed_as_it_is_written(target
         *({"location": "http://ann:secret@ex.org/dir/page"}, {"location": "http://ex.org./dir/page"}),
     ],
 )
-def test_a_redirect_without_a_usable_target_is_broken(status: int, headers: dict[str, str]) -> None:
+def test_redirect_without_usable_location_is_broken(status: int, headers: dict[str, str]) -> None:
     found = failure_from_status(URL, status, headers)
     assert found is not None
     assert found.kind is FailureKind.REDIRECT_BROKEN
@@ -135,17 +135,17 @@ def test_a_redirect_without_a_usable_target_is_broken(status: int, headers: dict
         ("Thu, 99 Jan 2026 99:99:99 GMT", None),
     ],
 )
-def test_retry_after(value: str, seconds: float | None) -> None:
-    assert retry_after(value, date=NOW) == seconds
+def test_retry_after_is_parsed(value: str, seconds: float | None) -> None:
+    assert parse_retry_after(value, date=NOW) == seconds
 
 
 @given(st.text(max_size=60) | st.from_regex(r"(\w{3}, )?[\d :+-]{0,40} \w{3} [\d :+-]{0,30}"))
-def test_no_retry_after_is_too_odd(value: str) -> None:
-    found = retry_after(value, date=NOW)
+def test_retry_after_with_any_text_does_not_raise(value: str) -> None:
+    found = parse_retry_after(value, date=NOW)
     assert found is None or 0 <= found < timedelta(days=366 * 10_000).total_seconds()
 
 
-def test_a_server_whose_clock_is_wrong_is_understood() -> None:
+def test_retry_after_date_is_relative_to_server_clock() -> None:
     late = {"date": "Thu, 01 Jan 2015 00:00:00 GMT", "retry-after": "Thu, 01 Jan 2015 00:05:00 GMT"}
     found = failure_from_status(URL, 503, late)
     assert found is not None
@@ -155,8 +155,8 @@ def test_a_server_whose_clock_is_wrong_is_understood() -> None:
     assert without.retry_after == 0.0, "then our own clock has to do"
 
 
-def test_a_wait_of_digits_without_end_is_bounded() -> None:
-    found = retry_after("9" * 400)
+def test_retry_after_with_many_digits_is_bounded() -> None:
+    found = parse_retry_after("9" * 400)
     assert found is not None
     assert found < 1e9
 
@@ -176,7 +176,7 @@ def test_a_wait_of_digits_without_end_is_bounded() -> None:
         ("application/javascript", b"(function() {"),
     ],
 )
-def test_type_and_first_bytes_agree_that_it_is_useless(content_type: str, head: bytes) -> None:
+def test_is_useless_if_type_and_first_bytes_agree(content_type: str, head: bytes) -> None:
     assert is_useless(content_type, head)
 
 
@@ -198,7 +198,7 @@ def test_type_and_first_bytes_agree_that_it_is_useless(content_type: str, head: 
         ("application/json", b"x"),
     ],
 )
-def test_whatever_may_hold_facts_or_links_is_kept(content_type: str, head: bytes) -> None:
+def test_is_useless_is_false_if_body_may_contain_data_or_links(content_type: str, head: bytes) -> None:
     assert not is_useless(content_type, head)
 
 
@@ -210,7 +210,7 @@ def test_whatever_may_hold_facts_or_links_is_kept(content_type: str, head: bytes
         ({"retry-after": "60"}, FailureKind.TOO_MANY),
     ],
 )
-def test_what_is_forbidden_for_a_while_is_a_limit_of_requests(headers: dict[str, str], kind: FailureKind) -> None:
+def test_status_403_with_retry_after_is_rate_limit(headers: dict[str, str], kind: FailureKind) -> None:
     failure = failure_from_status("http://ex.org/", 403, headers)
     assert failure is not None
     assert failure.kind is kind

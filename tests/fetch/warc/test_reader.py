@@ -11,7 +11,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motherlode.fetch.warc.reader import ResponseRecords, answer_in, target_of, unpacked
+from motherlode.fetch.warc.reader import ResponseRecords, open_decompressed, read_response, target_url
 from motherlode.model import Failure, FailureKind, Fetched, Page
 
 
@@ -27,7 +27,7 @@ def answers(path: Path, data: bytes, *, limit: int = 1000) -> tuple[list[Fetched
     path.write_bytes(data)
     with path.open("rb") as file:
         records = ResponseRecords(file)
-        return [answer_in(record, target_of(record) or "", limit=limit) for record in records], records
+        return [read_response(record, target_url(record) or "", limit=limit) for record in records], records
 
 
 def only_answer(path: Path, http: bytes, *, limit: int = 1000) -> Fetched | None:
@@ -48,22 +48,22 @@ def only_answer(path: Path, http: bytes, *, limit: int = 1000) -> Fetched | None
     ],
     ids=["each on its own", "gzip as one", "zstd as one", "plain"],
 )
-def test_records_that_are_packed_together_are_noticed(tmp_path: Path, data: bytes, *, together: bool) -> None:
+def test_reader_detects_records_in_one_stream(tmp_path: Path, data: bytes, *, together: bool) -> None:
     found, records = answers(tmp_path / "a", data)
     assert [answer.url for answer in found if answer is not None] == ["http://a.example/0", "http://a.example/1"]
-    assert (records.packed_as_one, records.broken) == (together, 0)
+    assert (records.is_one_stream, records.broken) == (together, 0)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
-def test_unpacking_goes_on_behind_the_first_part(pack: object) -> None:
+def test_open_decompressed_continues_after_first_member(pack: object) -> None:
     assert callable(pack)
     file = io.BytesIO(pack(b"one") + pack(b"two"))
     file.seek(5)
-    assert unpacked(file).read() == b"onetwo"
+    assert open_decompressed(file).read() == b"onetwo"
 
 
 @given(parts=st.lists(st.binary(min_size=1, max_size=40), max_size=6))
-def test_chunks_are_joined(tmp_path_factory: pytest.TempPathFactory, parts: list[bytes]) -> None:
+def test_read_response_joins_chunks(tmp_path_factory: pytest.TempPathFactory, parts: list[bytes]) -> None:
     chunks = b"".join(b"%x;name=value\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"
     http = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n" + chunks
     answer = only_answer(tmp_path_factory.mktemp("chunks") / "a", http)
@@ -71,13 +71,13 @@ def test_chunks_are_joined(tmp_path_factory: pytest.TempPathFactory, parts: list
     assert answer.body == b"".join(parts)
 
 
-def test_a_long_body_is_cut_at_the_limit(tmp_path: Path) -> None:
+def test_read_response_truncates_body_at_limit(tmp_path: Path) -> None:
     answer = only_answer(tmp_path / "a", b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 20, limit=5)
     assert isinstance(answer, Page)
     assert (answer.body, answer.truncated) == (b"xxxxx", True)
 
 
-def test_headers_of_one_name_are_joined_and_a_status_is_what_it_is_in_a_live_crawl(tmp_path: Path) -> None:
+def test_read_response_parses_headers_like_live_response(tmp_path: Path) -> None:
     http = b"HTTP/1.1 301 Moved\r\nLocation: /b\r\nLink: <x>\r\nlink: <y>\r\n\r\n"
     answer = only_answer(tmp_path / "a", http)
     assert isinstance(answer, Failure)
@@ -86,18 +86,18 @@ def test_headers_of_one_name_are_joined_and_a_status_is_what_it_is_in_a_live_cra
 
 
 @pytest.mark.parametrize("http", [b"", b"nonsense", b"\xff" * 40])
-def test_what_is_no_http_is_of_no_use(tmp_path: Path, http: bytes) -> None:
+def test_read_response_without_http_is_none(tmp_path: Path, http: bytes) -> None:
     assert only_answer(tmp_path / "a", http) is None
 
 
-def test_requests_are_passed_over_and_an_empty_file_holds_nothing(tmp_path: Path) -> None:
+def test_reader_skips_requests_and_empty_file_has_no_records(tmp_path: Path) -> None:
     found, records = answers(tmp_path / "a", warc("http://a.example/", b"GET / HTTP/1.1\r\n\r\n", kind="request"))
     assert (found, records.broken) == ([], 0)
     found, records = answers(tmp_path / "b", b"")
     assert (found, records.broken) == ([], 0)
 
 
-def test_a_record_that_is_counted_is_not_counted_again_for_its_end(tmp_path: Path) -> None:
+def test_reader_counts_broken_record_once(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(gzip.compress(warc("dns:a.example", b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 500))[:-9])
     with path.open("rb") as file:

@@ -35,7 +35,7 @@ ORIGINAL = Original(record=new_id(), url="http://ex.org/b", date="2026-01-01T00:
         ("warcinfo", info_record(new_id(), name="a.warc.gz", at=1.0, about={"software": "us\r\nrobots: none"})),
     ],
 )
-def test_another_reader_finds_every_digest_right(kind: str, record: bytes) -> None:
+def test_records_have_valid_digests_for_warcio(kind: str, record: bytes) -> None:
     (found,) = [
         (record.rec_type, record.raw_stream.read()) and record.rec_type
         for record in ArchiveIterator(io.BytesIO(record), check_digests="raise")
@@ -43,7 +43,7 @@ def test_another_reader_finds_every_digest_right(kind: str, record: bytes) -> No
     assert found == kind
 
 
-def test_what_was_undone_is_told_under_another_name() -> None:
+def test_records_transfer_headers_are_renamed() -> None:
     headers = {"content-encoding": "gzip", "transfer-encoding": "chunked", "content-length": "10", "etag": '"1"'}
     lines = http_head(299, headers, 20).decode().split("\r\n")
     assert lines == [
@@ -59,5 +59,5 @@ def test_what_was_undone_is_told_under_another_name() -> None:
     assert http_head(200, {"content-length": "20"}, 20) == b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n"
 
 
-def test_no_value_of_a_server_begins_another_line() -> None:
+def test_records_line_breaks_in_values_are_removed() -> None:
     assert http_head(200, {"x": "a\r\nset-cookie: b\n\nc"}, 0).split(b"\r\n")[1] == b"x: a set-cookie: b c"

@@ -42,13 +42,13 @@ def _write(writer: WARCWriter, responses: Iterable[Response]) -> None:
 
 
 def page(web: RecordedWeb, url: str) -> Page:
-    found = web.answer(url)
+    found = web.read_response(url)
     assert isinstance(found, Page), found
     return found
 
 
 def failure(web: RecordedWeb, url: str) -> Failure:
-    found = web.answer(url)
+    found = web.read_response(url)
     assert isinstance(found, Failure), found
     return found
 
@@ -64,7 +64,7 @@ SITE: list[Response] = [
 
 
 @pytest.mark.parametrize("packed", [True, False])
-async def test_what_was_recorded_comes_back(tmp_path: Path, *, packed: bool) -> None:
+async def test_replay_returns_recorded_responses(tmp_path: Path, *, packed: bool) -> None:
     web = RecordedWeb(write(tmp_path / "a.warc", *SITE, packed=packed))
     assert (len(web), web.broken_records) == (6, 0)
     home = await web.fetch(Request(url="http://a.example/"))
@@ -81,7 +81,7 @@ async def test_what_was_recorded_comes_back(tmp_path: Path, *, packed: bool) -> 
     await web.close()
 
 
-async def test_http_and_https_are_the_same(tmp_path: Path) -> None:
+async def test_replay_http_and_https_are_equal(tmp_path: Path) -> None:
     web = RecordedWeb(write(tmp_path / "a.warc.gz", *SITE))
     assert page(web, "https://a.example/").body == b"<p>home"
     assert page(web, "http://a.example/data").url == "http://a.example/data"
@@ -91,7 +91,7 @@ async def test_http_and_https_are_the_same(tmp_path: Path) -> None:
     await web.close()
 
 
-async def test_failures_are_as_on_the_live_web(tmp_path: Path) -> None:
+async def test_replay_failures_equal_live_failures(tmp_path: Path) -> None:
     web = RecordedWeb(write(tmp_path / "a.warc.gz", *SITE))
     missing = failure(web, "http://a.example/missing")
     assert (missing.kind, missing.status) == (FailureKind.NOT_FOUND, 404)
@@ -103,14 +103,14 @@ async def test_failures_are_as_on_the_live_web(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [RequestKind.PAGE, RequestKind.PROBE])
-async def test_what_the_user_has_a_reader_for_is_not_useless(tmp_path: Path, kind: RequestKind) -> None:
+async def test_replay_useful_media_type_is_a_page(tmp_path: Path, kind: RequestKind) -> None:
     web = RecordedWeb(write(tmp_path / "a.warc.gz", *SITE), useful=("image/*",))
     assert isinstance(await web.fetch(Request(url="http://a.example/logo.png", kind=kind)), Page)
     await web.close()
 
 
 @pytest.mark.parametrize("redirect_last", [True, False])
-async def test_a_redirect_to_the_same_place_does_not_hide_the_page(tmp_path: Path, *, redirect_last: bool) -> None:
+async def test_replay_redirect_to_same_url_does_not_hide_page(tmp_path: Path, *, redirect_last: bool) -> None:
     responses: list[Response] = [
         ("http://a.example/", "301 Moved", [("Location", "https://a.example/")], b""),
         ("https://a.example/", "200 OK", [HTML], b"home"),
@@ -128,20 +128,20 @@ async def test_a_redirect_to_the_same_place_does_not_hide_the_page(tmp_path: Pat
     await web.close()
 
 
-async def test_a_redirect_that_only_leads_back_is_broken_or_known(tmp_path: Path) -> None:
+async def test_replay_redirect_to_itself_is_broken_or_known(tmp_path: Path) -> None:
     web = RecordedWeb(write(tmp_path / "a.warc.gz", ("http://a.example/x", "301", [("Location", "/x")], b"")))
     assert failure(web, "http://a.example/x").kind is FailureKind.REDIRECT_BROKEN
     await web.close()
 
 
-async def test_the_last_record_of_a_url_counts(tmp_path: Path) -> None:
+async def test_replay_last_record_of_url_counts(tmp_path: Path) -> None:
     versions: list[Response] = [("http://a.example/", "200 OK", [HTML], body) for body in (b"one", b"two", b"three")]
     web = RecordedWeb(write(tmp_path / "a.warc.gz", *versions))
     assert (len(web), page(web, "http://a.example/").body) == (1, b"three")
     await web.close()
 
 
-async def test_encodings_are_undone_within_the_limit(tmp_path: Path) -> None:
+async def test_replay_bodies_are_decoded_within_limit(tmp_path: Path) -> None:
     chunked = b"5\r\nhello\r\n0\r\n\r\n"
     path = write(
         tmp_path / "a.warc.gz",
@@ -170,7 +170,7 @@ async def test_encodings_are_undone_within_the_limit(tmp_path: Path) -> None:
     await web.close()
 
 
-async def test_rules_are_read_whatever_their_type(tmp_path: Path) -> None:
+async def test_replay_robots_is_read_with_any_content_type(tmp_path: Path) -> None:
     url = "http://a.example/robots.txt"
     web = RecordedWeb(write(tmp_path / "a.warc.gz", (url, "200 OK", [("Content-Type", "text/css")], b"User-agent: *")))
     assert isinstance(await web.fetch(Request(url=url, kind=RequestKind.ROBOTS)), Page)
@@ -178,26 +178,26 @@ async def test_rules_are_read_whatever_their_type(tmp_path: Path) -> None:
     await web.close()
 
 
-async def test_records_without_a_usable_url_are_counted(tmp_path: Path) -> None:
+async def test_replay_records_without_valid_url_are_counted(tmp_path: Path) -> None:
     odd: list[Response] = [("urn:x", "200 OK", [HTML], b""), ("http://", "200 OK", [HTML], b""), *SITE]
     web = RecordedWeb(write(tmp_path / "a.warc.gz", *odd))
     assert (len(web), web.broken_records) == (6, 2)
     await web.close()
 
 
-async def test_a_response_that_is_no_http_is_a_failure(tmp_path: Path) -> None:
+async def test_replay_response_without_http_is_failure(tmp_path: Path) -> None:
     web = RecordedWeb(write(tmp_path / "a.warc.gz", ("http://a.example/", "nonsense", [], b"x")))
     assert failure(web, "http://a.example/").kind is FailureKind.PROTOCOL
     await web.close()
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
-async def test_a_file_packed_as_a_whole_is_read_like_any_other(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+async def test_replay_file_compressed_as_one_stream_is_read(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     plain = write(tmp_path / "a.warc", *SITE, packed=False)
     path = tmp_path / "whole"
     path.write_bytes(pack(plain.read_bytes()))
     whole, single = RecordedWeb(path), RecordedWeb(plain)
-    assert {url: whole.answer(url) for url in single.urls()} == {url: single.answer(url) for url in single.urls()}
+    assert all(whole.read_response(url) == single.read_response(url) for url in single.urls())
     assert (len(whole), whole.broken_records) == (6, 0)
     await whole.close()
     await single.close()
@@ -205,23 +205,23 @@ async def test_a_file_packed_as_a_whole_is_read_like_any_other(tmp_path: Path, p
 
 @pytest.mark.parametrize("packed", [True, False])
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9, 0.99])
-async def test_a_truncated_file_gives_what_is_whole(tmp_path: Path, share: float, *, packed: bool) -> None:
+async def test_replay_truncated_file_gives_complete_records(tmp_path: Path, share: float, *, packed: bool) -> None:
     path = write(tmp_path / "whole", *SITE, packed=packed)
     cut = tmp_path / "cut"
     cut.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
     web = RecordedWeb(cut)
     assert 0 < len(web) <= 6
-    answers = [web.answer(url) for url in web.urls()]
+    answers = [web.read_response(url) for url in web.urls()]
     assert sum(isinstance(found, Page) for found in answers) >= 1
     assert page(web, "http://a.example/").body == b"<p>home"
     await web.close()
 
 
-async def test_garbage_anywhere_costs_only_what_it_covers(tmp_path: Path) -> None:
+async def test_replay_garbage_loses_only_what_it_covers(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc.gz", *SITE)
     whole = path.read_bytes()
     undamaged = RecordedWeb(path)
-    whole_answers = {url: undamaged.answer(url) for url in undamaged.urls()}
+    whole_answers = {url: undamaged.read_response(url) for url in undamaged.urls()}
     await undamaged.close()
     for place in range(0, len(whole), 7):
         data = bytearray(whole)
@@ -229,12 +229,12 @@ async def test_garbage_anywhere_costs_only_what_it_covers(tmp_path: Path) -> Non
         path.write_bytes(data)
         web = RecordedWeb(path)
         assert (len(web) >= 4, web.broken_records) == (True, 1), f"garbage at {place}"
-        answers = [web.answer(url) for url in web.urls()]
+        answers = [web.read_response(url) for url in web.urls()]
         assert sum(answer == whole_answers.get(answer.url) for answer in answers) >= 4, f"garbage at {place}"
         await web.close()
 
 
-async def test_garbage_in_a_plain_file_costs_only_what_it_covers(tmp_path: Path) -> None:
+async def test_replay_garbage_in_uncompressed_file_loses_only_what_it_covers(tmp_path: Path) -> None:
     path = write(tmp_path / "a.warc", *SITE, packed=False)
     data = bytearray(path.read_bytes())
     third = data.index(b"WARC/1.", data.index(b"https://a.example/data"))
@@ -242,7 +242,7 @@ async def test_garbage_in_a_plain_file_costs_only_what_it_covers(tmp_path: Path)
     path.write_bytes(data)
     web = RecordedWeb(path)
     assert page(web, "http://a.example/").body == b"<p>home"
-    assert isinstance(web.answer("http://a.example/gone"), Failure)
+    assert isinstance(web.read_response("http://a.example/gone"), Failure)
     assert len(web) >= 4
     await web.close()
 
@@ -252,27 +252,29 @@ async def test_garbage_in_a_plain_file_costs_only_what_it_covers(tmp_path: Path)
     [b"", b"hello world" * 100, gzip.compress(b"hello" * 1000), b"\x1f\x8b\x08" + b"x" * 100, b"WARC/1.0\r\nfoo"],
     ids=["empty", "text", "packed text", "broken gzip", "half a header"],
 )
-def test_what_is_no_recorded_web_is_an_error_that_says_so(tmp_path: Path, data: bytes) -> None:
+def test_replay_file_without_responses_raises_value_error(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "x.warc.gz"
     path.write_bytes(data)
-    with pytest.raises(ValueError, match=r"x\.warc\.gz holds no HTTP responses: is it a WARC file\?"):
+    with pytest.raises(ValueError, match=r"x\.warc\.gz contains no HTTP responses: is it a WARC file\?"):
         RecordedWeb(path)
 
 
-def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
+def test_replay_missing_file_raises_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         RecordedWeb(tmp_path / "nothing.warc.gz")
 
 
-async def test_the_recorded_corpus() -> None:
+async def test_replay_recorded_corpus_is_complete() -> None:
     path = shared("corpus", "sites.warc.gz")
     web = RecordedWeb(path)
     assert (len(web), web.broken_records) == (15731, 0)
     seeds = shared("corpus", "seeds.txt").read_text().split()
-    found = [web.answer(seed) for seed in seeds]
+    found = [web.read_response(seed) for seed in seeds]
     assert sum(isinstance(answer, Page) for answer in found) > 0.9 * len(seeds)
     broken = [
-        url for url in web.urls()[::40] if (a := web.answer(url)) and getattr(a, "kind", 0) is FailureKind.PROTOCOL
+        url
+        for url in web.urls()[::40]
+        if (a := web.read_response(url)) and getattr(a, "kind", 0) is FailureKind.PROTOCOL
     ]
     assert not broken
     await web.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,6 @@ from motherlode.index.query.query_worker import (
     FAILED,
     HEAD,
     INVALID,
-    LENGTH,
     READY,
     TOO_LARGE,
     WorkerQuery,
@@ -27,13 +27,10 @@ from tests.index.fakes import record, says, spoil, spoil_inside
 
 def frames(store: Path, *orders: WorkerQuery) -> list[tuple[bytes, bytes]]:
     command = [sys.executable, "-m", "motherlode.index.query.query_worker", str(store), str(store.with_name("words"))]
-    encoded = [msgspec.msgpack.encode(order) for order in orders]
-    sent = b"".join(LENGTH.pack(len(content)) + content for content in encoded)
-    output = subprocess.run(command, input=sent, capture_output=True, timeout=60, check=True).stdout
+    sent = b"".join(pack_frame(msgspec.msgpack.encode(order)) for order in orders)
+    output = io.BytesIO(subprocess.run(command, input=sent, capture_output=True, timeout=60, check=True).stdout)
     found = []
-    while output:
-        size = LENGTH.unpack(output[: LENGTH.size])[0]
-        frame, output = output[LENGTH.size : LENGTH.size + size], output[LENGTH.size + size :]
+    while (frame := read_frame(output)) is not None:
         found.append((frame[:1], frame[1:]))
     return found
 

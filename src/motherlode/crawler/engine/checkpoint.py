@@ -77,7 +77,7 @@ class Checkpointer:
             parts.peers.seal()
         parts.frontier.commit()
         if parts.journal is not None:
-            parts.journal.committed()
+            parts.journal.finish_commit()
         if parts.peers is not None:
             parts.peers.committed()
 

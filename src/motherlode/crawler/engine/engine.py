@@ -398,7 +398,7 @@ class Engine:
     def _forget_answer(self, lease: Lease) -> None:
         """A turn is over: the journal need not keep its answer."""
         if self._parts.journal is not None:
-            self._parts.journal.settled(lease.kind, lease.url)
+            self._parts.journal.settle(lease.kind, lease.url)
         self._values.pop(lease.url, None)
 
     async def _settle_revisit(self, turn: LeaseResult, outcome: RevisitResult) -> Visit:

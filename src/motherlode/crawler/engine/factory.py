@@ -62,7 +62,7 @@ from motherlode.policies import (
 )
 from motherlode.policies.model_io import start_from
 from motherlode.transform.plugin_registry import wanted_types
-from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplified
+from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplify
 
 _SECONDS_A_SYNTAX = 5.0
 _SECONDS_A_PAGE = 30.0
@@ -276,7 +276,7 @@ def _fetcher(recorded: RecordedWeb | None, http: Fetcher | None, journal: Respon
 
 def _simplifier(recorded: RecordedWeb | None) -> Callable[[str], str]:
     """One address for those that are alike; but what was recorded is there under its own address alone."""
-    return lambda url: url if recorded is not None and url in recorded else simplified(url)
+    return lambda url: url if recorded is not None and url in recorded else simplify(url)
 
 
 def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None) -> WarcArchive:
@@ -286,7 +286,7 @@ def _archive(job: Job, folder: CrawlFolder, http: HttpFetcher | None) -> WarcArc
     else:
         robots = f"obey, but for {', '.join(job.own_hosts)}" if job.own_hosts else "obey"
         about |= {"robots": robots, "http-header-user-agent": _user_agent(job)}
-    return WarcArchive(folder.warc, about=about, written=None if http is None else http.written)
+    return WarcArchive(folder.warc, about=about, serialize=None if http is None else http.serialize)
 
 
 def _learner(job: Job, storage: LmdbStorage) -> Policy:
@@ -377,7 +377,7 @@ def _recorded(job: Job) -> RecordedWeb | None:
 
 
 def _http(job: Job) -> HttpFetcher:
-    raise_descriptor_limit(connections=MAX_REQUESTS_PER_SLOT * job.concurrency, resting=MAX_IDLE_CONNECTIONS)
+    raise_descriptor_limit(connections=MAX_REQUESTS_PER_SLOT * job.concurrency, idle=MAX_IDLE_CONNECTIONS)
     return HttpFetcher(_http_options(job))
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from math import inf
 
 from motherlode.crawler.engine.scheduler import Scheduler
-from motherlode.fetch import ResponseJournal, RobotsRules, robots_body, robots_last
+from motherlode.fetch import ResponseJournal, RobotsRules, robots_body, robots_lifetime
 from motherlode.frontier import End, Frontier, Lease
 from motherlode.links import header_links
 from motherlode.model import Failure, FailureKind, Fetched, Fetcher, Page, Request, RequestKind
@@ -132,7 +132,7 @@ class PoliteFetcher:
     async def _learn_rules(self, leave: Lease) -> Failure | None:
         fetched = await self._ask(leave, Request(url=leave.url, kind=RequestKind.ROBOTS))
         if self._journal is not None:
-            self._journal.settled(RequestKind.ROBOTS, leave.url)
+            self._journal.settle(RequestKind.ROBOTS, leave.url)
         now, failure = ended_at(fetched), fetched if isinstance(fetched, Failure) else None
         if _goes_elsewhere(fetched):
             self._frontier.end(leave, End.NEXT_ADDRESS, now, failure=failure)
@@ -142,7 +142,9 @@ class PoliteFetcher:
             return None
         body = robots_body(fetched)
         if body is not None:
-            self._frontier.end(leave, End.ROBOTS_READ, now, failure=failure, robots=body, lasts=robots_last(fetched))
+            self._frontier.end(
+                leave, End.ROBOTS_READ, now, failure=failure, robots=body, lasts=robots_lifetime(fetched)
+            )
             return None
         if failure is not None and failure.status is None:
             self._frontier.end(leave, End.FAILED, now, failure=failure)
@@ -213,7 +215,7 @@ class RobotsHandler:
         self._forget_answers(lease)
         body = robots_body(fetched)
         if body is not None:
-            self._frontier.end(lease, End.ROBOTS_READ, now, robots=body, lasts=robots_last(fetched))
+            self._frontier.end(lease, End.ROBOTS_READ, now, robots=body, lasts=robots_lifetime(fetched))
             if self._sitemaps:
                 self._offer_sitemaps(lease, body)
         elif isinstance(fetched, Failure):
@@ -244,4 +246,4 @@ class RobotsHandler:
         urls = (lease.url, *self._rerouted.pop(lease.host, ()))
         if self._journal is not None:
             for url in urls:
-                self._journal.settled(RequestKind.ROBOTS, url)
+                self._journal.settle(RequestKind.ROBOTS, url)

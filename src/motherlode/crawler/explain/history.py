@@ -16,7 +16,7 @@ from motherlode.crawler.recrawl.revisits import RevisitResult as Look
 from motherlode.crawler.recrawl.schedule import GONE_FOR
 from motherlode.crawler.url_rules import Filters, TrapWatch
 from motherlode.fetch import AddressGuard, RobotsRules
-from motherlode.fetch.http.request import split
+from motherlode.fetch.http.request import split_url
 from motherlode.frontier import (
     MAX_REDIRECTS,
     Entry,
@@ -257,7 +257,7 @@ def _of_host(url: str, job: Job, storage: FrontierStorage, reason: str) -> Itera
 
 def _guarded(url: str, job: Job, record: HostRecord | None, reason: str) -> Check:
     """Whether the address guard lets the host pass, as far as that can be told without asking for its address."""
-    name, origin = "address guard", split(url)[0]
+    name, origin = "address guard", split_url(url)[0]
     table = job.places()
     address = origin.host if origin.is_address else table[origin.host][0] if origin.host in table else ""
     address = address or (record.address if record is not None else "")

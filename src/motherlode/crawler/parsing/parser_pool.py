@@ -20,7 +20,7 @@ from typing import NoReturn
 import msgspec
 
 from motherlode.crawler.parsing.messages import PageBody, ParsedPage, ParseOptions
-from motherlode.runtime.frames import GOOD
+from motherlode.runtime.frames import STATUS_OK, pack_frame, read_frame_async
 
 _LOG = logging.getLogger(__package__)
 _FRAME_LIMIT = 1 << 30
@@ -274,7 +274,7 @@ class ParserPool:
     def _pass_on(self, answer: bytes, job: _Job) -> None:
         if job.answer.done():
             return
-        if answer[:1] == GOOD:
+        if answer[:1] == STATUS_OK:
             job.answer.set_result(self._decode(memoryview(answer)[1:]))
         else:
             job.fail(UnreadableError(answer[1:].decode("utf-8", "replace")))
@@ -284,15 +284,14 @@ class ParserPool:
         if process.stdin is None:
             raise ConnectionError("the worker has no stdin")
         # in one piece: four bytes alone would wake the worker, which had to go back to sleep for the rest
-        process.stdin.write(b"".join((len(data).to_bytes(4, "big"), data)))
+        process.stdin.write(pack_frame(data))
         await process.stdin.drain()
 
     @staticmethod
     async def _receive(process: asyncio.subprocess.Process) -> bytes:
         if process.stdout is None:
             raise ConnectionError("the worker has no stdout")
-        size = int.from_bytes(await process.stdout.readexactly(4), "big")
-        return await process.stdout.readexactly(size)
+        return await read_frame_async(process.stdout)
 
 
 # ── Two lanes of readers: what is large must not keep what is small waiting.

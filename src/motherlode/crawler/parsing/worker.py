@@ -15,7 +15,7 @@ import msgspec
 
 from motherlode.crawler.parsing.messages import PageBody, ParseOptions
 from motherlode.crawler.parsing.page_parser import PageParser
-from motherlode.runtime.frames import BAD, GOOD, read_frame, write_frame
+from motherlode.runtime.frames import STATUS_ERROR, STATUS_OK, read_frame, write_frame
 from motherlode.transform.timeouts import OutOfTime, alarm_ready
 
 MEMORY = 4 << 30
@@ -31,14 +31,14 @@ def main() -> None:
     if first is None:
         return
     reader = PageParser(msgspec.msgpack.decode(first, type=ParseOptions))
-    write_frame(sink, GOOD)  # ready: from here on the clock of a page measures the page
+    write_frame(sink, STATUS_OK)  # ready: from here on the clock of a page measures the page
     decode, encode = msgspec.msgpack.Decoder(PageBody).decode, msgspec.msgpack.Encoder().encode
     with alarm_ready():
         while (frame := read_frame(source)) is not None:
             try:
-                answer = GOOD + encode(reader.read(decode(frame)))
+                answer = STATUS_OK + encode(reader.read(decode(frame)))
             except (Exception, OutOfTime) as error:  # noqa: BLE001 - whatever a page provokes is this page's failure, on record
-                answer = BAD + f"{type(error).__name__}: {error}".encode("utf-8", "replace")
+                answer = STATUS_ERROR + f"{type(error).__name__}: {error}".encode("utf-8", "replace")
             try:
                 write_frame(sink, answer)
             except BrokenPipeError:  # the crawl was killed: there is nobody left to tell

@@ -1,1 +1,1 @@
-"""The `http` package."""
+"""The HTTP client."""

@@ -1,4 +1,4 @@
-"""The one place that speaks HTTP. One request in, one page or failure out; redirects are answers, not errands."""
+"""The HTTP client: one request in, one page or failure out. Redirects are returned, not followed."""
 
 from __future__ import annotations
 
@@ -7,186 +7,187 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from motherlode.fetch.guard import AddressGuard, GuardedResolver, GuardRefusedError, one_spelling
-from motherlode.fetch.http.connections import ConnectionPool, Endpoint, PendingRequest, Proxy
+from motherlode.fetch.guard import AddressGuard, GuardedResolver, GuardRefusedError, normalize_address
+from motherlode.fetch.http.connections import ConnectionPool, Endpoint, PendingRequest
 from motherlode.fetch.http.errors import (
     CLOSED_WITHOUT_NOTIFY,
     NO_CONNECTION,
     TIMED_OUT,
     FetchError,
-    described,
+    describe_error,
     dns_error,
     guard_refusal,
 )
-from motherlode.fetch.http.request import Origin, RequestWriter, is_head, split
+from motherlode.fetch.http.proxy import Proxy
+from motherlode.fetch.http.request import Origin, RequestWriter, is_head, split_url
 from motherlode.fetch.http.response import ResponseReader
 from motherlode.fetch.http.tls import TlsContexts
-from motherlode.fetch.robots import MAX_SIZE
+from motherlode.fetch.robots import MAX_ROBOTS_BYTES
 from motherlode.model import Failure, FailureKind, Fetched, Request, RequestKind
 
-_MOST_RULES = MAX_SIZE + 1
-"""Bytes of a robots.txt: one more than is read, so that whoever reads it sees that the last line may be half of one."""
+_ROBOTS_BODY_BYTES = MAX_ROBOTS_BYTES + 1
+"""Limit for a robots.txt. One byte more than is parsed, which shows that the last line may be incomplete."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpLimits:
-    """How long and how large an answer may be."""
+    """Limits of time and size of a response."""
 
     connect: float = 15.0
+    """Seconds to resolve the name, and to connect."""
     first_byte: float = 30.0
-    """Seconds without a byte, at any point of the answer."""
+    """Seconds without a byte, at any point of the response."""
     whole: float = 120.0
+    """Seconds for the whole request."""
     body: int = 10 << 20
-    """Bytes, after unpacking; the rest of a longer body is left."""
+    """Bytes after decoding. The rest of a longer body is not read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpOptions:
-    """What the fetcher is told by the job."""
+    """Options of the client, from the job."""
 
     user_agent: str
     limits: HttpLimits = HttpLimits()
     allow: tuple[str, ...] = ()
-    """Address ranges that the guard lets pass although they are not public."""
+    """Address ranges that the guard allows although they are not public."""
     hosts: Mapping[str, tuple[str, int]] = field(default_factory=dict)
-    """Host names that do not go to DNS: address and port of each."""
+    """IP address and port of host names that are not resolved by DNS."""
     useful: tuple[str, ...] = ()
-    """Media types (`image/*` is a family) whose bodies are wanted although nothing of ours reads them."""
+    """Media types (`image/*` is a family) whose bodies are fetched for an extractor of the user."""
     any_certificate: Callable[[str], bool] | None = None
-    """Tells of a host, with its port where that is not the default, whether it need not prove who it is."""
+    """Takes a host, with its port if that is not the default, and says if any certificate will do."""
     proxy: str | None = None
-    """Where all requests go, in the place of the hosts themselves. The user named it, so the guard does not ask where
-    it is. The guard then asks about the hosts *before* each request, as far as this machine can resolve them: what
-    the proxy itself makes of a name is beyond our sight."""
+    """URL of the proxy for all requests. The guard does not check its address, because the user chose it. It checks the
+    address of a host before each request if this machine can resolve the name. The proxy may resolve it differently."""
 
 
 class HttpFetcher:
-    """HTTP/1.1, without cookies, without automatic redirects, behind the address guard."""
+    """HTTP/1.1 client without cookies and without automatic redirects, behind the address guard."""
 
     def __init__(self, options: HttpOptions) -> None:
         self._limits = options.limits
         self._useful = options.useful
         self._guard = AddressGuard(options.allow)
         self._resolver = GuardedResolver(self._guard, options.hosts)
-        self._proxy = None if options.proxy is None else Proxy.at(options.proxy)
-        self._sender = RequestWriter({"User-Agent": options.user_agent})
-        self._proxy_sender = RequestWriter(
-            {"User-Agent": options.user_agent, **(self._proxy.fields if self._proxy else {})}
-        )
+        self._proxy = None if options.proxy is None else Proxy.from_url(options.proxy)
+        headers = {"User-Agent": options.user_agent}
+        self._writer = RequestWriter(headers)
+        self._proxy_writer = RequestWriter({**headers, **(self._proxy.headers if self._proxy else {})})
         self._connections = ConnectionPool(
             self._guard,
             TlsContexts(options.any_certificate),
             proxy=self._proxy,
-            connect=self._limits.connect,
-            silence=self._limits.first_byte,
+            connect_timeout=self._limits.connect,
+            read_timeout=self._limits.first_byte,
         )
 
     async def fetch(self, request: Request) -> Fetched:
+        """Send a request and return the page or the failure. Never raise for what a server does."""
         if not request.url.startswith(("http://", "https://")):
             return Failure(url=request.url, kind=FailureKind.SCHEME, detail="only http and https are fetched")
         began, clock = time.time(), time.perf_counter()
-        most = _MOST_RULES if request.kind is RequestKind.ROBOTS else self._limits.body
-        intake = ResponseReader(request, most=most, useful=self._useful)
-        trouble = await self._ask(request, intake)
+        max_body_bytes = _ROBOTS_BODY_BYTES if request.kind is RequestKind.ROBOTS else self._limits.body
+        reader = ResponseReader(request, max_body_bytes=max_body_bytes, useful=self._useful)
+        error = await self._send(request, reader)
         elapsed = time.perf_counter() - clock
-        if trouble is CLOSED_WITHOUT_NOTIFY:
-            intake.may_be_cut = True
-        elif trouble is not None and not intake.is_whole:
+        if error is CLOSED_WITHOUT_NOTIFY:
+            reader.may_be_cut = True
+        elif error is not None and not reader.is_complete:
             return Failure(
                 url=request.url,
-                kind=trouble.kind,
-                detail=trouble.detail,
+                kind=error.kind,
+                detail=error.detail,
                 fetched_at=began,
                 elapsed=elapsed,
-                wire_bytes=intake.wire_bytes,
-                elsewhere=trouble.elsewhere,
-                silent=trouble.silent,
+                wire_bytes=reader.wire_bytes,
+                elsewhere=error.elsewhere,
+                silent=error.silent,
             )
-        address = one_spelling(intake.peer) if self._proxy is None else ""  # it would be that of the proxy
-        return intake.result(began=began, elapsed=elapsed, address=address)
+        address = normalize_address(reader.peer) if self._proxy is None else ""  # not the address of the proxy
+        return reader.result(began=began, elapsed=elapsed, address=address)
 
     async def resolve(self, url: str) -> str | Failure:
-        """The address that the next request for the URL's host goes to; looked up anew."""
-        origin, _ = split(url)
+        """Resolve the URL's host anew. Return the IP address to which its next request will go."""
+        origin, _ = split_url(url)
         if origin.is_address:
-            return one_spelling(origin.host)
+            return normalize_address(origin.host)
         try:
             async with asyncio.timeout(self._limits.connect):
-                return one_spelling(await self._resolver.renew(origin.host))
-        except OSError as error:
-            trouble = _unresolved(error)
-        if trouble.kind is not FailureKind.GUARD and self._proxy is not None:
-            return origin.host  # the proxy may know it: the name is its own clock
-        return Failure(url=url, kind=trouble.kind, detail=trouble.detail, silent=trouble.silent)
+                return normalize_address(await self._resolver.renew(origin.host))
+        except OSError as raised:
+            error = _resolve_error(raised)
+        if error.kind is not FailureKind.GUARD and self._proxy is not None:
+            return origin.host  # the proxy may resolve it; politeness then counts per name
+        return Failure(url=url, kind=error.kind, detail=error.detail, silent=error.silent)
 
     async def close(self) -> None:
         await self._connections.close()
 
-    async def _ask(self, request: Request, intake: ResponseReader) -> FetchError | None:
+    def serialize(self, request: Request) -> bytes:
+        """Return a request as its host receives it, for archives. Headers for the proxy are left out."""
+        origin, target = split_url(request.url)
+        return self._writer.serialize(request, target=target, authority=origin.authority)
+
+    async def _send(self, request: Request, reader: ResponseReader) -> FetchError | None:
         posting = request.posting
-        whole = self._limits.whole if posting is None else posting.seconds
-        deadline = asyncio.get_running_loop().time() + whole
+        timeout = self._limits.whole if posting is None else posting.seconds
+        deadline = asyncio.get_running_loop().time() + timeout
         try:
-            origin, target = split(request.url)
-            sent = self._written(request, origin, target)
-        except ValueError as error:
-            return FetchError(FailureKind.PROTOCOL, described(error))
-        place = await self._place(origin, deadline)
-        if isinstance(place, FetchError):
-            return place
-        question = PendingRequest(sent, intake, deadline, is_head(request), posting is None)
-        trouble = await self._connections.ask(place, question)
+            origin, target = split_url(request.url)
+            data = self._serialize_for_wire(request, origin, target)
+        except ValueError as raised:
+            return FetchError(FailureKind.PROTOCOL, describe_error(raised))
+        endpoint = await self._find_endpoint(origin, deadline)
+        if isinstance(endpoint, FetchError):
+            return endpoint
+        pending = PendingRequest(data, reader, deadline, is_head(request), is_repeatable=posting is None)
+        error = await self._connections.send(endpoint, pending)
         if self._proxy is not None:
-            return trouble  # which of the host's addresses was tried, the proxy knows
-        if trouble is None or not (trouble is NO_CONNECTION or trouble.kind is FailureKind.CONNECT):
-            self._resolver.met(origin.host)
-            return trouble
-        return trouble._replace(elsewhere=self._resolver.has_another(origin.host))
+            return error  # only the proxy knows which of the host's addresses it tried
+        if error is None or not (error is NO_CONNECTION or error.kind is FailureKind.CONNECT):
+            self._resolver.mark_reachable(origin.host)
+            return error
+        return error._replace(elsewhere=self._resolver.claim_untried_address(origin.host))
 
-    def written(self, request: Request) -> bytes:
-        """A request as its host gets it, for those who keep a record of it; what only a proxy is told is left out."""
-        origin, target = split(request.url)
-        return self._sender.written(request, target=target, authority=origin.authority)
-
-    def _written(self, request: Request, origin: Origin, target: str) -> bytes:
-        if self._proxy is None or origin.secure:
-            return self._sender.written(request, target=target, authority=origin.authority)
+    def _serialize_for_wire(self, request: Request, origin: Origin, target: str) -> bytes:
+        if self._proxy is None or origin.is_https:
+            return self._writer.serialize(request, target=target, authority=origin.authority)
         target = f"http://{origin.authority}{target}"
-        return self._proxy_sender.written(request, target=target, authority=origin.authority)
+        return self._proxy_writer.serialize(request, target=target, authority=origin.authority)
 
-    async def _place(self, origin: Origin, deadline: float) -> Endpoint | FetchError:
-        """Where the request goes."""
+    async def _find_endpoint(self, origin: Origin, deadline: float) -> Endpoint | FetchError:
         if self._proxy is not None:
-            return await self._refused_before(origin) or Endpoint(origin, "", origin.port)
+            return await self._refusal_behind_proxy(origin) or Endpoint(origin, "", origin.port)
         if origin.is_address:
             return Endpoint(origin, origin.host, origin.port)
         try:
-            found = self._resolver.known(origin.host, origin.port)
+            found = self._resolver.known_address(origin.host, origin.port)
             if found is None:
                 async with asyncio.timeout_at(deadline):
                     found = await self._resolver.resolve(origin.host, origin.port)
-        except OSError as error:
-            return TIMED_OUT._replace(silent=True) if isinstance(error, TimeoutError) else _unresolved(error)
+        except OSError as raised:
+            return TIMED_OUT._replace(silent=True) if isinstance(raised, TimeoutError) else _resolve_error(raised)
         return Endpoint(origin, *found)
 
-    async def _refused_before(self, origin: Origin) -> FetchError | None:
-        """Behind a proxy: why the host may not be asked, as far as can be known here."""
+    async def _refusal_behind_proxy(self, origin: Origin) -> FetchError | None:
+        """Return why the guard refuses a host behind a proxy. None if it does not, or if we cannot resolve the name."""
         if origin.is_address:
             reason = self._guard.refusal(origin.host)
             return guard_refusal(reason) if reason else None
         try:
             async with asyncio.timeout(self._limits.connect):
                 await self._resolver.resolve(origin.host, origin.port)
-        except OSError as error:
-            trouble = _unresolved(error)
-            return trouble if trouble.kind is FailureKind.GUARD else None  # the proxy may know the name
+        except OSError as raised:
+            error = _resolve_error(raised)
+            return error if error.kind is FailureKind.GUARD else None  # the proxy may resolve the name
         return None
 
 
-def _unresolved(error: OSError) -> FetchError:
-    """Why a host has no address."""
+def _resolve_error(error: OSError) -> FetchError:
+    """Return the error for an exception of the resolver."""
     if isinstance(error, GuardRefusedError):
         return guard_refusal(error)
     if isinstance(error, TimeoutError):
-        return FetchError(FailureKind.NO_DNS, "no answer in time", silent=True)
+        return FetchError(FailureKind.NO_DNS, "no response in time", silent=True)
     return dns_error(error)

@@ -1,6 +1,8 @@
-"""Descriptors: each connection takes one, and a system may give a process no more than 256 of them.
+"""Connections of the HTTP client: file descriptor limits, one connection, the connector and the pool.
 
-Where they run out, a connection fails as if nobody were there, and the host would have to answer for it.
+`Connection` sends one request after the other and enforces the timeouts of each. `Connector` is the only code that
+opens connections: directly, behind the address guard, or through the user's proxy. `ConnectionPool` keeps idle
+connections for the next request to the same endpoint.
 """
 
 from __future__ import annotations
@@ -10,11 +12,9 @@ import resource
 import socket
 import ssl
 import struct
-from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple, Protocol, cast
-from urllib.parse import unquote, urlsplit
 
 from motherlode.fetch.guard import AddressGuard
 from motherlode.fetch.http.errors import (
@@ -22,431 +22,429 @@ from motherlode.fetch.http.errors import (
     TIMED_OUT,
     FetchError,
     connect_error,
-    described,
+    describe_error,
     guard_refusal,
     tls_error,
 )
 from motherlode.fetch.http.parser import Receiver, ResponseParser
-from motherlode.fetch.http.proxy import Tunnel
-from motherlode.fetch.http.request import Origin, origin
+from motherlode.fetch.http.proxy import Proxy, Tunnel
+from motherlode.fetch.http.request import Origin
 from motherlode.fetch.http.tls import TlsContexts, TlsProtocol
 from motherlode.model import FailureKind
 
-_RESTING_SHARE = 3
-"""One descriptor in so many, at most, is that of a connection that rests."""
+# File descriptors ----------------------------------------------------------------------------------------------------
+#
+# Each connection needs one, and some systems give a process only 256. If they run out, connecting fails, and the host
+# would be blamed for it.
+
+_IDLE_DIVISOR = 3
+"""At most one descriptor in three belongs to an idle connection."""
 
 
-def raise_descriptor_limit(*, connections: int, resting: int) -> None:
-    """Let this process have as many descriptors as it may need, as far as the system allows."""
-    wanted = connections + _RESTING_SHARE * resting
+def raise_descriptor_limit(*, connections: int, idle: int) -> None:
+    """Raise the soft limit of file descriptors for so many active and idle connections, as far as the system allows."""
+    wanted = connections + _IDLE_DIVISOR * idle
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    if soft != resource.RLIM_INFINITY and soft < most:
-        with suppress(OSError, ValueError):  # some systems have limits that they do not tell
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < limit:
+        with suppress(OSError, ValueError):  # some systems have further limits that getrlimit does not report
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 
 
 def max_idle_connections(wanted: int) -> int:
-    """How many connections may rest, of so many, that there are descriptors left for those under way."""
+    """Return `wanted`, or fewer if active connections would otherwise run out of descriptors."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return wanted if soft == resource.RLIM_INFINITY else min(wanted, soft // _RESTING_SHARE)
+    return wanted if soft == resource.RLIM_INFINITY else min(wanted, soft // _IDLE_DIVISOR)
 
 
-# ── One connection, on which one question after the other is asked and answered, each within its time.
+# One connection ------------------------------------------------------------------------------------------------------
 
-_TICK = 0.002
-"""Seconds by which an event loop may call too early."""
-_LONG = 1 << 17
-"""Bytes that came at once, so that there are most likely more."""
-_NOT_AT_ALL = struct.pack("ii", 1, 0)
-"""How long a closed socket may linger over what it has to send."""
-_CUT_OFF = FetchError(FailureKind.RESET, "the server closed the connection")
+_TIMER_TOLERANCE_SECONDS = 0.002
+"""An event loop may call a timer this much too early."""
+_BULK_READ_BYTES = 1 << 17
+"""If one read returns this much, the server most likely has more to send."""
+_LINGER_ZERO = struct.pack("ii", 1, 0)
+"""SO_LINGER on, zero seconds: closing the socket discards unsent data."""
+_CONNECTION_CLOSED = FetchError(FailureKind.RESET, "the server closed the connection")
 
 
 class PendingRequest(NamedTuple):
-    """A request that is ready to be sent."""
+    """A serialized request that is ready to be sent."""
 
-    sent: bytes
+    data: bytes
     receiver: Receiver
     deadline: float
-    """The event loop's time at which the whole answer must be there."""
+    """Time of the event loop by which the whole response must have arrived."""
     head_only: bool
-    """No body belongs to its answer."""
-    repeatable: bool
-    """To send it twice does no harm (RFC 9110, 9.2.2)."""
+    """The response has no body (HEAD)."""
+    is_repeatable: bool
+    """Sending it twice does no harm (RFC 9110, 9.2.2)."""
 
 
 class ConnectionOwner(Protocol):
-    """Whoever wants to know which wires are open."""
+    """Tracks the open connections."""
 
-    def made(self, wire: Connection) -> None: ...
+    def connection_opened(self, connection: Connection) -> None: ...
 
-    def lost(self, wire: Connection) -> None: ...
+    def connection_closed(self, connection: Connection) -> None: ...
 
 
 class Connection(asyncio.Protocol):
-    """An HTTP/1.1 connection. `reusable` is true only between two answers, and only while nothing speaks against it."""
+    """An HTTP/1.1 connection.
 
-    def __init__(self, *, silence: float, keeper: ConnectionOwner) -> None:
-        self.reusable = False
-        self.was_answered = False
-        """A byte came in answer to the last question."""
-        self._silence = silence
-        """Seconds without a byte that are borne."""
-        self._keeper = keeper
+    `is_reusable` is true only between two responses, and only if the last response allows another request.
+    """
+
+    def __init__(self, *, read_timeout: float, owner: ConnectionOwner) -> None:
+        self.is_reusable = False
+        self.has_response = False
+        """At least one byte of the response to the last request has arrived."""
+        self._read_timeout = read_timeout
+        """Seconds without a byte after which the request fails."""
+        self._owner = owner
         self._loop = asyncio.get_running_loop()
         self._parser = ResponseParser()
         self._transport: asyncio.Transport | None = None
         self._peer = ""
         self._waiter: asyncio.Future[FetchError | None] | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._heard = 0.0
+        self._last_activity = 0.0
         self._deadline = 0.0
-        self._said_goodbye = False
-        """The server ended the connection as it should: under TLS with a message that nobody else can send."""
+        self._got_eof = False
+        """The server closed the connection properly: under TLS with close_notify, which a third party cannot forge."""
 
-    def ask(self, question: PendingRequest) -> asyncio.Future[FetchError | None]:
-        """None once the receiver has its answer, or why it has none."""
+    def send(self, request: PendingRequest) -> asyncio.Future[FetchError | None]:
+        """Send a request. The future yields None when the receiver has the response, or the error."""
         self._waiter = waiter = self._loop.create_future()
-        self.reusable = self.was_answered = False
+        self.is_reusable = self.has_response = False
         if self._transport is None or self._transport.is_closing():
-            self._end(_CUT_OFF)
+            self._finish(_CONNECTION_CLOSED)
             return waiter
-        question.receiver.peer = self._peer
-        self._parser.begin(question.receiver, head_only=question.head_only)
-        self._heard, self._deadline = self._loop.time(), question.deadline
-        self._timer = self._loop.call_at(min(self._deadline, self._heard + self._silence), self._look_at_the_clock)
-        self._transport.write(question.sent)
+        request.receiver.peer = self._peer
+        self._parser.begin(request.receiver, head_only=request.head_only)
+        self._last_activity, self._deadline = self._loop.time(), request.deadline
+        due = min(self._deadline, self._last_activity + self._read_timeout)
+        self._timer = self._loop.call_at(due, self._check_timeouts)
+        self._transport.write(request.data)
         return waiter
 
     def abort(self) -> None:
-        """End the connection at once, whatever is under way."""
-        self.reusable = False
+        """Close the connection at once, even if a request is in flight."""
+        self.is_reusable = False
         if self._transport is not None:
-            if self._waiter is not None and not self.was_answered:
-                self._take_back()
+            if self._waiter is not None and not self.has_response:
+                self._discard_unsent()
             self._transport.abort()
 
-    def _take_back(self) -> None:
-        """A question that was not answered is not to be delivered any more. The system would keep what has not arrived
-        and send it when the network is back, beside what is asked then."""
+    def _discard_unsent(self) -> None:
+        """Make the kernel drop the unsent bytes of a request that got no response.
+
+        Otherwise it keeps them, and delivers them when the network is back, together with newer requests.
+        """
         sock = None if self._transport is None else self._transport.get_extra_info("socket")
         if sock is not None:
-            with suppress(OSError):  # it is gone already
-                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NOT_AT_ALL)
+            with suppress(OSError):  # the socket is closed already
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
 
-    def _look_at_the_clock(self) -> None:
-        """One timer serves both limits: what is heard moves it only when it rings."""
+    def _check_timeouts(self) -> None:
+        """Fail the request if a limit has passed, else set the timer again.
+
+        One timer serves both limits. Incoming data does not move the timer; it is set again only when it fires.
+        """
         now = self._loop.time()
         if self._transport is not None and self._transport.get_write_buffer_size():
-            self._heard = now  # the server is still listening
-        due = min(self._deadline, self._heard + self._silence)
-        if due - now < _TICK:
-            self._end(TIMED_OUT)
+            self._last_activity = now  # the server is still reading the request
+        due = min(self._deadline, self._last_activity + self._read_timeout)
+        if due - now < _TIMER_TOLERANCE_SECONDS:
+            self._finish(TIMED_OUT)
         else:
-            self._timer = self._loop.call_at(due, self._look_at_the_clock)
+            self._timer = self._loop.call_at(due, self._check_timeouts)
 
-    def _give_way(self) -> None:
-        """Let others have their turn: from a server that sends without pause, uvloop reads 32 times before it does."""
-        assert self._transport is not None  # bytes came over it
+    def _pause_reading(self) -> None:
+        """Stop reading until the next iteration of the event loop, so that other connections are served.
+
+        If a server sends without pause, uvloop reads 32 times in a row.
+        """
+        assert self._transport is not None  # data came over it
         self._transport.pause_reading()
-        self._loop.call_soon(self._read_on)
+        self._loop.call_soon(self._resume_reading)
 
-    def _read_on(self) -> None:
+    def _resume_reading(self) -> None:
         if self._transport is not None and not self._transport.is_closing():
             self._transport.resume_reading()
 
-    def _end(self, trouble: FetchError | None) -> None:
-        if trouble is not None and not self.was_answered:
-            self._take_back()
+    def _finish(self, error: FetchError | None) -> None:
+        if error is not None and not self.has_response:
+            self._discard_unsent()
         waiter, self._waiter = self._waiter, None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         transport = self._transport
-        if trouble is None and self._parser.clean and transport is not None and not transport.is_closing():
-            self.reusable = not transport.get_write_buffer_size()
+        if error is None and self._parser.is_reusable and transport is not None and not transport.is_closing():
+            self.is_reusable = not transport.get_write_buffer_size()
         self._parser.end()
-        if not self.reusable:
+        if not self.is_reusable:
             self.abort()
         if waiter is not None and not waiter.done():
-            waiter.set_result(trouble)
+            waiter.set_result(error)
 
-    # What follows is called by the event loop.
+    # Callbacks of the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's own are no subclass of it
-        place = transport.get_extra_info("peername")
-        self._peer = str(place[0]) if place else ""
-        self._keeper.made(self)
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's transports are no subclass of it
+        peer = transport.get_extra_info("peername")
+        self._peer = str(peer[0]) if peer else ""
+        self._owner.connection_opened(self)
 
     def data_received(self, data: bytes) -> None:
         if self._waiter is None:
-            self.abort()  # nobody has asked: it could only be taken for the answer to the next question
+            self.abort()  # no request is in flight: the data could be mistaken for the next response
             return
-        self._heard = self._loop.time()
-        self.was_answered = True
-        wrong = self._parser.feed(data)
-        if wrong:
-            self._end(FetchError(FailureKind.PROTOCOL, wrong))
-        elif self._parser.done:
-            self._end(None)
-        elif len(data) >= _LONG:
-            self._give_way()
+        self._last_activity = self._loop.time()
+        self.has_response = True
+        problem = self._parser.feed(data)
+        if problem:
+            self._finish(FetchError(FailureKind.PROTOCOL, problem))
+        elif self._parser.is_done:
+            self._finish(None)
+        elif len(data) >= _BULK_READ_BYTES:
+            self._pause_reading()
 
     def eof_received(self) -> None:
-        self.reusable = False
-        self._said_goodbye = True
+        self.is_reusable = False
+        self._got_eof = True
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
-        self.reusable = False
+        self.is_reusable = False
         if self._waiter is not None:
-            self._end(self._why_lost(error))
-        self._keeper.lost(self)
+            self._finish(self._loss_error(error))
+        self._owner.connection_closed(self)
 
-    def _why_lost(self, error: Exception | None) -> FetchError | None:
-        """None where the end of the connection is that of the answer."""
-        if isinstance(error, ssl.SSLError) and not self.was_answered:
+    def _loss_error(self, error: Exception | None) -> FetchError | None:
+        """Return why the response is incomplete, or None if the end of the connection ends the body."""
+        if isinstance(error, ssl.SSLError) and not self.has_response:
             return tls_error(error)
         if error is not None:
-            return FetchError(FailureKind.RESET, described(error))
-        if not (self.was_answered and self._parser.ends_by_close):
-            return _CUT_OFF
-        return None if self._said_goodbye else CLOSED_WITHOUT_NOTIFY
+            return FetchError(FailureKind.RESET, describe_error(error))
+        if not (self.has_response and self._parser.is_ended_by_close):
+            return _CONNECTION_CLOSED
+        return None if self._got_eof else CLOSED_WITHOUT_NOTIFY
 
 
-# ── Connections are opened here and nowhere else: directly, behind the address guard, or through the user's proxy.
+# Opening connections -------------------------------------------------------------------------------------------------
 
 
 class Endpoint(NamedTuple):
-    """Where a connection leads: requests share one only where all of this is the same."""
+    """The other end of a connection. Requests may share a connection only if all fields are equal."""
 
     origin: Origin
     address: str
-    """Empty behind a proxy, which looks for it itself."""
+    """IP address. Empty behind a proxy, which resolves the name itself."""
     port: int
 
 
-class Proxy(NamedTuple):
-    """Where all requests go, in the place of their hosts."""
-
-    origin: Origin
-    fields: Mapping[str, str]
-    """Headers that are for the proxy."""
-
-    @classmethod
-    def at(cls, url: str) -> Proxy:
-        """The proxy that a URL names, perhaps with user and password.
-
-        >>> Proxy.at("http://ann:s%3Dcret@127.0.0.1:3128").fields
-        {'Proxy-Authorization': 'Basic YW5uOnM9Y3JldA=='}
-        """
-        parts = urlsplit(url)
-        if parts.username is None:
-            return cls(origin(url), {})
-        user = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-        return cls(origin(url), {"Proxy-Authorization": f"Basic {b64encode(user.encode()).decode()}"})
-
-
 class Connector:
-    """Opens wires. `make` gives the protocol of each."""
+    """Opens connections. `new_connection` creates the protocol object of each."""
 
     def __init__(
         self,
         guard: AddressGuard,
-        trust: TlsContexts,
+        tls: TlsContexts,
         *,
         proxy: Proxy | None,
-        seconds: float,
-        make: Callable[[], Connection],
+        timeout: float,
+        new_connection: Callable[[], Connection],
     ) -> None:
         self._guard = guard
-        self._trust = trust
+        self._tls = tls
         self._proxy = proxy
-        self._seconds = seconds
-        self._make = make
+        self._timeout = timeout
+        self._new_connection = new_connection
 
-    async def open(self, place: Endpoint, *, deadline: float) -> Connection | FetchError:
-        """A new connection, or why there is none."""
-        until = min(deadline, asyncio.get_running_loop().time() + self._seconds)
+    async def open(self, endpoint: Endpoint, *, deadline: float) -> Connection | FetchError:
+        """Open a new connection, or return why that failed."""
+        until = min(deadline, asyncio.get_running_loop().time() + self._timeout)
         try:
             async with asyncio.timeout_at(until):
                 if self._proxy is None:
-                    return await self._directly(place)
-                return await self._through(self._proxy, place)
-        except (OSError, ValueError) as error:
-            trouble = connect_error(error)
-            is_way_out = self._proxy is not None and trouble.kind is FailureKind.CONNECT
-            return trouble._replace(silent=True) if is_way_out else trouble  # not the host refuses, but the proxy
+                    return await self._open_directly(endpoint)
+                return await self._open_via_proxy(self._proxy, endpoint)
+        except (OSError, ValueError) as raised:
+            error = connect_error(raised)
+            is_proxy_down = self._proxy is not None and error.kind is FailureKind.CONNECT
+            return error._replace(silent=True) if is_proxy_down else error  # the proxy refused, not the host
 
-    async def _directly(self, place: Endpoint) -> Connection | FetchError:
-        """The guard refuses whatever is no address, so that nothing is resolved once more behind its back."""
-        reason = self._guard.refusal(place.address)
+    async def _open_directly(self, endpoint: Endpoint) -> Connection | FetchError:
+        """Connect to the IP address. The guard refuses anything else, so no name is resolved behind its back."""
+        reason = self._guard.refusal(endpoint.address)
         if reason:
             return guard_refusal(reason)
-        wire = self._make()
-        await self._connect(wire, place.origin, place.address, place.port)
-        return wire
+        connection = self._new_connection()
+        await self._connect(connection, endpoint.origin, endpoint.address, endpoint.port)
+        return connection
 
-    async def _connect(self, protocol: asyncio.Protocol, to: Origin, host: str, port: int) -> None:
+    async def _connect(self, protocol: asyncio.Protocol, origin: Origin, host: str, port: int) -> None:
         loop = asyncio.get_running_loop()
-        if not to.secure:
+        if not origin.is_https:
             await loop.create_connection(lambda: protocol, host, port)
             return
-        secured = TlsProtocol(protocol, self._trust.seal(to))
-        transport, _ = await loop.create_connection(lambda: secured, host, port)
-        await _handshake(secured, transport)
+        tls = TlsProtocol(protocol, self._tls.new_stream(origin))
+        transport, _ = await loop.create_connection(lambda: tls, host, port)
+        await _finish_handshake(tls, transport)
 
-    async def _through(self, proxy: Proxy, place: Endpoint) -> Connection | FetchError:
-        """Plain requests are handed to the proxy as they are; for https it only carries bytes."""
-        to = proxy.origin
-        if not place.origin.secure:
-            wire = self._make()
-            await self._connect(wire, to, to.host, to.port)
-            return wire
-        wire = self._make()
-        secured = TlsProtocol(wire, self._trust.seal(place.origin))
-        tunnel = Tunnel(_connect_request(place.origin, proxy.fields))
+    async def _open_via_proxy(self, proxy: Proxy, endpoint: Endpoint) -> Connection | FetchError:
+        """Connect to the proxy, and for https through a tunnel to the host."""
+        connection, to = self._new_connection(), proxy.origin
+        if not endpoint.origin.is_https:
+            await self._connect(connection, to, to.host, to.port)
+            return connection
+        tls = TlsProtocol(connection, self._tls.new_stream(endpoint.origin))
+        tunnel = Tunnel(proxy.connect_request(endpoint.origin))
         await self._connect(tunnel, to, to.host, to.port)
-        trouble = await tunnel.led_to(secured)
-        if trouble is None:
-            await _handshake(secured, tunnel.transport)
-        return trouble or wire
+        error = await tunnel.hand_over(tls)
+        if error is None:
+            await _finish_handshake(tls, tunnel.transport)
+        return error or connection
 
 
-async def _handshake(secured: TlsProtocol, transport: asyncio.Transport) -> None:
+async def _finish_handshake(tls: TlsProtocol, transport: asyncio.Transport) -> None:
     try:
-        await secured.shaken
+        await tls.handshake
     except asyncio.CancelledError:
         transport.abort()
         raise
 
 
-def _connect_request(to: Origin, fields: Mapping[str, str]) -> bytes:
-    place = f"[{to.host}]:{to.port}" if ":" in to.host else f"{to.host}:{to.port}"
-    lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
-    return f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n{lines}\r\n".encode()
-
-
-# ── The pool: connections that are kept for the next question to the same place.
+# The pool ------------------------------------------------------------------------------------------------------------
 
 KEEPALIVE_SECONDS = 15.0
-"""How long a connection waits for its next question."""
+"""An idle connection is closed after this time."""
 MAX_IDLE_CONNECTIONS = 1024
-"""Connections that wait, where the system gives enough descriptors. Those that have waited longest are closed."""
-_ENDED = frozenset({FailureKind.RESET, FailureKind.TLS})
-"""What is said of a connection that was lost. On one that was kept, an alert of TLS is no more than that."""
+"""Idle connections, if there are enough descriptors. Beyond that the pool closes the one that was idle longest."""
+_LOST_CONNECTION = frozenset({FailureKind.RESET, FailureKind.TLS})
+"""Failures that may mean that the server has closed a kept connection, some with a TLS alert."""
 _SWEEP_SECONDS = 1.0
-_FAREWELL_SECONDS = 2.0
+_CLOSE_TIMEOUT_SECONDS = 2.0
 
 
 class ConnectionPool:
-    """Asks over a connection that is there, or over a new one. No connection is used again in doubt."""
+    """Sends requests over an idle connection to the endpoint, or over a new one."""
 
     def __init__(
-        self, guard: AddressGuard, trust: TlsContexts, *, proxy: Proxy | None, connect: float, silence: float
+        self,
+        guard: AddressGuard,
+        tls: TlsContexts,
+        *,
+        proxy: Proxy | None,
+        connect_timeout: float,
+        read_timeout: float,
     ) -> None:
         self._connector = Connector(
-            guard, trust, proxy=proxy, seconds=connect, make=lambda: Connection(silence=silence, keeper=self)
+            guard,
+            tls,
+            proxy=proxy,
+            timeout=connect_timeout,
+            new_connection=lambda: Connection(read_timeout=read_timeout, owner=self),
         )
-        self._wires: set[Connection] = set()
-        """All that are open."""
+        self._open: set[Connection] = set()
+        """All open connections, idle ones included."""
         self._idle: dict[Endpoint, list[Connection]] = {}
-        self._resting: dict[Connection, tuple[Endpoint, float]] = {}
-        """The idle ones and since when they are, longest first."""
+        self._idle_since: dict[Connection, tuple[Endpoint, float]] = {}
+        """The idle connections in the order in which they became idle, with the time."""
         self._sweeper: asyncio.TimerHandle | None = None
-        self._all_lost: asyncio.Event | None = None
+        self._all_closed: asyncio.Event | None = None
 
-    async def ask(self, place: Endpoint, question: PendingRequest) -> FetchError | None:
-        """None once the receiver has its answer, or why it has none.
+    async def send(self, endpoint: Endpoint, request: PendingRequest) -> FetchError | None:
+        """Send a request. Return None when the receiver has the response, or the error.
 
-        A server may end a connection that was kept just as it is used again. Where no byte came, it has not begun to
-        answer, and the question is asked once more, over a new connection (RFC 9112, 9.3.1). One that may not be
-        repeated gets a new connection from the start.
+        A server may close a kept connection at the moment of its next use. If no byte of a response came, the request
+        is sent once more over a new connection (RFC 9112, 9.3.1). A request that may not be repeated gets a new
+        connection from the start.
         """
-        kept = self._take(place) if question.repeatable else None
+        kept = self._take_idle(endpoint) if request.is_repeatable else None
         if kept is not None:
-            trouble = await self._ask_over(kept, place, question)
-            if trouble is TIMED_OUT and not kept.was_answered:  # on a new one, somebody has let us in
-                return trouble._replace(silent=True)
-            if trouble is None or trouble.kind not in _ENDED or kept.was_answered:
-                return trouble
-        opened = await self._connector.open(place, deadline=question.deadline)
-        return opened if isinstance(opened, FetchError) else await self._ask_over(opened, place, question)
+            error = await self._send_over(kept, endpoint, request)
+            if error is TIMED_OUT and not kept.has_response:  # on a new connection, the handshake was a sign of life
+                return error._replace(silent=True)
+            if error is None or error.kind not in _LOST_CONNECTION or kept.has_response:
+                return error
+        opened = await self._connector.open(endpoint, deadline=request.deadline)
+        return opened if isinstance(opened, FetchError) else await self._send_over(opened, endpoint, request)
 
     async def close(self) -> None:
-        """End all connections, and wait until they are gone."""
+        """Close all connections, and wait until they are closed."""
         if self._sweeper is not None:
             self._sweeper.cancel()
-        if not self._wires:
+        if not self._open:
             return
-        self._all_lost = asyncio.Event()
-        for wire in list(self._wires):
-            wire.abort()
+        self._all_closed = asyncio.Event()
+        for connection in list(self._open):
+            connection.abort()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._all_lost.wait(), _FAREWELL_SECONDS)
+            await asyncio.wait_for(self._all_closed.wait(), _CLOSE_TIMEOUT_SECONDS)
 
-    async def _ask_over(self, wire: Connection, place: Endpoint, question: PendingRequest) -> FetchError | None:
+    async def _send_over(
+        self, connection: Connection, endpoint: Endpoint, request: PendingRequest
+    ) -> FetchError | None:
         try:
-            trouble = await wire.ask(question)
+            error = await connection.send(request)
         except asyncio.CancelledError:
-            wire.abort()
+            connection.abort()
             raise
-        if wire.reusable:
-            self._keep(wire, place)
-        return trouble
+        if connection.is_reusable:
+            self._add_idle(connection, endpoint)
+        return error
 
-    def _take(self, place: Endpoint) -> Connection | None:
-        """The connection to a place that was used last: it is the least likely to have been closed."""
-        idle = self._idle.get(place)
+    def _take_idle(self, endpoint: Endpoint) -> Connection | None:
+        """Return the idle connection that was used last, because the server is least likely to have closed it."""
+        idle = self._idle.get(endpoint)
         if not idle:
             return None
-        wire = idle[-1]
-        self._forget(wire)
-        return wire if wire.reusable else self._take(place)
+        connection = idle[-1]
+        self._remove_idle(connection)
+        return connection if connection.is_reusable else self._take_idle(endpoint)
 
-    def _keep(self, wire: Connection, place: Endpoint) -> None:
+    def _add_idle(self, connection: Connection, endpoint: Endpoint) -> None:
         loop = asyncio.get_running_loop()
-        self._idle.setdefault(place, []).append(wire)
-        self._resting[wire] = place, loop.time()
-        if len(self._resting) > max_idle_connections(MAX_IDLE_CONNECTIONS):
-            self._close(next(iter(self._resting)))
+        self._idle.setdefault(endpoint, []).append(connection)
+        self._idle_since[connection] = endpoint, loop.time()
+        if len(self._idle_since) > max_idle_connections(MAX_IDLE_CONNECTIONS):
+            self._close_idle(next(iter(self._idle_since)))
         if self._sweeper is None:
             self._sweeper = loop.call_later(_SWEEP_SECONDS, self._sweep)
 
     def _sweep(self) -> None:
-        """Close those that have rested for too long."""
+        """Close the connections that have been idle for too long."""
         loop = asyncio.get_running_loop()
         before = loop.time() - KEEPALIVE_SECONDS
-        while self._resting:
-            wire, (_, since) = next(iter(self._resting.items()))
+        while self._idle_since:
+            connection, (_, since) = next(iter(self._idle_since.items()))
             if since > before:
                 break
-            self._close(wire)
-        self._sweeper = loop.call_later(_SWEEP_SECONDS, self._sweep) if self._resting else None
+            self._close_idle(connection)
+        self._sweeper = loop.call_later(_SWEEP_SECONDS, self._sweep) if self._idle_since else None
 
-    def _close(self, wire: Connection) -> None:
-        """It has rested long enough."""
-        self._forget(wire)
-        wire.abort()
+    def _close_idle(self, connection: Connection) -> None:
+        self._remove_idle(connection)
+        connection.abort()
 
-    def _forget(self, wire: Connection) -> None:
-        """It does not rest any more."""
-        place, _ = self._resting.pop(wire)
-        idle = self._idle[place]
-        idle.remove(wire)
+    def _remove_idle(self, connection: Connection) -> None:
+        endpoint, _ = self._idle_since.pop(connection)
+        idle = self._idle[endpoint]
+        idle.remove(connection)
         if not idle:
-            del self._idle[place]
+            del self._idle[endpoint]
 
-    # What follows is called by the wires.
+    # Callbacks of the connections.
 
-    def made(self, wire: Connection) -> None:
-        self._wires.add(wire)
+    def connection_opened(self, connection: Connection) -> None:
+        self._open.add(connection)
 
-    def lost(self, wire: Connection) -> None:
-        self._wires.discard(wire)
-        if wire in self._resting:
-            self._forget(wire)
-        if self._all_lost is not None and not self._wires:
-            self._all_lost.set()
+    def connection_closed(self, connection: Connection) -> None:
+        self._open.discard(connection)
+        if connection in self._idle_since:
+            self._remove_idle(connection)
+        if self._all_closed is not None and not self._open:
+            self._all_closed.set()

@@ -1,41 +1,59 @@
-"""The formats of packed streams, undone piece by piece.
+"""Decoders of content codings (gzip, deflate, br, zstd), fed piece by piece.
 
-Whatever is sent to do harm, time grows with what comes in and out and with nothing else. What follows the end of a
-stream is padding, and passed over; so are checksums, as in browsers: where one is wrong, the page is no worse.
+Each call returns a bounded number of bytes, so that a decompression bomb costs no more than a page. Time grows only
+with the bytes that come in and go out, even for hostile input. Bytes after the end of a stream are padding and are
+ignored. Checksums are ignored too, as in browsers: a page with a wrong checksum is still readable.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
 import brotli
 import zstandard
 
-UNPACK_ERRORS = (zlib.error, brotli.error, zstandard.ZstdError)
+DECODE_ERRORS = (zlib.error, brotli.error, zstandard.ZstdError)
 
-_MOST_MEMBERS = 1 << 14
-"""Each costs as much as some kilobytes, be it empty."""
-_STEP = 1 << 18
-_FIRST_STEP = 1 << 9
-"""Bytes of the first step into a further member. What is behind its end is copied, and it may be short."""
-_ZSTD_STEP = 1 << 7
-"""It can give at most 4 MiB, since a block of 128 KiB needs four bytes."""
-_BROTLI_STEP = 1 << 12
+_MAX_MEMBERS = 1 << 14
+"""Even an empty member costs as much time as some kilobytes."""
+_STEP_BYTES = 1 << 18
+_FIRST_STEP_BYTES = 1 << 9
+"""Input of the first step into a further member. The bytes after its end are copied, and the member may be short."""
+_ZSTD_STEP_BYTES = 1 << 7
+"""A step returns at most 4 MiB, since a block of 128 KiB needs four bytes."""
+_BROTLI_STEP_BYTES = 1 << 12
 _GZIP_MAGIC = b"\x1f\x8b\x08"
-_GZIP_TRAILER = 8
-_GZIP_HEADER_MOST = 1 << 17
-"""A field of 64 KiB, a name and a comment."""
+_GZIP_TRAILER_BYTES = 8
+_MAX_GZIP_HEADER_BYTES = 1 << 17
+"""Enough for an extra field of 64 KiB, a file name and a comment."""
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-_ZSTD_SKIPPED = 5, b"\x2a\x4d\x18"
-_ZSTD_WINDOW_MOST = 8 << 20
-"""It bounds memory; RFC 9659 forbids more in this place."""
-_NOT_HERE = -1
+_ZSTD_SKIPPABLE_MAGIC = 5, b"\x2a\x4d\x18"
+_MAX_ZSTD_WINDOW_BYTES = 8 << 20
+"""Bounds memory. RFC 9659 forbids larger windows in HTTP."""
+_NO_MEMBER = -1
+
+
+class Decoder(Protocol):
+    """Takes encoded bytes, returns at most `max_bytes` decoded ones, and keeps the rest for the next call."""
+
+    @property
+    def is_complete(self) -> bool:
+        """The encoded stream has ended: nothing is missing even if no more input comes."""
+
+    @property
+    def is_finished(self) -> bool:
+        """No further input will produce output."""
+
+    def feed(self, data: bytes, max_bytes: int) -> bytes: ...
+
+
+# Formats in which several members may follow each other: gzip, zstd; and deflate --------------------------------------
 
 
 class _Stream(Protocol):
-    """What unpacks one member."""
+    """Decodes one member."""
 
     @property
     def eof(self) -> bool: ...
@@ -46,239 +64,375 @@ class _Stream(Protocol):
     @property
     def unconsumed_tail(self) -> bytes: ...
 
-    def decompress(self, data: bytes, most: int, /) -> bytes: ...
+    def decompress(self, data: bytes, max_bytes: int, /) -> bytes: ...
 
 
-class _Kind(NamedTuple):
-    """A format in which one member may follow the other."""
+class _Format(NamedTuple):
+    """A format in which one member may follow another."""
 
-    beginning: Callable[[bytes, int, int], int | None]
-    """From bytes, a place in them and how many members came before, to where the next one begins that `stream` reads.
-    None as long as that cannot be told; -1 where none begins."""
-    stream: Callable[[], _Stream]
+    find_start: Callable[[bytes, int, int], int | None]
+    """Takes bytes, an offset and the number of members before it. Returns the offset at which `new_stream` starts to
+    read the next member, None if more bytes are needed to decide, or -1 if no member starts there."""
+    new_stream: Callable[[], _Stream]
 
 
-class Members:
-    """One stream, or several one behind the other."""
+class MemberDecoder:
+    """Decodes one member or several in a row."""
 
-    def __init__(self, kind: _Kind) -> None:
-        self.whole = False
-        self.ended = False
-        self._kind = kind
+    def __init__(self, format: _Format) -> None:
+        self.is_complete = False
+        self.is_finished = False
+        self._format = format
         self._stream: _Stream | None = None
         self._members = 0
-        self._step = _STEP
-        self._packed = b""
-        self._unpacked = b""
+        self._step_bytes = _STEP_BYTES
+        self._input = b""
+        self._surplus = b""
 
-    def feed(self, data: bytes, most: int) -> bytes:
-        out = bytearray(self._unpacked)
-        data = self._packed + data
-        place = 0
-        while len(out) < most and not self.ended:
+    def feed(self, data: bytes, max_bytes: int) -> bytes:
+        out = bytearray(self._surplus)
+        data = self._input + data
+        offset = 0
+        while len(out) < max_bytes and not self.is_finished:
             if self._stream is None:
-                place = self._begin(data, place)
+                offset = self._start_member(data, offset)
             if self._stream is None:
                 break
-            plain, used = self._unpack(self._stream, data[place : place + self._step], most - len(out))
-            out += plain
-            place += used
-            if place == len(data):
+            step = data[offset : offset + self._step_bytes]
+            decoded, used = self._decode_step(self._stream, step, max_bytes - len(out))
+            out += decoded
+            offset += used
+            if offset == len(data):
                 break
-        self._packed = b"" if self.ended else data[place:]
-        self._unpacked = bytes(out[most:])
-        return bytes(out[:most])
+        self._input = b"" if self.is_finished else data[offset:]
+        self._surplus = bytes(out[max_bytes:])
+        return bytes(out[:max_bytes])
 
-    def _begin(self, data: bytes, place: int) -> int:
-        """Where the next stream begins, if one does."""
-        found = self._kind.beginning(data, place, self._members)
-        if found is None:
-            return place
-        if found < 0 or self._members == _MOST_MEMBERS:
-            self.ended = True
-            self.whole = found < 0
-            return place
-        self.whole = False
+    def _start_member(self, data: bytes, offset: int) -> int:
+        """Open a stream if a member starts at the offset. Return the offset at which the stream starts."""
+        start = self._format.find_start(data, offset, self._members)
+        if start is None:
+            return offset
+        if start < 0 or self._members == _MAX_MEMBERS:
+            self.is_finished = True
+            self.is_complete = start < 0
+            return offset
+        self.is_complete = False
         self._members += 1
-        self._stream = self._kind.stream()
-        return found
+        self._stream = self._format.new_stream()
+        return start
 
-    def _unpack(self, stream: _Stream, step: bytes, most: int) -> tuple[bytes, int]:
-        """What comes of a step, and how much of it that took. What is broken behind a whole member is left."""
+    def _decode_step(self, stream: _Stream, step: bytes, max_bytes: int) -> tuple[bytes, int]:
+        """Return the decoded bytes and how many bytes of the step were used. Ignore garbage after a whole member."""
         try:
-            plain = stream.decompress(step, most)
-        except UNPACK_ERRORS:
+            decoded = stream.decompress(step, max_bytes)
+        except DECODE_ERRORS:
             if self._members == 1:
                 raise
-            self.ended = True
+            self.is_finished = True
             return b"", 0
         if not stream.eof:
-            self._step = min(self._step * 4, _STEP)
-            return plain, len(step) - len(stream.unconsumed_tail)
-        self.whole, self._stream, self._step = True, None, _FIRST_STEP
-        return plain, len(step) - len(stream.unused_data)
+            self._step_bytes = min(self._step_bytes * 4, _STEP_BYTES)
+            return decoded, len(step) - len(stream.unconsumed_tail)
+        self.is_complete, self._stream, self._step_bytes = True, None, _FIRST_STEP_BYTES
+        return decoded, len(step) - len(stream.unused_data)
 
 
-def gzip() -> Members:
-    return Members(_Kind(_gzip_beginning, _raw_stream))
+def gzip_decoder() -> MemberDecoder:
+    return MemberDecoder(_Format(_find_gzip_start, _new_deflate_stream))
 
 
-def deflate() -> Members:
-    """With the zlib header of RFC 1950, as the standard wants, or raw, as it is sent as often as not."""
-    return Members(_Kind(_deflate_beginning, _raw_stream))
+def deflate_decoder() -> MemberDecoder:
+    """Return a decoder of deflate, with the zlib header of RFC 1950 or, as many servers send it, without."""
+    return MemberDecoder(_Format(_find_deflate_start, _new_deflate_stream))
 
 
-def zstd() -> Members:
-    unpack = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_MOST)
-    return Members(_Kind(_zstd_beginning, lambda: _ZstdFrame(unpack.decompressobj())))
+def zstd_decoder() -> MemberDecoder:
+    library = zstandard.ZstdDecompressor(max_window_size=_MAX_ZSTD_WINDOW_BYTES)
+    return MemberDecoder(_Format(_find_zstd_start, lambda: _ZstdFrame(library.decompressobj())))
 
 
-def _raw_stream() -> _Stream:
+def _new_deflate_stream() -> _Stream:
     return zlib.decompressobj(-zlib.MAX_WBITS)
 
 
-def _gzip_beginning(data: bytes, place: int, before: int) -> int | None:
-    """Behind the header of a member, and behind the checksum and the length of the one before it."""
-    found = _behind_gzip_header(data, place + _GZIP_TRAILER if before else place)
-    if found == _NOT_HERE and not before:
+def _find_gzip_start(data: bytes, offset: int, members: int) -> int | None:
+    """Return the offset after the header of a member, and after checksum and length of the member before it."""
+    start = _skip_gzip_header(data, offset + _GZIP_TRAILER_BYTES if members else offset)
+    if start == _NO_MEMBER and not members:
         raise zlib.error("not gzip")
-    return found
+    return start
 
 
-def _behind_gzip_header(data: bytes, place: int) -> int | None:
-    """RFC 1952, 2.3."""
-    head = data[place : place + 10]
+def _skip_gzip_header(data: bytes, offset: int) -> int | None:
+    """Return the offset after a header (RFC 1952, 2.3), None if it is incomplete, -1 if there is none."""
+    head = data[offset : offset + 10]
     if not _GZIP_MAGIC.startswith(head[:3]):
-        return _NOT_HERE
-    end = _behind_gzip_fields(data, place + 10, head[3]) if len(head) == 10 else 0
+        return _NO_MEMBER
+    end = _skip_gzip_fields(data, offset + 10, head[3]) if len(head) == 10 else 0
     is_there = 0 < end <= len(data)
-    if (end if is_there else len(data)) - place > _GZIP_HEADER_MOST:
-        return _NOT_HERE
+    if (end if is_there else len(data)) - offset > _MAX_GZIP_HEADER_BYTES:
+        return _NO_MEMBER
     return end if is_there else None
 
 
-def _behind_gzip_fields(data: bytes, place: int, flags: int) -> int:
-    """Where the fields end that the flags announce: 0, or behind all bytes, where they are not all there."""
+def _skip_gzip_fields(data: bytes, offset: int, flags: int) -> int:
+    """Return the offset after the fields that the flags announce. If they are incomplete: 0, or more than len(data)."""
     if flags & 4:
-        place += 2 + int.from_bytes(data[place : place + 2], "little")
-    for is_there in (flags & 8, flags & 16):  # a name, a comment
+        offset += 2 + int.from_bytes(data[offset : offset + 2], "little")
+    for is_there in (flags & 8, flags & 16):  # file name, comment
         if is_there:
-            place = data.find(b"\0", place) + 1
-            if not place:
+            offset = data.find(b"\0", offset) + 1
+            if not offset:
                 return 0
-    return place + (flags & 2)
+    return offset + (flags & 2)
 
 
-def _deflate_beginning(data: bytes, place: int, before: int) -> int | None:
-    if before:
-        return _NOT_HERE
-    head = data[place : place + 2]
+def _find_deflate_start(data: bytes, offset: int, members: int) -> int | None:
+    if members:
+        return _NO_MEMBER
+    head = data[offset : offset + 2]
     if len(head) < 2:
         return None
     has_header = head[0] & 0x8F == 8 and not head[1] & 0x20 and int.from_bytes(head, "big") % 31 == 0
-    return place + 2 if has_header else place
+    return offset + 2 if has_header else offset
 
 
-def _zstd_beginning(data: bytes, place: int, before: int) -> int | None:
-    """A frame, or one to be skipped (RFC 8878, 3.1). Of the first one the library says what is wrong with it."""
-    head = data[place : place + 4]
+def _find_zstd_start(data: bytes, offset: int, members: int) -> int | None:
+    """Find a frame or a skippable frame (RFC 8878, 3.1). If the first is neither, the library raises the error."""
+    head = data[offset : offset + 4]
     if len(head) < 4:
         return None
-    is_frame = head == _ZSTD_MAGIC or (head[0] >> 4, head[1:]) == _ZSTD_SKIPPED
-    return place if is_frame or not before else _NOT_HERE
+    is_frame = head == _ZSTD_MAGIC or (head[0] >> 4, head[1:]) == _ZSTD_SKIPPABLE_MAGIC
+    return offset if is_frame or not members else _NO_MEMBER
 
 
 class _ZstdFrame:
-    """The library gives all that comes of a step: so the steps are short."""
+    """Decodes one frame in short steps, because the library returns all output of a step at once."""
 
     def __init__(self, frame: zstandard.ZstdDecompressionObj) -> None:
         self.eof = False
         self.unused_data = self.unconsumed_tail = b""
         self._frame = frame
 
-    def decompress(self, data: bytes, most: int, /) -> bytes:
-        frame, out, place = self._frame, bytearray(), 0
-        while place < len(data) and len(out) < most and not frame.eof:
-            out += frame.decompress(data[place : place + _ZSTD_STEP])
-            place += _ZSTD_STEP
+    def decompress(self, data: bytes, max_bytes: int, /) -> bytes:
+        frame, out, offset = self._frame, bytearray(), 0
+        while offset < len(data) and len(out) < max_bytes and not frame.eof:
+            out += frame.decompress(data[offset : offset + _ZSTD_STEP_BYTES])
+            offset += _ZSTD_STEP_BYTES
         self.eof = frame.eof
-        self.unconsumed_tail = data[place:]
+        self.unconsumed_tail = data[offset:]
         self.unused_data = frame.unused_data + self.unconsumed_tail
         return bytes(out)
 
 
-class Brotli:
-    """The library loses what it has unpacked where bytes follow the end. Then all is unpacked once more, and the bytes
-    among which the end must be are handed over one by one."""
+# Brotli --------------------------------------------------------------------------------------------------------------
+
+
+class BrotliDecoder:
+    """Decodes brotli, with bytes after the end of the stream ignored.
+
+    If bytes follow the end, the library raises an error and loses the output of the step. Then everything is decoded
+    again, and the bytes of that step are passed one by one to find the end.
+    """
 
     def __init__(self) -> None:
-        self._unpack = brotli.Decompressor()
-        self._finished = False
-        self._packed = bytearray()
-        """All that came, until it is finished."""
-        self._place = self._step_began = 0
-        """How much of it was unpacked, and how much before the last step."""
-        self._singly_from: int | None = None
-        self._made = self._to_skip = 0
+        self._library = brotli.Decompressor()
+        self._is_finished = False
+        self._input = bytearray()
+        """All input so far. Cleared at the end of the stream."""
+        self._offset = self._step_start = 0
+        """How much of the input was decoded, and how much before the last step."""
+        self._single_bytes_from: int | None = None
+        self._output_bytes = self._bytes_to_skip = 0
         self._has_more = False
-        """There may be more than the last call could give, although it took all that was handed over."""
-        self._unpacked = b""
+        """The last call reached its output limit: the library may hold more, although it took all input."""
+        self._surplus = b""
 
     @property
-    def whole(self) -> bool:
-        return self._finished
+    def is_complete(self) -> bool:
+        return self._is_finished
 
     @property
-    def ended(self) -> bool:
-        return self._finished and not self._unpacked
+    def is_finished(self) -> bool:
+        return self._is_finished and not self._surplus
 
-    def feed(self, data: bytes, most: int) -> bytes:
-        out = bytearray(self._unpacked)
-        if not self._finished:
-            self._packed += data
-        while len(out) < most and not self._finished:
-            plain = self._unpack_step(most)
-            if plain is None:
+    def feed(self, data: bytes, max_bytes: int) -> bytes:
+        out = bytearray(self._surplus)
+        if not self._is_finished:
+            self._input += data
+        while len(out) < max_bytes and not self._is_finished:
+            decoded = self._decode_step(max_bytes)
+            if decoded is None:
                 break
-            out += plain
-        self._unpacked = bytes(out[most:])
-        return bytes(out[:most])
+            out += decoded
+        self._surplus = bytes(out[max_bytes:])
+        return bytes(out[:max_bytes])
 
-    def _unpack_step(self, most: int) -> bytes | None:
-        """What comes of the next bytes; None where there are none."""
+    def _decode_step(self, max_bytes: int) -> bytes | None:
+        """Return the output of the next input bytes, or None if there is no input left."""
         step = b""
-        if self._unpack.can_accept_more_data() and not self._has_more:
+        if self._library.can_accept_more_data() and not self._has_more:
             step = self._next_step()
             if not step:
                 return None
         try:
-            plain: bytes = self._unpack.process(step, output_buffer_limit=most)
+            decoded: bytes = self._library.process(step, output_buffer_limit=max_bytes)
         except brotli.error:
-            if self._singly_from is not None:
+            if self._single_bytes_from is not None:
                 raise
-            self._begin_again()
+            self._restart()
             return b""
-        if self._unpack.is_finished():
-            self._finished = True
-            self._packed.clear()
-        self._has_more = len(plain) >= most
-        new = plain[self._to_skip :]
-        self._to_skip -= len(plain) - len(new)
-        self._made += len(new)
+        if self._library.is_finished():
+            self._is_finished = True
+            self._input.clear()
+        self._has_more = len(decoded) >= max_bytes
+        new = decoded[self._bytes_to_skip :]
+        self._bytes_to_skip -= len(decoded) - len(new)
+        self._output_bytes += len(new)
         return new
 
     def _next_step(self) -> bytes:
-        end = self._place + _BROTLI_STEP
-        if self._singly_from is not None:
-            end = self._place + 1 if self._place >= self._singly_from else min(end, self._singly_from)
-        self._step_began = self._place
-        step = bytes(self._packed[self._place : end])
-        self._place += len(step)
+        end = self._offset + _BROTLI_STEP_BYTES
+        if self._single_bytes_from is not None:
+            is_single = self._offset >= self._single_bytes_from
+            end = self._offset + 1 if is_single else min(end, self._single_bytes_from)
+        self._step_start = self._offset
+        step = bytes(self._input[self._offset : end])
+        self._offset += len(step)
         return step
 
-    def _begin_again(self) -> None:
-        self._unpack = brotli.Decompressor()
-        self._singly_from = self._step_began
-        self._to_skip = self._made
-        self._place = 0
+    def _restart(self) -> None:
+        self._library = brotli.Decompressor()
+        self._single_bytes_from = self._step_start
+        self._bytes_to_skip = self._output_bytes
+        self._offset = 0
         self._has_more = False
+
+
+# The decoder of a Content-Encoding -----------------------------------------------------------------------------------
+
+ACCEPT_ENCODING = "gzip, deflate, br, zstd"
+
+_CHAIN_STEP_BYTES = 1 << 16
+_CHAIN_SLACK_BYTES = 1 << 20
+_CHAIN_RATIO = 8
+"""One decoder of a chain passes at most the slack, plus this many bytes per input byte, to the next."""
+_MAX_CODINGS = 4
+_FRAMING_BYTES = 1 << 16
+_IGNORED_CODINGS = ("none", "utf-8", "utf8", "iso-8859-1", "binary", "8bit", "aws-chunked")
+"""Values that browsers ignore. Some servers write the charset or "no coding" into the header. aws-chunked is a coding
+of uploads that some object stores announce in responses as well."""
+
+
+def max_encoded_bytes(decoded_bytes: int) -> int:
+    """Return how many encoded bytes suffice for so many decoded ones. Encoding adds no more than some framing.
+
+    >>> max_encoded_bytes(1 << 20)
+    1245184
+    """
+    return decoded_bytes + decoded_bytes // 8 + _FRAMING_BYTES
+
+
+class IdentityDecoder:
+    """No coding, or an unknown one. Only the connection tells where the body ends."""
+
+    is_complete = False
+    is_finished = False
+
+    def __init__(self) -> None:
+        self._surplus = b""
+
+    def feed(self, data: bytes, max_bytes: int) -> bytes:
+        if self._surplus or len(data) > max_bytes:
+            data = self._surplus + data
+            self._surplus = data[max_bytes:]
+        return data[:max_bytes]
+
+
+class _ChainedDecoder:
+    """Decodes one coding inside another.
+
+    The bytes that pass from the outer decoder to the inner one are bounded. Encoded data hardly shrinks when it is
+    encoded again, so only a bomb passes more.
+    """
+
+    def __init__(self, outer: Decoder, inner: Decoder) -> None:
+        self._outer = outer
+        self._inner = inner
+        self._max_passed_bytes = 0
+        """Bytes that may pass in total. Derived from the limit of the first call."""
+        self._input_bytes = self._passed_bytes = 0
+        self._is_full = False
+
+    @property
+    def is_complete(self) -> bool:
+        return self._inner.is_complete
+
+    @property
+    def is_finished(self) -> bool:
+        return self._inner.is_finished or self._is_full
+
+    def feed(self, data: bytes, max_bytes: int) -> bytes:
+        self._input_bytes += len(data)
+        self._max_passed_bytes = self._max_passed_bytes or max_encoded_bytes(max_bytes)
+        limit = min(self._max_passed_bytes, _CHAIN_SLACK_BYTES + _CHAIN_RATIO * self._input_bytes)
+        room = limit - self._passed_bytes
+        out = bytearray()
+        has_more = not self._is_full
+        while has_more and len(out) < max_bytes and not self._inner.is_finished:
+            between = self._outer.feed(data, min(_CHAIN_STEP_BYTES, room))
+            data = b""
+            room -= len(between)
+            self._passed_bytes += len(between)
+            has_more = len(between) == _CHAIN_STEP_BYTES
+            out += self._inner.feed(between, max_bytes - len(out))
+        self._is_full = self._is_full or room == 0
+        return bytes(out)
+
+
+_DECODERS: dict[str, Callable[[], Decoder]] = {
+    **dict.fromkeys(("", "identity", *_IGNORED_CODINGS), IdentityDecoder),
+    "gzip": gzip_decoder,
+    "x-gzip": gzip_decoder,
+    "deflate": deflate_decoder,
+    "br": BrotliDecoder,
+    "zstd": zstd_decoder,
+}
+
+
+def content_codings(headers: Mapping[str, str]) -> str:
+    """Return the codings of a body in the order of their application: content codings, then transfer codings.
+
+    "chunked" and unknown transfer codings are left out. Browsers know no other transfer coding at all.
+
+    >>> content_codings({"content-encoding": "br", "transfer-encoding": "gzip, chunked"})
+    'br, gzip'
+    """
+    content, transfer = headers.get("content-encoding", ""), headers.get("transfer-encoding", "chunked").lower()
+    if transfer == "chunked":
+        return content
+    others = [name for name in map(str.strip, transfer.split(",")) if name in _DECODERS]
+    return ", ".join(filter(None, (content, *others)))
+
+
+def decoder_for(codings: str) -> Decoder | None:
+    """Return a decoder of one or several codings (RFC 9110, 8.4), or None if one of them is unknown.
+
+    >>> import zlib
+    >>> decoder_for("gzip").feed(zlib.compress(b"hello", wbits=31), 3)
+    b'hel'
+    """
+    factory = _DECODERS.get(codings.strip().lower())
+    if factory is not None:
+        return factory()
+    factories = [_DECODERS.get(name.strip()) for name in codings.lower().split(",")]
+    if len(factories) > _MAX_CODINGS:
+        return None
+    chain: Decoder | None = None
+    for factory in factories:  # the coding that was applied last is undone first
+        if factory is None:
+            return None
+        if factory is not IdentityDecoder:
+            chain = factory() if chain is None else _ChainedDecoder(factory(), chain)
+    return chain or IdentityDecoder()

@@ -1,4 +1,4 @@
-"""Why a request has no answer: what the parts of the HTTP client tell each other, before it becomes a failure."""
+"""Errors inside the HTTP client, as values. The client turns a `FetchError` into a `Failure`."""
 
 from __future__ import annotations
 
@@ -9,72 +9,73 @@ from typing import NamedTuple
 
 from motherlode.model import FailureKind
 
-_FRAME = re.compile(r"\[SSL[^]]*\] | \(_ssl\.c:\d+\)")
+_OPENSSL_DETAILS = re.compile(r"\[SSL[^]]*\] | \(_ssl\.c:\d+\)")
 
-_IN_WORDS: dict[int | str, str] = {
-    **dict.fromkeys((20, 21), "the certificate's authority is unknown, or the server leaves out one in between"),
-    "WRONG_VERSION_NUMBER": "what answers there is not TLS",
+_TLS_MESSAGES: dict[int | str, str] = {
+    **dict.fromkeys((20, 21), "the certificate's authority is unknown, or the server leaves out an intermediate one"),
+    "WRONG_VERSION_NUMBER": "the server does not speak TLS on this port",
 }
-"""What the library says in a way that only its authors understand, by its numbers and names."""
+"""Messages for errors of OpenSSL whose own message is hard to understand, by its error code or name."""
 
 
 class FetchError(NamedTuple):
-    """A kind of failure, and one sentence for a person."""
+    """Why a request got no response: a kind of failure and one sentence for a person."""
 
     kind: FailureKind
     detail: str
     elsewhere: bool = False
-    """Nobody was met, and the host has other addresses."""
+    """Connecting to one of several IP addresses failed."""
     silent: bool = False
-    """Nothing came back from anybody."""
+    """No packet came back, so that our own network may be down."""
 
 
-TIMED_OUT = FetchError(FailureKind.TIMEOUT, "no answer in time")
-CLOSED_WITHOUT_NOTIFY = FetchError(FailureKind.RESET, "the connection ended, perhaps in the middle of the answer")
-"""The end of the connection should be that of the body, and anybody on the way can have cut it (RFC 9112, 9.8)."""
+TIMED_OUT = FetchError(FailureKind.TIMEOUT, "no response in time")
+CLOSED_WITHOUT_NOTIFY = FetchError(FailureKind.RESET, "the connection ended, perhaps in the middle of the response")
+"""The end of the connection ends the body, and came without close_notify: the body may be cut (RFC 9112, 9.8)."""
 NO_CONNECTION = FetchError(FailureKind.TIMEOUT, "no connection in time", silent=True)
 
 
 def guard_refusal(reason: object) -> FetchError:
-    """What the address guard said."""
+    """Return the error for an address that the guard refuses."""
     return FetchError(FailureKind.GUARD, f"{reason}; --allow lets you name ranges of your own")
 
 
 def connect_error(error: OSError | ValueError) -> FetchError:
-    """What an error means that came while a connection was opened."""
-    if isinstance(error, TimeoutError) and error.errno is None:  # with a number it is the system's
+    """Return the error for an exception raised while opening a connection."""
+    if isinstance(error, TimeoutError) and error.errno is None:  # with an errno it comes from the system
         return NO_CONNECTION
     if isinstance(error, ssl.SSLError):
         return tls_error(error)
     if isinstance(error, ValueError):
-        return FetchError(FailureKind.DNS, f"no host has such a name: {described(error)}")
+        return FetchError(FailureKind.DNS, f"not a valid host name: {describe_error(error)}")
     if isinstance(error, socket.gaierror):
         return dns_error(error)
-    is_refusal = isinstance(error, ConnectionError)  # somebody says no: there is a network, and a machine
-    return FetchError(FailureKind.CONNECT, described(error), silent=not is_refusal)
+    is_refusal = isinstance(error, ConnectionError)  # a machine replied, so the network works
+    return FetchError(FailureKind.CONNECT, describe_error(error), silent=not is_refusal)
 
 
 def tls_error(error: ssl.SSLError) -> FetchError:
-    """What an error of TLS means."""
+    """Return the error for an exception of TLS."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        said = _IN_WORDS.get(error.verify_code) or error.verify_message.rstrip(".")
-        return FetchError(FailureKind.CERTIFICATE, said)
-    return FetchError(FailureKind.TLS, _IN_WORDS.get(getattr(error, "reason", "")) or described(error))
+        message = _TLS_MESSAGES.get(error.verify_code) or error.verify_message.rstrip(".")
+        return FetchError(FailureKind.CERTIFICATE, message)
+    return FetchError(FailureKind.TLS, _TLS_MESSAGES.get(getattr(error, "reason", "")) or describe_error(error))
 
 
 def dns_error(error: OSError) -> FetchError:
-    """What an error means that came while a name was looked up."""
-    is_passing = isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN
-    return FetchError(FailureKind.NO_DNS if is_passing else FailureKind.DNS, described(error), silent=is_passing)
+    """Return the error for an exception raised while resolving a name."""
+    is_temporary = isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN
+    kind = FailureKind.NO_DNS if is_temporary else FailureKind.DNS
+    return FetchError(kind, describe_error(error), silent=is_temporary)
 
 
-def described(error: BaseException) -> str:
-    """An exception in one line, without the places in the code of the library for TLS.
+def describe_error(error: BaseException) -> str:
+    """Return an exception's message in one line, without OpenSSL's error names and source lines.
 
-    >>> described(ssl.SSLError(1, "[SSL: NO_SHARED_CIPHER] no shared cipher (_ssl.c:1006)"))
+    >>> describe_error(ssl.SSLError(1, "[SSL: NO_SHARED_CIPHER] no shared cipher (_ssl.c:1006)"))
     'no shared cipher'
-    >>> described(ValueError("two\\nlines")), described(ValueError())
+    >>> describe_error(ValueError("two\\nlines")), describe_error(ValueError())
     ('two lines', 'ValueError')
     """
     text = " ".join(str(error).split()) or type(error).__name__
-    return _FRAME.sub("", text) if isinstance(error, ssl.SSLError) else text
+    return _OPENSSL_DETAILS.sub("", text) if isinstance(error, ssl.SSLError) else text

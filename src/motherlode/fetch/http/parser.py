@@ -1,4 +1,8 @@
-"""Answers that browsers read and llhttp does not: heads, mended to be read a second time, and chunks."""
+"""Parsing of HTTP/1.1 responses with llhttp: the head first, then the body piece by piece.
+
+Some responses are accepted by browsers and not by llhttp. Their heads are repaired and parsed a second time. Their
+chunks are read by `LenientChunkReader`.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +18,23 @@ _STATUS = re.compile(rb"HTTP/[0-9](?:\.[0-9])?[ \t]+([0-9]{3})(?![0-9])", re.IGN
 _NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _LENGTH = b"content-length"
 _NUMBER = re.compile(rb"-?[0-9]{1,18}")
-"""A length that can be read, or a lie."""
+"""A Content-Length that llhttp can judge. It rejects negative ones."""
 _TRANSFER = b"transfer-encoding"
 _FIRST_CHUNK = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\n]*)?\r?\n")
 _NEXT_CHUNK = re.compile(rb"\r?\n" + _FIRST_CHUNK.pattern)
-_HALF_A_LINE = re.compile(rb"(?:\r?\n)?[ \t]*[0-9A-Fa-f]{0,15}[ \t]*(?:;[^\n]*)?\r?")
-_CHUNK_LINE_MOST = 1 << 12
+_PARTIAL_LINE = re.compile(rb"(?:\r?\n)?[ \t]*[0-9A-Fa-f]{0,15}[ \t]*(?:;[^\n]*)?\r?")
+_MAX_CHUNK_LINE_BYTES = 1 << 12
 
 
 def repair_head(head: bytes) -> bytes:
-    """A head with a status line as it should be, without the lines that are no headers, without spaces behind names and
-    single CRs, and with its length said once.
+    """Return a head that llhttp accepts.
 
-    Lengths that differ stay as they are, for nobody knows where such an answer ends (RFC 9112, 6.3). What is no number
-    is left out: such an answer ends with the connection. So is a transfer coding without chunks beside a length.
+    The status line is normalized. Lines that are not headers, spaces after names and single CRs are removed. Equal
+    values of Content-Length are joined. Different ones are kept, so that llhttp rejects them, because the end of such a
+    response is unknown (RFC 9112, 6.3). A length that is not a number is removed, so that the end of the connection
+    ends the body. A transfer coding other than chunked is removed if there is a length.
 
-    >>> mended(b"HTTP/1.1  200 OK\\r\\nServer : x\\r\\noops\\r\\nContent-Length: 5\\r\\nContent-Length: 5, 5")
+    >>> repair_head(b"HTTP/1.1  200 OK\\r\\nServer : x\\r\\noops\\r\\nContent-Length: 5\\r\\nContent-Length: 5, 5")
     b'HTTP/1.1 200 OK\\r\\nServer: x\\r\\nContent-Length: 5\\r\\n\\r\\n'
     """
     status, *lines = _LINE_END.split(head)
@@ -56,7 +61,7 @@ def repair_head(head: bytes) -> bytes:
 
 
 class BodyReader(Protocol):
-    """Whoever is told what llhttp would tell of a body."""
+    """Receives the events of a body that llhttp would report."""
 
     def on_body(self, data: bytes) -> None: ...
 
@@ -64,41 +69,41 @@ class BodyReader(Protocol):
 
 
 class LenientChunkReader:
-    """Reads chunks whose lines may end without CR, in the place of llhttp. Trailers are of use to nobody, and left."""
+    """Reads chunks in place of llhttp. Chunk lines may end without CR. Trailers are ignored."""
 
     def __init__(self, reader: BodyReader, *, known: int) -> None:
         self._reader = reader
         self._known = known
-        """Bytes of the body that the reader has already."""
+        """Bytes of the body that the reader has already received."""
         self._line = _FIRST_CHUNK
         self._left = 0
-        """Bytes of the chunk that are still to come."""
+        """Missing bytes of the current chunk."""
         self._rest = b""
-        self._ended = False
+        self._is_finished = False
 
     def feed_data(self, data: bytes) -> None:
-        data, place = self._rest + data, 0
-        while place < len(data) and not self._ended:
+        data, offset = self._rest + data, 0
+        while offset < len(data) and not self._is_finished:
             if self._left:
-                place += self._take(data[place : place + self._left])
+                offset += self._take_data(data[offset : offset + self._left])
                 continue
-            line = self._line.match(data, place)
+            line = self._line.match(data, offset)
             if line is None:
                 break
-            place = line.end()
-            self._begin(int(line[1], 16))
-        self._rest = b"" if self._ended else data[place:]
-        if len(self._rest) > _CHUNK_LINE_MOST or not _HALF_A_LINE.fullmatch(self._rest):
+            offset = line.end()
+            self._begin_chunk(int(line[1], 16))
+        self._rest = b"" if self._is_finished else data[offset:]
+        if len(self._rest) > _MAX_CHUNK_LINE_BYTES or not _PARTIAL_LINE.fullmatch(self._rest):
             raise HttpParserError("Invalid character in chunk size")
 
-    def _begin(self, size: int) -> None:
+    def _begin_chunk(self, size: int) -> None:
         self._line = _NEXT_CHUNK
         self._left = size
         if not size:
-            self._ended = True
+            self._is_finished = True
             self._reader.on_message_complete()
 
-    def _take(self, data: bytes) -> int:
+    def _take_data(self, data: bytes) -> int:
         self._left -= len(data)
         known = min(self._known, len(data))
         self._known -= known
@@ -107,98 +112,98 @@ class LenientChunkReader:
         return len(data)
 
 
-# ── Answers, from the bytes of a connection: head first, then the body piece by piece. llhttp does the parsing.
+# The parser ----------------------------------------------------------------------------------------------------------
 
-_FIELD_MOST = 1 << 16
-"""Bytes of one header field: content security policies can be long."""
-_FIELDS_MOST = 512
-_BARREN_MOST = 1 << 18
-"""Bytes of an answer that are none of its body: heads, heads of interim answers, trailers, lines of chunks."""
-_BARREN_SHARE = 1
-"""To so many for each byte of the body. The line of a chunk has five: they should be for as many."""
-_MENDED_MOST = 1 << 14
-"""Bytes of a head that is waited for although it is wrong."""
-_LOOSE_MOST = 1 << 16
-"""Bytes of a body that are read once more, where chunks turn out to be wrong behind them."""
-_SWITCHING = 101
-_WITHOUT_BODY = frozenset({204, 304})
-"""Whatever their headers announce (RFC 9112, 6.3)."""
+_MAX_HEADER_BYTES = 1 << 16
+"""Limit of one header. Content security policies can be long."""
+_MAX_HEADERS = 512
+_MAX_OVERHEAD_BYTES = 1 << 18
+"""Bytes of a response outside its body: heads, heads of interim responses, trailers, chunk lines."""
+_OVERHEAD_RATIO = 1
+"""Additional overhead allowed per byte of the body. A chunk line has five bytes, so the average chunk needs five."""
+_MAX_REPAIRED_HEAD_BYTES = 1 << 14
+"""A faulty head may be this long; the parser waits for its end to repair it."""
+_MAX_REREAD_BYTES = 1 << 16
+"""A faulty chunk is accepted if it starts within so many bytes of the body, because they are read again."""
+_SWITCHING_PROTOCOLS = 101
+_BODILESS_STATUSES = frozenset({204, 304})
+"""They have no body, whatever their headers say (RFC 9112, 6.3)."""
 
 _BLANK_LINES = (b"\n\r\n", b"\n\n")
-_SAID_ONCE = frozenset({"location", "content-type", "content-location", "retry-after", "last-modified"})
-"""Headers that are no lists (RFC 9110, 5.5): of several the last counts, as the Fetch standard has it for types."""
-_ADDRESSES = frozenset({"location", "content-location", "link", "refresh"})
-_ADDRESSED = "x-robots-tag"
-"""Its directives may be for one crawler. An empty element keeps them apart from those of the next such header."""
+_SINGLE_VALUED = frozenset({"location", "content-type", "content-location", "retry-after", "last-modified"})
+"""Headers that are not lists (RFC 9110, 5.5). The last one counts, as the Fetch standard says for Content-Type."""
+_URL_HEADERS = frozenset({"location", "content-location", "link", "refresh"})
+_ROBOTS_TAG = "x-robots-tag"
+"""A directive may be for one crawler only. An empty element separates it from the next X-Robots-Tag header."""
 
 
 class Receiver(Protocol):
-    """Whoever is interested in an answer."""
+    """Receives one response."""
 
     peer: str
-    """The address that answers."""
+    """IP address of the server."""
 
-    def head(self, status: int, headers: dict[str, str]) -> bool:
-        """Whether the body is wanted. Names are in lower case; what a name says several times is joined."""
+    def receive_head(self, status: int, headers: dict[str, str]) -> bool:
+        """Return whether the body is wanted. Header names are in lower case, repeated headers are joined."""
 
-    def piece(self, data: bytes) -> bool:
-        """Whether more of the body is wanted."""
+    def receive_body(self, data: bytes) -> bool:
+        """Return whether more of the body is wanted."""
 
 
 class ResponseParser:
-    """Parses the answers of one connection, one after the other."""
+    """Parses the responses of one connection, one after the other."""
 
     def __init__(self) -> None:
         self._parser: HttpResponseParser | LenientChunkReader | None = None
         self._receiver: Receiver | None = None
-        self._pieces: list[bytes] = []
-        """What the last bytes held of the body. They go on together: a chunk may be as short as a byte."""
+        self._body_parts: list[bytes] = []
+        """Body data of the last bytes. It is delivered together, because a chunk may have a single byte."""
 
     def begin(self, receiver: Receiver, *, head_only: bool) -> None:
-        """Wait for the next answer; `head_only` where the request was one to which no body belongs."""
+        """Prepare for the next response. `head_only`: the response has no body, as for a HEAD request."""
         self._receiver = receiver
         self._head_only = head_only
         self._raw: list[bytes] | None = []
-        """All that has come, as long as it may have to be read once more."""
-        self._mended = False
-        self._fields: list[tuple[bytes, bytes]] = []
-        self._pieces.clear()
-        self._received = 0
-        self._body = 0
-        self._in_body = False
-        self._interim = False
-        self._switched = False
-        self._until_close = False
-        self._wanted = True
-        self._keep_alive = False
-        self._complete = False
-        self._dirty = False
+        """All received bytes, while they may have to be parsed again."""
+        self._is_repaired = False
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._body_parts.clear()
+        self._received_bytes = 0
+        self._body_bytes = 0
+        self._is_in_body = False
+        self._is_interim = False
+        self._is_switched = False
+        self._is_ended_by_close = False
+        self._is_wanted = True
+        self._is_kept_alive = False
+        self._is_complete = False
+        self._is_tainted = False
         if self._parser is None:
             self._parser = _new_parser(self)
 
     def end(self) -> None:
-        """Let go of the receiver: a connection that rests must not hold a body."""
+        """Release the receiver, so that an idle connection holds no body."""
         self._receiver = self._raw = None
 
     @property
-    def done(self) -> bool:
-        """All that the receiver wants is there."""
-        return self._complete or not self._wanted
+    def is_done(self) -> bool:
+        """The receiver has everything it wants."""
+        return self._is_complete or not self._is_wanted
 
     @property
-    def clean(self) -> bool:
-        """The answer ended where it said, and another may follow on the same connection."""
-        return self._complete and self._keep_alive and not self._dirty
+    def is_reusable(self) -> bool:
+        """The response ended where its head said, and another may follow on the same connection."""
+        return self._is_complete and self._is_kept_alive and not self._is_tainted
 
     @property
-    def ends_by_close(self) -> bool:
-        """The end of the connection is the end of the body."""
-        return self._until_close
+    def is_ended_by_close(self) -> bool:
+        """The end of the connection ends the body."""
+        return self._is_ended_by_close
 
     def feed(self, data: bytes) -> str:
-        """What is wrong with these bytes; empty where nothing is."""
-        assert self._parser is not None  # as begun
-        self._received += len(data)
+        """Parse the next bytes. Return what is wrong with the response, or "" if nothing is."""
+        assert self._parser is not None  # set by begin()
+        self._received_bytes += len(data)
         if self._raw is not None:
             self._raw.append(data)
         error: HttpParserError | HttpParserUpgrade | None = None
@@ -206,140 +211,143 @@ class ResponseParser:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade) as raised:
             error = raised
-        if self._pieces:
+        if self._body_parts:
             self._deliver()
         if error is not None:
-            return self._go_on_after(error) or ("" if self._complete else self._too_barren())
-        if wrong := self._too_barren():
-            return wrong
-        if self._body > _LOOSE_MOST:
+            return self._recover(error) or ("" if self._is_complete else self._check_overhead())
+        if problem := self._check_overhead():
+            return problem
+        if self._body_bytes > _MAX_REREAD_BYTES:
             self._raw = None
-        if self._complete and self._head_only:
-            self._parser = None  # it still waits for the body that the head announced
-            self._dirty = self._dirty or not data.endswith(_BLANK_LINES)
+        if self._is_complete and self._head_only:
+            self._parser = None  # it still expects the body that the head announced
+            self._is_tainted = self._is_tainted or not data.endswith(_BLANK_LINES)
         return ""
 
-    def _too_barren(self) -> str:
-        is_barren = self._received - self._body > _BARREN_MOST + _BARREN_SHARE * self._body
-        return "headers or lines of chunks without end" if is_barren else ""
+    def _check_overhead(self) -> str:
+        is_too_much = self._received_bytes - self._body_bytes > _MAX_OVERHEAD_BYTES + _OVERHEAD_RATIO * self._body_bytes
+        return "headers or chunk lines without end" if is_too_much else ""
 
     def _deliver(self) -> None:
-        pieces = self._pieces
-        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-        pieces.clear()
-        self._body += len(data)
-        if self._complete:
-            self._dirty = True
-        elif self._wanted:
-            assert self._receiver is not None  # as begun
-            self._wanted = self._receiver.piece(data)
+        parts = self._body_parts
+        data = parts[0] if len(parts) == 1 else b"".join(parts)
+        parts.clear()
+        self._body_bytes += len(data)
+        if self._is_complete:
+            self._is_tainted = True
+        elif self._is_wanted:
+            assert self._receiver is not None  # set by begin()
+            self._is_wanted = self._receiver.receive_body(data)
 
-    def _go_on_after(self, error: HttpParserError | HttpParserUpgrade) -> str:
-        """What is wrong, unless it can be read in another way."""
-        if self._complete:
-            self._dirty = True  # what follows an answer is no part of it (RFC 9112, 6.3)
+    def _recover(self, error: HttpParserError | HttpParserUpgrade) -> str:
+        """Try a lenient way to read the response. Return what is wrong if there is none."""
+        if self._is_complete:
+            self._is_tainted = True  # bytes after a response are no part of it (RFC 9112, 6.3)
             return ""
         is_ours = isinstance(error, HttpParserCallbackError)
-        wrong = str(error.__context__ if is_ours else error)
-        if not self._in_body:
-            return self._read_again(wrong, may_wait=not is_ours)
+        problem = str(error.__context__ if is_ours else error)
+        if not self._is_in_body:
+            return self._reparse_head(problem, may_wait=not is_ours)
         if is_ours:
-            return wrong
-        return "" if self._switched else self._read_loosely(wrong)
+            return problem
+        return "" if self._is_switched else self._reread_chunks(problem)
 
-    def _read_again(self, wrong: str, *, may_wait: bool) -> str:
-        """Read a head that is wrong once more, mended, when all of it is there; what is wrong if that does not help."""
-        if self._raw is None or self._mended:
-            return wrong
+    def _reparse_head(self, problem: str, *, may_wait: bool) -> str:
+        """Repair a faulty head and parse it again once it is complete. Return what is wrong if that does not help."""
+        if self._raw is None or self._is_repaired:
+            return problem
         head = b"".join(self._raw).lstrip()
         if not b"HTTP/".startswith(head[:5].upper()):
-            return wrong
+            return problem
         end = BLANK_LINE.search(head)
         if end is None:
             self._raw = [head]
-            return "" if may_wait and len(head) <= _MENDED_MOST else wrong
-        self._mended, self._raw, self._fields, self._received = True, [], [], 0
+            return "" if may_wait and len(head) <= _MAX_REPAIRED_HEAD_BYTES else problem
+        self._is_repaired, self._raw, self._headers, self._received_bytes = True, [], [], 0
         self._parser = _new_parser(self)
-        wrong = self.feed(repair_head(head[: end.start()]) + head[end.end() :])
-        self._dirty = True  # who writes such heads is believed once
-        return wrong
+        problem = self.feed(repair_head(head[: end.start()]) + head[end.end() :])
+        self._is_tainted = True  # do not reuse a connection to such a server
+        return problem
 
-    def _read_loosely(self, wrong: str) -> str:
-        """Read chunks that are wrong once more, with less rigour; what is wrong if that does not help."""
-        self._dirty = True
-        if "chunk" not in wrong.lower():
-            self._complete = True  # it is in the trailers, and these are of use to nobody
+    def _reread_chunks(self, problem: str) -> str:
+        """Read faulty chunks again with `LenientChunkReader`. Return what is wrong if that does not help."""
+        self._is_tainted = True
+        if "chunk" not in problem.lower():
+            self._is_complete = True  # the fault is in the trailers, which are not used
             return ""
-        if self._raw is None or self._body > _LOOSE_MOST:
-            return wrong
+        if self._raw is None or self._body_bytes > _MAX_REREAD_BYTES:
+            return problem
         raw = b"".join(self._raw).lstrip()
         self._raw = None
-        self._parser = LenientChunkReader(self, known=self._body)
+        self._parser = LenientChunkReader(self, known=self._body_bytes)
         end = BLANK_LINE.search(raw)
-        assert end is not None  # else it would not be in the body
-        self._received = end.end()
+        assert end is not None  # the head is complete
+        self._received_bytes = end.end()
         return self.feed(raw[end.end() :])
 
-    # What follows is called by llhttp. An exception ends the parsing, and `feed` says what it said.
+    # Callbacks of llhttp. An exception ends the parsing, and `feed` returns its message.
 
     def on_message_begin(self) -> None:
-        self._dirty = self._dirty or self._complete
+        self._is_tainted = self._is_tainted or self._is_complete
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._fields.append((name, value))
-        if len(self._fields) > _FIELDS_MOST:
-            raise ValueError(f"more than {_FIELDS_MOST} headers")
+        self._headers.append((name, value))
+        if len(self._headers) > _MAX_HEADERS:
+            raise ValueError(f"more than {_MAX_HEADERS} headers")
 
     def on_headers_complete(self) -> None:
         parser, receiver = self._parser, self._receiver
-        assert isinstance(parser, HttpResponseParser)  # the other reads no heads
-        assert receiver is not None  # as begun
-        headers, self._fields = joined(self._fields), []  # what still comes are trailers
+        assert isinstance(parser, HttpResponseParser)  # LenientChunkReader reads no heads
+        assert receiver is not None  # set by begin()
+        headers, self._headers = join_headers(self._headers), []  # further headers are trailers
         status = parser.get_status_code()
-        self._interim = 100 <= status < 200 and status != _SWITCHING
-        if self._interim or self._complete:
+        self._is_interim = 100 <= status < 200 and status != _SWITCHING_PROTOCOLS
+        if self._is_interim or self._is_complete:
             self._raw = None
             return
-        self._switched = status == _SWITCHING
-        self._head_only = self._head_only or status in _WITHOUT_BODY
-        self._keep_alive = parser.should_keep_alive() and not self._switched
-        if self._find_end(headers):
-            # Where the line of a chunk ends without CR, llhttp waits for another LF, and takes it from the chunk.
+        self._is_switched = status == _SWITCHING_PROTOCOLS
+        self._head_only = self._head_only or status in _BODILESS_STATUSES
+        self._is_kept_alive = parser.should_keep_alive() and not self._is_switched
+        if self._find_body_end(headers):
+            # If a chunk line ends without CR, llhttp takes the LF from the chunk's data.
             parser.set_dangerous_leniencies(lenient_optional_cr_before_lf=False)
         else:
             self._raw = None
-        self._in_body = True
-        self._wanted = receiver.head(status, headers)
-        self._complete = self._head_only
+        self._is_in_body = True
+        self._is_wanted = receiver.receive_head(status, headers)
+        self._is_complete = self._head_only
 
-    def _find_end(self, headers: dict[str, str]) -> bool:
-        """What ends the body (RFC 9112, 6.3); true for chunks. Of two lengths theirs counts, and nothing behind it."""
-        measured = "content-length" in headers
+    def _find_body_end(self, headers: dict[str, str]) -> bool:
+        """Set what ends the body (RFC 9112, 6.3). Return true for chunks.
+
+        If there is a Content-Length as well, the chunks count and the connection is not reused.
+        """
+        has_length = "content-length" in headers
         if "transfer-encoding" not in headers:
-            self._until_close = not (self._head_only or measured)
+            self._is_ended_by_close = not (self._head_only or has_length)
             return False
-        chunked = _is_chunked(headers)
-        if measured and not chunked and not self._head_only:
+        is_chunked = _is_chunked(headers)
+        if has_length and not is_chunked and not self._head_only:
             raise ValueError("Content-Length and a Transfer-Encoding without chunks")
-        self._until_close = not (self._head_only or chunked)
-        self._keep_alive = self._keep_alive and not measured
-        return chunked
+        self._is_ended_by_close = not (self._head_only or is_chunked)
+        self._is_kept_alive = self._is_kept_alive and not has_length
+        return is_chunked
 
     def on_body(self, data: bytes) -> None:
-        self._pieces.append(data)
+        self._body_parts.append(data)
 
     def on_message_complete(self) -> None:
-        if self._interim:
-            self._pieces.clear()
+        if self._is_interim:
+            self._body_parts.clear()
             return
-        if self._pieces:
+        if self._body_parts:
             self._deliver()
-        self._complete = True
+        self._is_complete = True
 
 
 def _new_parser(caller: ResponseParser) -> HttpResponseParser:
     parser = HttpResponseParser(caller)
-    # Servers get away with these in browsers. Only the second moves the place where an answer ends: see `_find_end`.
+    # Browsers accept these faults. Only the second one moves the end of a response, see `_find_body_end`.
     parser.set_dangerous_leniencies(
         lenient_headers=True,
         lenient_chunked_length=True,
@@ -353,29 +361,29 @@ def _is_chunked(headers: dict[str, str]) -> bool:
     return headers.get("transfer-encoding", "").lower().rpartition(",")[2].strip() == "chunked"
 
 
-def joined(fields: list[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Headers with lower-case names; what a name says several times is joined. ValueError for what nobody sends."""
+def join_headers(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Return the headers with lower-case names, repeated ones joined. Raise ValueError for implausible headers."""
     found: dict[str, str] = {}
-    for name, value in fields:
-        if len(name) + len(value) > _FIELD_MOST:
-            raise ValueError(f"a header of more than {_FIELD_MOST} bytes")
+    for name, value in headers:
+        if len(name) + len(value) > _MAX_HEADER_BYTES:
+            raise ValueError(f"a header of more than {_MAX_HEADER_BYTES} bytes")
         if b"\0" in value:
             raise ValueError("a null byte in a header")
         key = _lower(name)
-        text = _decoded(key, value)
-        found[key] = together(key, found[key], text) if key in found else text
+        text = _decode_value(key, value)
+        found[key] = join_values(key, found[key], text) if key in found else text
     return found
 
 
-def together(name: str, before: str, text: str) -> str:
-    """What a header says that is there more than once; its name in lower case.
+def join_values(name: str, before: str, text: str) -> str:
+    """Return the value of a header that occurs more than once. `name` is in lower case.
 
-    >>> together("link", "<a>", "<b>"), together("location", "/a", "/a")
+    >>> join_values("link", "<a>", "<b>"), join_values("location", "/a", "/a")
     ('<a>, <b>', '/a')
     """
-    if name in _SAID_ONCE:
+    if name in _SINGLE_VALUED:
         return text
-    return f"{before}, , {text}" if name == _ADDRESSED else f"{before}, {text}"
+    return f"{before}, , {text}" if name == _ROBOTS_TAG else f"{before}, {text}"
 
 
 @lru_cache(maxsize=1024)
@@ -383,13 +391,13 @@ def _lower(name: bytes) -> str:
     return name.decode("latin-1").lower()
 
 
-def _decoded(key: str, value: bytes) -> str:
-    """A header's text: UTF-8 where it is that, Latin-1 otherwise. In addresses the bytes are kept, as browsers do."""
+def _decode_value(key: str, value: bytes) -> str:
+    """Decode a header value: as UTF-8 if it is valid, else as Latin-1. In URLs, other bytes are percent-encoded."""
     value = value.rstrip(b" \t")
     try:
         return value.decode()
     except UnicodeDecodeError:
         text = value.decode("latin-1")
-    if key not in _ADDRESSES:
+    if key not in _URL_HEADERS:
         return text
     return "".join(character if character.isascii() else f"%{ord(character):02X}" for character in text)

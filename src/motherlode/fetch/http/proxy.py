@@ -1,72 +1,105 @@
-"""The proxy's answer to CONNECT: after its head the connection belongs to somebody else."""
+"""The user's HTTP proxy: its URL, and tunnels through it by CONNECT."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import cast
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import NamedTuple, cast
+from urllib.parse import unquote, urlsplit
 
-from motherlode.fetch.http.errors import FetchError, described
+from motherlode.fetch.http.errors import FetchError, describe_error
 from motherlode.fetch.http.parser import ResponseParser
+from motherlode.fetch.http.request import Origin, parse_origin
 from motherlode.model import FailureKind
 
 _CLOSED = FetchError(FailureKind.RESET, "the proxy closed the connection")
 
 
+class Proxy(NamedTuple):
+    """A proxy that receives all requests in place of their hosts."""
+
+    origin: Origin
+    headers: Mapping[str, str]
+    """Headers for the proxy itself."""
+
+    @classmethod
+    def from_url(cls, url: str) -> Proxy:
+        """Return the proxy that a URL names. User and password of the URL become a header.
+
+        >>> Proxy.from_url("http://ann:s%3Dcret@127.0.0.1:3128").headers
+        {'Proxy-Authorization': 'Basic YW5uOnM9Y3JldA=='}
+        """
+        parts = urlsplit(url)
+        if parts.username is None:
+            return cls(parse_origin(url), {})
+        user = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        return cls(parse_origin(url), {"Proxy-Authorization": f"Basic {b64encode(user.encode()).decode()}"})
+
+    def connect_request(self, to: Origin) -> bytes:
+        """Return the CONNECT request for a tunnel to a host."""
+        authority = f"[{to.host}]:{to.port}" if ":" in to.host else f"{to.host}:{to.port}"
+        lines = "".join(f"{name}: {value}\r\n" for name, value in self.headers.items())
+        return f"CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n{lines}\r\n".encode()
+
+
 class Tunnel(asyncio.Protocol):
-    """A connection until the proxy says that it leads to the host (RFC 9110, 9.3.6)."""
+    """A connection to the proxy until it confirms the tunnel to the host (RFC 9110, 9.3.6)."""
 
     def __init__(self, request: bytes) -> None:
         self.peer = ""
         self.transport: asyncio.Transport
         self._request = request
         self.opened: asyncio.Future[FetchError | None] = asyncio.get_running_loop().create_future()
-        """None where it leads there, or why it does not."""
+        """None if the tunnel is open, or why the proxy did not open it."""
         self._status = 0
         self._parser = ResponseParser()
         self._parser.begin(self, head_only=True)
 
-    async def led_to(self, protocol: asyncio.Protocol) -> FetchError | None:
-        """Give the connection to the protocol that talks with the host, or say why that is not met."""
-        trouble: FetchError | None = _CLOSED
+    async def hand_over(self, protocol: asyncio.Protocol) -> FetchError | None:
+        """Wait for the tunnel and give its transport to `protocol`, or return why there is no tunnel."""
+        error: FetchError | None = _CLOSED
         try:
-            trouble = await self.opened
-            if trouble is None and self.transport.is_closing():
-                trouble = _CLOSED
+            error = await self.opened
+            if error is None and self.transport.is_closing():
+                error = _CLOSED
         finally:
-            if trouble is not None:
+            if error is not None:
                 self.transport.abort()
-        if trouble is None:
+        if error is None:
             self.transport.set_protocol(protocol)
             protocol.connection_made(self.transport)
-        return trouble
+        return error
+
+    def receive_head(self, status: int, headers: dict[str, str]) -> bool:
+        self._status = status
+        return False
+
+    def receive_body(self, data: bytes) -> bool:
+        return False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
         self.transport.write(self._request)
 
-    def head(self, status: int, headers: dict[str, str]) -> bool:
-        self._status = status
-        return False
-
-    def piece(self, data: bytes) -> bool:
-        return False
-
     def data_received(self, data: bytes) -> None:
-        wrong = self._parser.feed(data)
-        if wrong:
-            self._end(FetchError(FailureKind.PROTOCOL, wrong))
-        elif self._parser.done:
-            self._end(_refusal(self._status))
+        problem = self._parser.feed(data)
+        if problem:
+            self._finish(FetchError(FailureKind.PROTOCOL, problem))
+        elif self._parser.is_done:
+            self._finish(_refusal(self._status))
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._end(_CLOSED if error is None else FetchError(FailureKind.RESET, described(error)))
+        self._finish(_CLOSED if error is None else FetchError(FailureKind.RESET, describe_error(error)))
 
-    def _end(self, trouble: FetchError | None) -> None:
+    def _finish(self, error: FetchError | None) -> None:
         if not self.opened.done():
-            self.opened.set_result(trouble)
+            self.opened.set_result(error)
 
 
 def _refusal(status: int) -> FetchError | None:
-    """Whatever a proxy means by it, there is no connection. What it forbids is not what the host forbids: a robots.txt
-    that it does not let us see is not one that is missing."""
+    """Return the error of a status other than 2xx.
+
+    It is always a failure to connect. A 404 of the proxy, for example, does not say that the host has no robots.txt.
+    """
     return None if 200 <= status < 300 else FetchError(FailureKind.CONNECT, f"the proxy answered {status}")

@@ -1,4 +1,4 @@
-"""Where a request for a URL goes: the origin that is connected to, and the target that it is asked for."""
+"""Requests of the HTTP client: origin and target of a URL, and the serialized request."""
 
 from __future__ import annotations
 
@@ -8,57 +8,57 @@ from functools import lru_cache
 from ipaddress import ip_address
 from typing import NamedTuple
 
-from motherlode.fetch.http.response import ACCEPTED
+from motherlode.fetch.http.decoding import ACCEPT_ENCODING
 from motherlode.model import Request, RequestKind
 from motherlode.www.media_types import ACCEPT
 from motherlode.www.urls import canonical, host_of
 
 _PARTS = re.compile(r"(https?://[^/?#\\]*)([^#\r\n\0]*)(?:#|\Z)")
-"""Origin and target. A line break in the target would end the request line, so that such a URL has no target."""
+"""Origin and target. A URL with a line break does not match, because the break would end the request line."""
 
 
 class Origin(NamedTuple):
-    """A tuple, because it is part of a key that every request looks up."""
+    """Scheme, host and port. A tuple, because it is part of a key that every request looks up."""
 
-    secure: bool
+    is_https: bool
     host: str
-    """A name in the form that DNS knows, or an address without brackets."""
+    """A host name as in DNS, or an IP address without brackets."""
     port: int
     authority: str
-    """Host and, where it is not the default, port: as in a Host header."""
+    """Host, and the port if it is not the default: the value of the Host header."""
     is_address: bool
 
 
-def split(url: str) -> tuple[Origin, str]:
-    """The origin of an http(s) URL and the target as it was written; a user and a fragment go nowhere.
+def split_url(url: str) -> tuple[Origin, str]:
+    """Return the origin of an http(s) URL and the request target as written. User name and fragment are dropped.
 
-    >>> origin, target = split("https://ann:secret@Example.org:8443?x=%7B{#top")
+    >>> origin, target = split_url("https://ann:secret@Example.org:8443?x=%7B{#top")
     >>> origin.authority, origin.port, target
     ('example.org:8443', 8443, '/?x=%7B{')
     """
     parts = _PARTS.match(url)
     if parts is None:
-        raise ValueError(f"{url!r} cannot be asked for")
+        raise ValueError(f"{url!r} cannot be requested: it is not an http(s) URL, or it has a line break")
     target = parts[2]
-    return origin(parts[1]), target if target.startswith("/") else f"/{target}"
+    return parse_origin(parts[1]), target if target.startswith("/") else f"/{target}"
 
 
 @lru_cache(maxsize=1 << 14)
-def origin(url: str) -> Origin:
-    """The origin that a URL without path begins with."""
+def parse_origin(url: str) -> Origin:
+    """Return the origin of a URL without a path."""
     address = canonical(url)
     if address is None:
         raise ValueError(f"{url!r} names no host")
-    secure = address.startswith("https:")
+    is_https = address.startswith("https:")
     authority = host_of(address)
     name, _, port = authority.partition(":")
     if authority.startswith("["):
         name, _, port = authority[1:].partition("]")
         port = port.removeprefix(":")
     return Origin(
-        secure=secure,
+        is_https=is_https,
         host=name,
-        port=int(port) if port else 443 if secure else 80,
+        port=int(port) if port else 443 if is_https else 80,
         authority=authority,
         is_address=_is_address(name),
     )
@@ -72,19 +72,16 @@ def _is_address(name: str) -> bool:
     return True
 
 
-# ── Requests as bytes.
-
-
 class RequestWriter:
-    """Writes requests; the fields that are the same in all of them are written once."""
+    """Serializes requests. Headers common to all requests are serialized once."""
 
-    def __init__(self, always: Mapping[str, str]) -> None:
-        self._always = _written({**always, "Accept-Encoding": ACCEPTED})
+    def __init__(self, common_headers: Mapping[str, str]) -> None:
+        self._common = _serialize_headers({**common_headers, "Accept-Encoding": ACCEPT_ENCODING})
 
-    def written(self, request: Request, *, target: str, authority: str) -> bytes:
-        """The request with all its headers and, for a POST, its body."""
-        own = _written(_own_fields(request))
-        head = f"{_method(request)} {target} HTTP/1.1\r\nHost: {authority}\r\n{self._always}{own}\r\n".encode()
+    def serialize(self, request: Request, *, target: str, authority: str) -> bytes:
+        """Return the request with its headers and, for a POST, its body."""
+        own = _serialize_headers(_request_headers(request))
+        head = f"{_method(request)} {target} HTTP/1.1\r\nHost: {authority}\r\n{self._common}{own}\r\n".encode()
         return head if request.posting is None else head + request.posting.body
 
 
@@ -98,26 +95,26 @@ def _method(request: Request) -> str:
     return "GET" if request.posting is None else "POST"
 
 
-def _own_fields(request: Request) -> dict[str, str]:
-    fields = {"Accept": request.accept or ACCEPT}
+def _request_headers(request: Request) -> dict[str, str]:
+    headers = {"Accept": request.accept or ACCEPT}
     if request.posting is not None:
-        fields.update(request.posting.headers)
-        fields["Content-Length"] = str(len(request.posting.body))
+        headers.update(request.posting.headers)
+        headers["Content-Length"] = str(len(request.posting.body))
     if request.etag:
-        fields["If-None-Match"] = request.etag
+        headers["If-None-Match"] = request.etag
     if request.last_modified:
-        fields["If-Modified-Since"] = request.last_modified
-    return fields
+        headers["If-Modified-Since"] = request.last_modified
+    return headers
 
 
-def _written(fields: Mapping[str, str]) -> str:
-    return "".join([_field(name, value) for name, value in fields.items()])
+def _serialize_headers(headers: Mapping[str, str]) -> str:
+    return "".join([_header_line(name, value) for name, value in headers.items()])
 
 
 @lru_cache(maxsize=256)
-def _field(name: str, value: str) -> str:
-    """One line. Some values come from servers: none of them may begin another line."""
-    field = f"{name}: {value}"
-    if any(character in field for character in "\r\n\0"):
+def _header_line(name: str, value: str) -> str:
+    """Return one header line. Some values come from servers, so a line break must not start another header."""
+    line = f"{name}: {value}"
+    if any(character in line for character in "\r\n\0"):
         raise ValueError(f"{name} has a line break")
-    return f"{field}\r\n"
+    return f"{line}\r\n"

@@ -1,1 +1,1 @@
-"""The `warc` package."""
+"""WARC files: writing, reading and replaying them."""

@@ -1,7 +1,9 @@
-"""The answers in a WARC file, whoever wrote it and whatever has happened to it since.
+"""Reading the responses of a WARC file, from any writer, damaged files included.
 
-fastwarc reads records and stops at the first that is garbled, sometimes without a word. Here the reading goes on at the
-next place where a record begins, and every gap is counted. What a response means is told by the rules of a live crawl.
+fastwarc stops at the first damaged record, sometimes without an error. Here reading continues at the next offset where
+a record starts, and every gap is counted. A recorded response is interpreted by the same code as a live one.
+
+Archives write a body only once if it was received several times. `PayloadIndex` finds the record that contains it.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ import gzip
 import mmap
 import os
 import re
-import zlib
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from typing import BinaryIO, cast
@@ -19,41 +20,35 @@ from typing import BinaryIO, cast
 import zstandard
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
-from motherlode.fetch.http.decoding import UNPACK_ERRORS
-from motherlode.fetch.http.parser import joined
-from motherlode.fetch.http.response import (
-    codings_of,
-    decoder_for,
-    failure_from_status,
-    is_useful,
-    is_useless,
-)
+from motherlode.fetch.http.decoding import DECODE_ERRORS, content_codings, decoder_for
+from motherlode.fetch.http.parser import join_headers
+from motherlode.fetch.http.response import failure_from_status, is_useful, is_useless
 from motherlode.model import Failure, FailureKind, Fetched, Page
+from motherlode.www.gzip_members import gzip_members
 from motherlode.www.urls import canonical
 
-_HEAD = 512
-"""Bytes that `is_useless` looks at."""
+_SNIFF_BYTES = 512
+"""Bytes passed to `is_useless`."""
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-_BEGINNING = re.compile(rb"\x1f\x8b\x08[\x00-\x1f]|(?<=\r\n\r\n)WARC/1\.[01]\r\n")
-"""A record, packed on its own with gzip or plain."""
+_RECORD_START = re.compile(rb"\x1f\x8b\x08[\x00-\x1f]|(?<=\r\n\r\n)WARC/1\.[01]\r\n")
+"""The start of a record: a gzip member, or uncompressed."""
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
-_STEP = 1 << 20
 
 
 class ResponseRecords:
-    """Iterate once. A record can be read until the next one is asked for."""
+    """Iterates over the response records of a file, once. A record is valid until the next one is requested."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self.position = 0
-        """Bytes of the file that have been read."""
+        """Bytes of the file that were read so far."""
         self.broken = 0
-        """Records that could not be read or used; of several side by side, one."""
-        self.packed_as_one = False
-        """Records are packed together, so that they can only be read one after the other."""
+        """Number of unusable records. Adjacent ones count as one."""
+        self.is_one_stream = False
+        """Several records are compressed as one stream, so that random access is impossible."""
         self._counted: int | None = None
-        """The place of the record that was counted as broken last."""
+        """Offset of the record that was last counted as broken."""
 
     def __iter__(self) -> Iterator[WarcRecord]:
         if not os.fstat(self._file.fileno()).st_size:
@@ -61,22 +56,22 @@ class ResponseRecords:
         with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             start = 0
             while start >= 0:
-                last = yield from self._from(start, data)
+                last = yield from self._read_from(start, data)
                 if last is None:
-                    self.broken += start == 0  # other places may have only looked like a record
-                elif last != self._counted and not _ends_whole(data, last):
+                    self.broken += start == 0  # other offsets may only have looked like a record
+                elif last != self._counted and not _is_complete_to_end(data, last):
                     self.broken += 1
-                start = _next_beginning(data, (start if last is None else last) + 1)
+                start = _next_record_start(data, (start if last is None else last) + 1)
 
-    def _from(self, start: int, data: mmap.mmap) -> Generator[WarcRecord, None, int | None]:
-        """Returns where the last readable record begins; its body may be garbled, or the head of the next."""
+    def _read_from(self, start: int, data: mmap.mmap) -> Generator[WarcRecord, None, int | None]:
+        """Yield records from an offset on. Return the offset of the last readable one, whose body may be damaged."""
         self._file.seek(start)
         is_packed = data[:4].startswith((_GZIP, _ZSTD))
         last = None
-        with contextlib.suppress(OSError):  # fastwarc's word for a stream that is cut or garbled, if it says a word
+        with contextlib.suppress(OSError):  # fastwarc's error for a stream that is cut or damaged, if it raises one
             for record in ArchiveIterator(self._file, parse_http=False):
                 last = record.stream_pos
-                self.packed_as_one |= is_packed and data[last : last + 2] != data[:2]
+                self.is_one_stream |= is_packed and data[last : last + 2] != data[:2]
                 self.position = self._file.tell()
                 if record.record_type == WarcRecordType.response or is_same_payload(record):
                     yield record
@@ -87,8 +82,8 @@ class ResponseRecords:
         self._counted = record.stream_pos
 
 
-def unpacked(file: BinaryIO) -> BinaryIO:
-    """What a file holds that is packed with gzip or zstd, read from its beginning."""
+def open_decompressed(file: BinaryIO) -> BinaryIO:
+    """Return a stream of the decompressed content of a gzip or zstd file."""
     file.seek(0)
     is_gzip = file.read(2) == _GZIP
     file.seek(0)
@@ -97,49 +92,53 @@ def unpacked(file: BinaryIO) -> BinaryIO:
     return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
 
 
-def target_of(record: WarcRecord) -> str | None:
-    """The address that a response came from, in its canonical form."""
+def target_url(record: WarcRecord) -> str | None:
+    """Return the canonical URL of a response, or None if there is none."""
     return canonical((record.headers.get("WARC-Target-URI") or "").strip("<>"))
 
 
 def is_same_payload(record: WarcRecord) -> bool:
-    """Whether a record is an answer whose body stands in another one. One that says "not modified" is none: what was
-    there before still holds."""
+    """Return whether a record is a response whose body is in another record.
+
+    A revisit record for "not modified" is not: the earlier response of the URL remains valid.
+    """
     is_revisit = record.record_type == WarcRecordType.revisit
     return is_revisit and not (record.headers.get("WARC-Profile") or "").endswith("/server-not-modified")
 
 
-def answer_in(
+def read_response(
     record: WarcRecord, url: str, *, limit: int, robots: bool = False, useful: tuple[str, ...] = ()
 ) -> Fetched | None:
-    """The page or failure that a response is, with so many bytes of its body; None where the record is unusable.
+    """Return the page or failure of a response record, or None if the record is unusable.
 
-    Content of the types in `useful` has a reader of the user's, so it is a page whatever else is thought of it.
+    `limit` bounds the bytes of the body. A media type in `useful` has an extractor of the user, so it is never useless.
     """
-    head = head_of(record)
+    head = read_head(record)
     try:
-        packed = record.reader.read(limit + 1)
+        encoded = record.reader.read(limit + 1)
     except OSError:
         return None
-    if head is None or len(packed) < min(record.content_length, limit):
+    if head is None or len(encoded) < min(record.content_length, limit):
         return None  # the file ends in the middle of the record
     status, headers = head
     if "chunked" in headers.get("transfer-encoding", "").lower():
-        packed = _without_chunks(packed)
+        encoded = _remove_chunk_lines(encoded)
     page = Page(
         url=url,
         status=status,
         headers=headers,
-        body=packed,
-        wire_bytes=len(packed),
+        body=encoded,
+        wire_bytes=len(encoded),
         truncated=record.headers.get("WARC-Truncated") is not None,
     )
     may_be_useless = not robots and not is_useful(page.content_type, useful)
-    return failure_from_status(url, page.status, headers) or _page(page, limit=limit, may_be_useless=may_be_useless)
+    return failure_from_status(url, page.status, headers) or _decode_page(
+        page, limit=limit, may_be_useless=may_be_useless
+    )
 
 
-def head_of(record: WarcRecord) -> tuple[int, dict[str, str]] | None:
-    """Status and headers of an answer, read as those of a live one; None where it has none."""
+def read_head(record: WarcRecord) -> tuple[int, dict[str, str]] | None:
+    """Return status and headers of a response, parsed like those of a live one, or None if there are none."""
     try:
         record.parse_http()
     except OSError:
@@ -148,15 +147,15 @@ def head_of(record: WarcRecord) -> tuple[int, dict[str, str]] | None:
     if http is None or http.status_code is None:
         return None
     try:
-        return int(http.status_code), joined(list(http.items_bytes()))
-    except ValueError:  # headers that a live crawl would not take either
+        return int(http.status_code), join_headers(list(http.items_bytes()))
+    except ValueError:  # headers that a live crawl rejects as well
         return None
 
 
-def _without_chunks(body: bytes) -> bytes:
-    """What a chunked body says; the body itself where it is not chunked: many archives have undone it.
+def _remove_chunk_lines(body: bytes) -> bytes:
+    """Return a body without chunk lines. A body that is not chunked is unchanged: many archives decode it.
 
-    >>> _without_chunks(b"5\\r\\nhello\\r\\n0\\r\\n\\r\\n"), _without_chunks(b"hello")
+    >>> _remove_chunk_lines(b"5\\r\\nhello\\r\\n0\\r\\n\\r\\n"), _remove_chunk_lines(b"hello")
     (b'hello', b'hello')
     """
     found, at = [], 0
@@ -167,62 +166,55 @@ def _without_chunks(body: bytes) -> bytes:
     return b"".join(found) if size or found else body
 
 
-def _page(packed: Page, *, limit: int, may_be_useless: bool) -> Fetched:
-    """A page as it came, with its body unpacked and looked at."""
-    unpacker = decoder_for(codings_of(packed.headers))
+def _decode_page(encoded: Page, *, limit: int, may_be_useless: bool) -> Fetched:
+    """Return a page with its body decoded, or a failure if the body is useless."""
+    decoder = decoder_for(content_codings(encoded.headers))
     try:
-        body = packed.body if unpacker is None else unpacker.feed(packed.body, limit + 1)
-    except UNPACK_ERRORS:  # many archives keep the header of an encoding that they have undone
-        body = packed.body
-    if may_be_useless and is_useless(packed.content_type, body[:_HEAD]):
+        body = encoded.body if decoder is None else decoder.feed(encoded.body, limit + 1)
+    except DECODE_ERRORS:  # many archives decode a body and keep its Content-Encoding
+        body = encoded.body
+    if may_be_useless and is_useless(encoded.content_type, body[:_SNIFF_BYTES]):
         return Failure(
-            url=packed.url,
+            url=encoded.url,
             kind=FailureKind.USELESS,
-            detail=f"nothing can come of {packed.content_type}",
-            status=packed.status,
-            wire_bytes=packed.wire_bytes,
+            detail=f"nothing can come of {encoded.content_type}",
+            status=encoded.status,
+            wire_bytes=encoded.wire_bytes,
         )
-    return replace(packed, body=body[:limit], truncated=packed.truncated or len(body) > limit)
+    return replace(encoded, body=body[:limit], truncated=encoded.truncated or len(body) > limit)
 
 
-def _ends_whole(data: mmap.mmap, start: int) -> bool:
-    """Whether the file ends with the record that begins here, and that is whole. Plain ones are taken to be."""
+def _is_complete_to_end(data: mmap.mmap, start: int) -> bool:
+    """Return whether the record at an offset is complete and ends the file. Uncompressed ones are assumed to be."""
     if data[start : start + 2] != _GZIP:
         return True
-    member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    try:
-        while not member.eof and start < len(data):
-            member.decompress(data[start : start + _STEP])
-            start += _STEP
-    except zlib.error:
-        return False
-    return member.eof and not member.unused_data and start >= len(data)
+    member = next(gzip_members(data, start, max_data_bytes=0), None)
+    return member is not None and member.end == len(data)
 
 
-def _next_beginning(data: mmap.mmap, start: int) -> int:
-    """The next place where a record may begin, or -1."""
-    match = _BEGINNING.search(data, start)
+def _next_record_start(data: mmap.mmap, start: int) -> int:
+    """Return the next offset at which a record may start, or -1."""
+    match = _RECORD_START.search(data, start)
     return match.start() if match else -1
 
-
-# ── Answers whose body stands in another record: archives write a body that came before only once.
 
 _DIGEST = "WARC-Payload-Digest"
 
 
-class Bodies:
-    """Where the responses of one file lie, by the digests of their bodies."""
+class PayloadIndex:
+    """Offsets of the responses of one file, by the digest of their body."""
 
     def __init__(self) -> None:
-        self._places: dict[int, int] = {}
-        """Hash of a digest → offset: files have millions of responses, and hardly one of them is asked for."""
+        self._offsets: dict[int, int] = {}
+        """Hash of a digest → offset. The digests themselves would take too much memory in files of millions of
+        records."""
 
-    def note(self, response: WarcRecord) -> None:
+    def add(self, response: WarcRecord) -> None:
         digest = response.headers.get(_DIGEST)
         if digest:
-            self._places[hash(digest)] = response.stream_pos
+            self._offsets[hash(digest)] = response.stream_pos
 
-    def answer(
+    def resolve(
         self,
         record: WarcRecord,
         url: str,
@@ -232,19 +224,19 @@ class Bodies:
         robots: bool = False,
         useful: tuple[str, ...] = (),
     ) -> Fetched | None:
-        """What a record without a body says; None where its body is not in the file. `read` reads the one at a place.
+        """Return the response of a record without a body, or None if its body is not in the file.
 
-        The record itself cannot be read any more when another has been.
+        `read` reads the record at an offset. After that, the given record is no longer valid.
         """
-        head, digest = head_of(record), record.headers.get(_DIGEST)
+        head, digest = read_head(record), record.headers.get(_DIGEST)
         failure = None if head is None else failure_from_status(url, *head)
         if failure is not None:
             return failure
-        place = self._places.get(hash(digest))
-        original = None if place is None else read(place)
+        offset = self._offsets.get(hash(digest))
+        original = None if offset is None else read(offset)
         if original is None or original.headers.get(_DIGEST) != digest:
             return None
-        answer = answer_in(original, url, limit=limit, robots=robots, useful=useful)
-        if isinstance(answer, Page):
-            return answer if head is None else replace(answer, status=head[0], headers=head[1])
-        return answer if answer is not None and answer.kind is FailureKind.USELESS else None
+        response = read_response(original, url, limit=limit, robots=robots, useful=useful)
+        if isinstance(response, Page):
+            return response if head is None else replace(response, status=head[0], headers=head[1])
+        return response if response is not None and response.kind is FailureKind.USELESS else None

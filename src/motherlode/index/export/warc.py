@@ -6,14 +6,12 @@ file off; joined as it is, it would make all that follows unreadable. So members
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-_CHUNK_BYTES = 1 << 18
-_GZIP_WINDOW_BITS = 31
-"""The window bits that tell zlib to expect gzip's head and tail."""
+from motherlode.www.gzip_members import gzip_members
 
 
 def export_warc(
@@ -22,29 +20,10 @@ def export_warc(
     """Write the records of all files, packed as they are or plain; how many there were."""
     count = 0
     for path in files:
-        for raw, plain in _whole_members(path):
-            output.write(raw if packed else plain)
-            count += 1
-            progress(count)
+        with path.open("rb") as file:
+            for member in gzip_members(file):
+                raw = os.pread(file.fileno(), member.end - member.start, member.start) if packed else member.data
+                output.write(raw)
+                count += 1
+                progress(count)
     return count
-
-
-def _whole_members(path: Path) -> Iterator[tuple[bytes, bytes]]:
-    """The whole gzip members of a file, packed and unpacked; what is cut off or no gzip ends the file."""
-    with path.open("rb") as file:
-        waiting = b""
-        while True:
-            member = zlib.decompressobj(_GZIP_WINDOW_BITS)
-            raw, plain = bytearray(), bytearray()
-            while not member.eof:
-                chunk = waiting or file.read(_CHUNK_BYTES)
-                waiting = b""
-                if not chunk:
-                    return
-                try:
-                    plain += member.decompress(chunk)
-                except zlib.error:
-                    return
-                raw += chunk
-            waiting = member.unused_data
-            yield bytes(raw[: len(raw) - len(waiting)]), bytes(plain)

@@ -10,7 +10,6 @@ import os
 import re
 import resource
 import signal
-import struct
 import sys
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -21,8 +20,8 @@ import pyoxigraph as ox
 from motherlode.index.query.diagnostics import QueryError
 from motherlode.index.query.query_executor import QueryExecutor, QueryRequest, isolate_from_network
 from motherlode.index.snapshot import DamagedError
+from motherlode.runtime.frames import read_frame, write_frame
 
-LENGTH = struct.Struct("<I")
 MAX_ADDRESS_SPACE_BYTES = 4 << 30
 """Bytes of address space; a query that needs more ends this process, not the machine."""
 _CHUNK_BYTES = 1 << 16
@@ -90,11 +89,6 @@ def _escape_for_xml(data: bytes) -> bytes:
     return _NOT_IN_XML.sub(_REPLACEMENT, data).replace(b"\r", b"&#13;")
 
 
-def write_frame(sink: BinaryIO, kind: bytes, content: bytes = b"") -> None:
-    sink.write(LENGTH.pack(len(content) + 1) + kind + content)
-    sink.flush()
-
-
 def main() -> None:
     """`python -m motherlode.index.query.query_worker STORE WORDS`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -109,8 +103,8 @@ def main() -> None:
     source = sys.stdin.buffer
     decode = msgspec.msgpack.Decoder(WorkerQuery).decode
     try:
-        while len(head := source.read(LENGTH.size)) == LENGTH.size:
-            order = decode(source.read(LENGTH.unpack(head)[0]))
+        while (frame := read_frame(source)) is not None:
+            order = decode(frame)
             if order.refresh:
                 answerer.close()
                 fresh = _open_executor(sink)

@@ -18,7 +18,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecord
 from motherlode.crawler.engine.settlement import body_of
 from motherlode.crawler.parsing.messages import ParsedPage, ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserPool, UnreadableError
-from motherlode.fetch.warc.reader import Bodies, ResponseRecords, answer_in, is_same_payload, target_of
+from motherlode.fetch.warc.reader import PayloadIndex, ResponseRecords, is_same_payload, read_response, target_url
 from motherlode.model import FailureKind, Fetched, Page
 from motherlode.sim.trace.files import PartWriter, TraceError, TracePage, TracePart, read_parts, tidy, write_parts
 
@@ -34,7 +34,7 @@ class Responses:
         self._again = path.open("rb")
         """The same file, opened again for lookups during the iteration."""
         self._records = ResponseRecords(self._file)
-        self._bodies = Bodies()
+        self._bodies = PayloadIndex()
 
     @property
     def position(self) -> int:
@@ -48,7 +48,7 @@ class Responses:
     def __iter__(self) -> Iterator[Fetched]:
         with self._file, self._again:
             for record in self._records:
-                url = target_of(record)
+                url = target_url(record)
                 answer = None if url is None else self._answer(record, url)
                 if answer is None:
                     self._records.count_as_broken(record)
@@ -57,9 +57,9 @@ class Responses:
 
     def _answer(self, record: WarcRecord, url: str) -> Fetched | None:
         if is_same_payload(record):
-            return self._bodies.answer(record, url, self._record_at, limit=MAX_BODY)
-        self._bodies.note(record)
-        return answer_in(record, url, limit=MAX_BODY)
+            return self._bodies.resolve(record, url, self._record_at, limit=MAX_BODY)
+        self._bodies.add(record)
+        return read_response(record, url, limit=MAX_BODY)
 
     def _record_at(self, place: int) -> WarcRecord | None:
         """Records that share one gzip member are not found."""

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from motherlode.runtime.lazy import names_from
+from motherlode.runtime.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from motherlode.transform.xslt.stylesheets import builtin, extract, fault_in, wants
 
 __all__ = ["builtin", "extract", "fault_in", "wants"]
 
-__getattr__ = names_from(
+__getattr__ = lazy_exports(
     __name__,
-    stylesheets=["builtin", "extract", "fault_in", "wants"],
+    {
+        "stylesheets": ["builtin", "extract", "fault_in", "wants"],
+    },
 )

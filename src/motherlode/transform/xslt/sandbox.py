@@ -17,10 +17,20 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+from motherlode.runtime.frames import pack_frame, read_frame
 from motherlode.transform.timeouts import Deadline, OutOfTime
 from motherlode.transform.xslt import xslt_engine as engine
 
-_ENGINE = Path(engine.__file__)
+_ROOT = Path(engine.__file__).parents[3]
+_START = f"""
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from {engine.__name__} import serve
+serve()
+os._exit(0)
+"""
+"""The program of the child process. Its argument is the folder that holds our package, because an isolated interpreter
+(`-I`) does not read PYTHONPATH."""
 _MAX_REASON_BYTES = 10_000
 
 
@@ -50,34 +60,31 @@ class Sandbox:
         with self._lock:
             process = self._ensure_process()
             name = base.encode(errors="replace")
-            head = engine.JOB.pack(seconds, len(sheet), len(body), len(name), most_bytes)
+            limits = engine.LIMITS.pack(seconds, most_bytes)
             done = False
             try:
-                output = self._run_job(process, head + sheet + body + name, seconds, most_bytes)
+                output = self._run_job(process, (limits, sheet, body, name), seconds, most_bytes)
                 done = True
                 return output
             except TimeoutError:
                 return StylesheetOutput(failure=f"the stylesheet did not end within {seconds:g} seconds")
-            except (OSError, EOFError):
+            except (OSError, EOFError, ValueError):  # ValueError: the response is not one of ours
                 return StylesheetOutput(failure="the stylesheet ran out of memory or processor time")
             finally:
                 if not done:  # also if the time limit of the page raises OutOfTime here
                     self._kill()
 
     def _run_job(
-        self, process: subprocess.Popen[bytes], job: bytes, seconds: float, most_bytes: int
+        self, process: subprocess.Popen[bytes], job: tuple[bytes, ...], seconds: float, most_bytes: int
     ) -> StylesheetOutput:
         assert process.stdin is not None and process.stdout is not None
         deadline = Deadline(seconds)
-        process.stdin.write(job)
+        process.stdin.write(b"".join(map(pack_frame, job)))
         process.stdin.flush()
-        pipe = process.stdout.fileno()
-        kind, size, fault_bytes = engine.REPLY.unpack(_read(pipe, engine.REPLY.size, deadline))
-        if size > most_bytes + _MAX_REASON_BYTES:
-            raise EOFError
-        output = _read(pipe, size, deadline)
-        rows = json.loads(_read(pipe, fault_bytes, deadline))
-        faults = tuple((message, line, column) for message, line, column in rows)
+        pipe = _TimedPipe(process.stdout.fileno(), deadline)
+        result = read_frame(pipe, most_bytes + _MAX_REASON_BYTES) or b""
+        kind, output = result[:1], result[1:]
+        faults = tuple((message, line, column) for message, line, column in json.loads(read_frame(pipe) or b"[]"))
         if kind == engine.FAILED:
             return StylesheetOutput(failure=output.decode(errors="replace"), faults=faults)
         return StylesheetOutput(body=output, is_text=kind == engine.TEXT, faults=faults)
@@ -88,7 +95,7 @@ class Sandbox:
             self._process = None  # it belongs to the parent of this forked process
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", str(_ENGINE)],
+                [sys.executable, "-I", "-c", _START, str(_ROOT)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -116,20 +123,26 @@ class Sandbox:
             self._kill()
 
 
-def _read(descriptor: int, size: int, deadline: Deadline) -> bytes:
-    """Read exactly `size` bytes from a pipe; raise TimeoutError at the deadline and EOFError if the pipe ends."""
-    parts = []
-    while size:
-        ready, _, _ = select.select([descriptor], [], [], 0.05)
-        if not ready:
-            _check_deadline(deadline)
-            continue
-        part = os.read(descriptor, min(size, 1 << 20))
-        if not part:
-            raise EOFError
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+class _TimedPipe:
+    """A pipe whose reads raise TimeoutError after a deadline, and EOFError at the end of the stream."""
+
+    def __init__(self, descriptor: int, deadline: Deadline) -> None:
+        self._descriptor = descriptor
+        self._deadline = deadline
+
+    def read(self, size: int, /) -> bytes:
+        parts = []
+        while size:
+            ready, _, _ = select.select([self._descriptor], [], [], 0.05)
+            if not ready:
+                _check_deadline(self._deadline)
+                continue
+            part = os.read(self._descriptor, min(size, 1 << 20))
+            if not part:
+                raise EOFError
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
 
 
 def _check_deadline(deadline: Deadline) -> None:

@@ -1,15 +1,14 @@
 """XML parsing and XSLT without access to files and the network; run as a program, the sandbox process.
 
-This module imports nothing of the package, so that the sandbox process starts fast and needs little memory. No entity
-is expanded, no DTD is loaded, no file or URL is opened: not by the parser, not by document(), xsl:include or
-xsl:import, and not by elements that write files. In the sandbox process, resource limits enforce the same: no new file
-descriptors, bounded memory and processor time.
+Of this project it imports only `runtime`, so that the sandbox process starts fast and needs little memory. No entity is
+expanded, no DTD is loaded, no file or URL is opened: not by the parser, not by document(), xsl:include or xsl:import,
+and not by elements that write files. In the sandbox process, resource limits enforce the same: no new file descriptors,
+bounded memory and processor time.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import resource
 import struct
@@ -22,13 +21,15 @@ from typing import Any, NoReturn
 
 from lxml import etree
 
+from motherlode.runtime.frames import read_frame, write_frame
+
 FUNCTIONS = "urn:motherlode:functions"
 """Namespace of the functions that stylesheets may call."""
-JOB = struct.Struct("!dQQQQ")
-"""Header of a job: seconds; bytes of stylesheet, document and base URL; most bytes of the output."""
-REPLY = struct.Struct("!cQQ")
-"""Header of a reply: RDF_XML, TEXT or FAILED; bytes of the output (or the reason) and of the faults as JSON."""
+LIMITS = struct.Struct("!dQ")
+"""First frame of a job: seconds, and bytes of the result. Stylesheet, document and base URL follow, a frame each."""
 RDF_XML, TEXT, FAILED = b"X", b"T", b"F"
+"""First byte of the first frame of a response; the result or the reason follows. The second frame is JSON: the faults
+in the document."""
 _MAX_MEMORY_BYTES = 2 << 30
 _XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _MAX_FAULTS = 20
@@ -213,16 +214,10 @@ def serve() -> None:
     """Read jobs from standard input until it ends; write a reply to each to standard output."""
     jobs, replies = sys.stdin.buffer, sys.stdout.buffer
     _confine()
-    while len(head := jobs.read(JOB.size)) == JOB.size:
-        seconds, sheet_size, body_size, base_size, most = JOB.unpack(head)
+    while (limits := read_frame(jobs)) is not None:
+        seconds, most = LIMITS.unpack(limits)
         _limit_cpu_time(seconds)
-        sheet, body, base = jobs.read(sheet_size), jobs.read(body_size), jobs.read(base_size).decode()
-        kind, output, faults = _run_job(sheet, body, base, most)
-        fault_json = json.dumps(faults).encode()
-        replies.write(REPLY.pack(kind, len(output), len(fault_json)) + output + fault_json)
-        replies.flush()
-
-
-if __name__ == "__main__":
-    serve()
-    os._exit(0)
+        sheet, body, base = (read_frame(jobs) or b"" for _ in range(3))
+        kind, output, faults = _run_job(sheet, body, base.decode(), most)
+        write_frame(replies, kind, output)
+        write_frame(replies, json.dumps(faults).encode())

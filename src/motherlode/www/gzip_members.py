@@ -1,0 +1,59 @@
+"""The members of a gzip file (RFC 1952): files of WARC records and of quads have one member per record or batch."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+_READ_BYTES = 1 << 18
+_GZIP_WINDOW_BITS = zlib.MAX_WBITS | 16
+"""Makes zlib expect the header and trailer of gzip."""
+
+
+class _Readable(Protocol):
+    """A file, or a memory map of one."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+    def seek(self, offset: int, /) -> object: ...
+
+
+class GzipMember(NamedTuple):
+    """One complete member."""
+
+    start: int
+    """Offset of the first byte in the file."""
+    end: int
+    """Offset after the last byte."""
+    data: bytes
+    """The decompressed data, or its beginning if there is a limit."""
+
+
+def gzip_members(file: _Readable, start: int = 0, *, max_data_bytes: int | None = None) -> Iterator[GzipMember]:
+    """Yield the complete members of a file from an offset on. Stop at the first that is cut or damaged.
+
+    Of each member, `data` holds about the first `max_data_bytes` bytes: whole steps until the limit is reached.
+
+    >>> import gzip, io
+    >>> [(member.end, member.data) for member in gzip_members(io.BytesIO(gzip.compress(b"a") + gzip.compress(b"b")))]
+    [(21, b'a'), (42, b'b')]
+    """
+    file.seek(start)
+    end, data = start, b""
+    while data or (data := file.read(_READ_BYTES)):
+        stream, parts, kept = zlib.decompressobj(_GZIP_WINDOW_BITS), [], 0
+        while data and not stream.eof:
+            try:
+                decoded = stream.decompress(data)
+            except zlib.error:
+                return
+            if max_data_bytes is None or kept < max_data_bytes:
+                parts.append(decoded)
+                kept += len(decoded)
+            end += len(data) - len(stream.unused_data)
+            data = stream.unused_data or (b"" if stream.eof else file.read(_READ_BYTES))
+        if not stream.eof:
+            return
+        yield GzipMember(start, end, b"".join(parts))
+        start = end

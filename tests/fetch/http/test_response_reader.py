@@ -1,0 +1,190 @@
+"""Answers as they come in: pages, and failures as soon as they are certain."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+
+import brotli
+import pytest
+
+from motherlode.fetch.http.decoding import max_encoded_bytes
+from motherlode.fetch.http.response import ResponseReader
+from motherlode.model import Failure, FailureKind, Page, Request, RequestKind
+
+URL = "http://ex.org/"
+
+
+def intake(
+    kind: RequestKind = RequestKind.PAGE, *, max_body_bytes: int = 1000, useful: tuple[str, ...] = ()
+) -> ResponseReader:
+    return ResponseReader(Request(url=URL, kind=kind), max_body_bytes=max_body_bytes, useful=useful)
+
+
+def result(made: ResponseReader) -> Page | Failure:
+    return made.result(began=1.0, elapsed=2.0, address="192.0.2.1")
+
+
+def test_reader_plain_response_gives_page() -> None:
+    made = intake()
+    assert made.receive_head(200, {"content-type": "text/html"})
+    assert made.receive_body(b"<p>")
+    assert made.receive_body(b"hello")
+    assert result(made) == Page(
+        url=URL,
+        status=200,
+        headers={"content-type": "text/html"},
+        body=b"<p>hello",
+        address="192.0.2.1",
+        fetched_at=1.0,
+        elapsed=2.0,
+        wire_bytes=8,
+    )
+
+
+def test_reader_failure_status_wants_no_body() -> None:
+    made = intake()
+    assert not made.receive_head(404, {})
+    found = result(made)
+    assert isinstance(found, Failure)
+    assert (found.kind, found.status, found.address) == (FailureKind.NOT_FOUND, 404, "192.0.2.1")
+    assert (found.fetched_at, found.elapsed) == (1.0, 2.0)
+
+
+@pytest.mark.parametrize(("size", "truncated"), [(999, False), (1000, False), (1001, True)])
+def test_reader_body_is_truncated_one_byte_after_limit(size: int, *, truncated: bool) -> None:
+    made = intake()
+    assert made.receive_head(200, {})
+    assert made.receive_body(b"x" * size) is not truncated
+    found = result(made)
+    assert isinstance(found, Page)
+    assert (len(found.body), found.truncated) == (min(size, 1000), truncated)
+
+
+def test_reader_counts_wire_bytes_and_decoded_bytes() -> None:
+    packed = gzip.compress(b"x" * 5000)
+    made = intake()
+    assert made.receive_head(200, {"content-encoding": "gzip"})
+    assert not made.receive_body(packed)
+    found = result(made)
+    assert isinstance(found, Page)
+    assert (len(found.body), found.truncated, found.wire_bytes) == (1000, True, len(packed))
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "deflate"])
+def test_reader_undecodable_body_is_protocol_failure(encoding: str) -> None:
+    made = intake()
+    assert made.receive_head(200, {"content-encoding": encoding})
+    assert not made.receive_body(b"\xff\xff\xff not packed at all")
+    found = result(made)
+    assert isinstance(found, Failure)
+    assert found.kind is FailureKind.PROTOCOL
+    assert found.detail
+
+
+@pytest.mark.parametrize("encoding", ["rot13", "text/html", "windows-1252", "gzip, rot13", "gzip;q=1", "gzip, " * 5])
+@pytest.mark.parametrize("kind", [RequestKind.PAGE, RequestKind.ROBOTS])
+def test_reader_unknown_coding_keeps_bytes(encoding: str, kind: RequestKind) -> None:
+    made = intake(kind)
+    assert made.receive_head(200, {"content-encoding": encoding})
+    assert made.receive_body(b"User-agent: *")
+    found = result(made)
+    assert isinstance(found, Page)
+    assert (found.body, found.truncated) == (b"User-agent: *", False)
+
+
+@pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip.compress), ("br", brotli.compress)])
+def test_reader_is_complete_at_end_of_encoded_stream(  # type: ignore[no-untyped-def]
+    encoding: str, pack
+) -> None:
+    made = intake()
+    packed = pack(b"hello")
+    assert made.receive_head(200, {"content-encoding": encoding})
+    assert not made.is_complete
+    assert made.receive_body(packed[:5])
+    assert not made.is_complete
+    assert made.receive_body(packed[5:])
+    assert made.is_complete
+    assert made.receive_body(b"\0" * 1000), "it is short, max_body_bytes likely, and the connection is of use"
+    assert not made.receive_body(b"\0" * 20_000)
+    found = result(made)
+    assert isinstance(found, Page)
+    assert (found.body, found.truncated) == (b"hello", False)
+    assert found.wire_bytes == len(packed) + 21_000
+
+
+def test_reader_plain_body_is_never_complete_by_itself() -> None:
+    made = intake()
+    assert made.receive_head(200, {})
+    assert made.receive_body(b"hello")
+    assert not made.is_complete
+
+
+def test_reader_encoded_bytes_are_bounded() -> None:
+    made = intake()
+    packer = zlib.compressobj(wbits=31)
+    start = packer.compress(b"hello") + packer.flush(zlib.Z_FULL_FLUSH)
+    assert made.receive_head(200, {"content-encoding": "gzip"})
+    assert made.receive_body(start)
+    nothing = b"\0\0\0\xff\xff" * 100
+    came = len(start)
+    while made.receive_body(nothing) and came < 1_000_000:
+        came += len(nothing)
+    assert came <= max_encoded_bytes(1000) < came + len(nothing)
+    found = result(made)
+    assert isinstance(found, Page)
+    assert (found.body, found.truncated) == (b"hello", True), "more may have followed"
+
+
+def test_reader_too_many_members_truncate_page() -> None:
+    made = intake()
+    assert made.receive_head(200, {"content-encoding": "gzip"})
+    assert made.receive_body(gzip.compress(b"hello"))
+    assert made.receive_body(gzip.compress(b"") * 1000)
+    assert not made.receive_body(gzip.compress(b"") * 100_000)
+    found = result(made)
+    assert isinstance(found, Page)
+    assert (found.body, found.truncated) == (b"hello", True)
+
+
+def test_reader_incompressible_body_is_within_limits() -> None:
+    made = intake(max_body_bytes=1_000_000)
+    plain = bytes(range(256)) * 3906
+    packed = b"".join(
+        gzip.compress(plain[place : place + 1000], compresslevel=0) for place in range(0, len(plain), 1000)
+    )
+    assert made.receive_head(200, {"content-encoding": "gzip"})
+    assert made.receive_body(packed)
+    found = result(made)
+    assert isinstance(found, Page)
+    assert (found.body, found.truncated) == (plain, False)
+
+
+def test_reader_useless_body_ends_after_first_bytes() -> None:
+    made = intake()
+    assert made.receive_head(200, {"content-type": "image/png"})
+    assert made.receive_body(b"\x89PNG" + bytes(40)), "too few to be judged"
+    assert not made.receive_body(bytes(40))
+    found = result(made)
+    assert isinstance(found, Failure)
+    assert (found.kind, found.status, found.wire_bytes) == (FailureKind.USELESS, 200, 84)
+    assert found.headers == {"content-type": "image/png"}, "or nobody who reads its WARC record knows why it is empty"
+
+
+def test_reader_short_useless_body_is_checked_at_its_end() -> None:
+    made = intake()
+    assert made.receive_head(200, {"content-type": "image/png"})
+    assert made.receive_body(b"\x89PNG")
+    found = result(made)
+    assert isinstance(found, Failure)
+    assert found.kind is FailureKind.USELESS
+
+
+@pytest.mark.parametrize(
+    ("kind", "useful"), [(RequestKind.ROBOTS, ()), (RequestKind.SUBREQUEST, ()), (RequestKind.PAGE, ("image/*",))]
+)
+def test_reader_useful_media_type_is_not_checked(kind: RequestKind, useful: tuple[str, ...]) -> None:
+    made = intake(kind, useful=useful)
+    assert made.receive_head(200, {"content-type": "image/png"})
+    assert made.receive_body(b"\x89PNG" + bytes(400))
+    assert isinstance(result(made), Page)
