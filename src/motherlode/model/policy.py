@@ -8,7 +8,7 @@ picks an arm, the frontier takes the arm's best URL. No policy ever sees the who
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
@@ -75,6 +75,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
     """64-bit hashes of the page's statements, if the reward needs them."""
 
 
+@runtime_checkable
 class Mergeable(Protocol):
     """A policy may also be this: then shards of one crawl share what they learn."""
 
@@ -114,6 +115,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
+@runtime_checkable
 class Explains(Protocol):
     """A policy may also be this: then `motherlode explain` tells what a URL's rating comes from."""
 
@@ -122,12 +124,14 @@ class Explains(Protocol):
         ...
 
 
+@runtime_checkable
 class ValuesArms(Protocol):
     """A policy may also be this: then a visit tells what its arm was thought to be worth when it was picked."""
 
     def value(self, arm: str) -> float: ...
 
 
+@runtime_checkable
 class Waits(Protocol):
     """A policy may also be this: then it may rather wait for a host that rests than pick what is awake."""
 
@@ -141,6 +145,7 @@ class Waits(Protocol):
         ...
 
 
+@runtime_checkable
 class Combines(Protocol):
     """A policy may also be this: then models of several crawls become one, and a crawl may start from a model."""
 
@@ -157,6 +162,7 @@ class SummaryLine(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[tuple[str | float, ...], ...]
 
 
+@runtime_checkable
 class Summarizes(Protocol):
     """A policy may also be this: then `motherlode model show` tells what it has learned."""
 
