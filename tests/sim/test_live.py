@@ -27,7 +27,7 @@ async def live_picks(job: Job, folder: CrawlFolder) -> list[tuple[str, bool]]:
     folder.create(job)
     try:
         assembled = assemble(job, folder)
-        return [(visit.url, visit.relevant) async for visit in assembled.crawl.visits(assembled.seeds)]
+        return [(visit.url, visit.relevant) async for visit in assembled.engine.visits(assembled.seeds)]
     finally:
         folder.unlock()
 

@@ -13,6 +13,7 @@ import xxhash
 import zstandard
 
 from motherlode.cluster.partitioner import owner_of
+from motherlode.crawler.engine.components import SaveEntry
 from motherlode.frontier import FrontierStorage
 from motherlode.model import Link, LinkSource, Outcome
 from motherlode.www.urls import host_of
@@ -208,7 +209,8 @@ class Outbox:
         self._parcels[owner], self._links[owner], self._drafts[owner] = [], 0, None
         self._changed.discard(owner)
 
-    def seal(self) -> None:
+    def prepare_commit(self, save: SaveEntry) -> None:
+        """Write the open batches into the storage."""
         for owner in self._changed:
             self._write(owner)
         self._changed.clear()

@@ -50,6 +50,7 @@ TREATMENTS: dict[FailureKind, RetryRule] = {
     FailureKind.NOT_MODIFIED: _FINAL,
     FailureKind.USELESS: _FINAL,
     FailureKind.PROCESSING: _FINAL,
+    FailureKind.INTERNAL: _FINAL,
 }
 
 

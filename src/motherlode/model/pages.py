@@ -119,6 +119,8 @@ class FailureKind(Enum):
     """The type and the first bytes showed that nothing can come of the body; it was cut off."""
     PROCESSING = "processing"
     """The page arrived, but detect, transform or extract ran past its limits."""
+    INTERNAL = "internal"
+    """An unexpected exception in Motherlode itself; the log has its traceback."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

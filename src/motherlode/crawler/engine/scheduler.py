@@ -103,8 +103,25 @@ class Scheduler:
     ) -> tuple[Failure, float | None]:
         """End the lease of a request that gave no page, and add the target of a redirect.
 
-        Return the failure as it counts (a redirect after too many others is broken), and when the URL is tried again,
-        if it is. The policy learns only from the last attempt.
+        Return the failure as it counts, and when the URL is tried again, if it is. The policy learns only from the
+        last attempt.
+        """
+        failure, retry_at, outcome = self.end_failure(lease, failure, now, entry=entry)
+        if retry_at is None:
+            self.learn(outcome)
+        return failure, retry_at
+
+    def learn(self, outcome: Outcome) -> None:
+        """Let the policy learn from the last attempt for a URL."""
+        self._policy.learn(outcome)
+
+    def end_failure(
+        self, lease: Lease, failure: Failure, now: float, *, entry: Entry | None = None
+    ) -> tuple[Failure, float | None, Outcome]:
+        """End the lease of a failed request, and let the policy learn nothing yet.
+
+        Return the failure as it counts (a redirect after too many others is broken), when the URL is tried again, if
+        it is, and what the policy is to learn if it is not.
         """
         found = entry or lease.entry
         if failure.kind is FailureKind.REDIRECT and found.hops >= MAX_REDIRECTS:
@@ -114,9 +131,7 @@ class Scheduler:
         if failure.kind is FailureKind.REDIRECT:
             self._add_target(found, failure.location, outcome)
         retry_at = self._frontier.end(lease, End.FAILED, now, failure=failure, entry=entry)
-        if retry_at is None:
-            self._policy.learn(outcome)
-        return failure, retry_at
+        return failure, retry_at, outcome
 
     def _add_target(self, entry: Entry, location: str, outcome: Outcome) -> None:
         """Add the target of a redirect like any other link, so that delays, robots.txt and scope apply to it."""

@@ -122,8 +122,8 @@ class Revisits:
         record = self._ledger.page(url)
         return None if record is None else _decode(record)
 
-    def over(self) -> bool:
-        """Everything that this run was for has been looked at."""
+    def is_over(self) -> bool:
+        """Return whether this run is only for known pages, and all have been revisited."""
         return self._policy.only_known and self._frontier.revisits_left <= 0
 
     def request(self, lease: Lease, now: float) -> Request:
@@ -212,6 +212,33 @@ class Revisits:
             quads_before=before.quads,
             counts_before={} if outcome is RevisitResult.UNCHANGED else before.counts,
         )
+
+
+class NoRevisits:
+    """Stands for the revisits of a crawl without a refresh."""
+
+    def is_over(self) -> bool:
+        return False
+
+    def finish(self) -> bool:
+        return False
+
+    def request(self, lease: Lease, now: float) -> Request:
+        return lease
+
+    def judged(self, lease: Lease, fetched: Fetched) -> Fetched:
+        return fetched
+
+    def outcome(self, lease: Lease, fetched: Fetched) -> RevisitResult | None:
+        return None
+
+    def failed(self, lease: Lease, failure: Failure) -> None: ...
+
+    def entry_before(self, lease: Lease) -> Entry:
+        return lease.entry
+
+    def settle(self, outcome: RevisitResult, visit: Visit, answer: Fetched) -> Visit:
+        return visit
 
 
 def _all_said(answer: Fetched, visit: Visit) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from fastwarc.warc import ArchiveIterator, WarcRecord
 
-from motherlode.crawler.engine.settlement import body_of
+from motherlode.crawler.engine.pipeline import body_of
 from motherlode.crawler.parsing.messages import ParsedPage, ParseOptions
 from motherlode.crawler.parsing.parser_pool import ParserPool, UnreadableError
 from motherlode.fetch.warc.reader import PayloadIndex, ResponseRecords, is_same_payload, read_response, target_url

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from motherlode.crawler.engine.checkpoint import cancel, close
+from motherlode.crawler.engine.components import cancel, close_components
 
 
 async def test_what_is_under_way_has_ended_when_it_was_cancelled() -> None:
@@ -37,8 +37,10 @@ class Notes:
     def parts(self) -> Any:
         names = ("outage_monitor", "subrequests", "readers", "fetcher", "writer")
         slow = {name: SimpleNamespace(close=self._closing(name)) for name in names}
-        quick = ("archive", "journal", "peers", "storage", "sinks")
-        return SimpleNamespace(**slow, **{name: SimpleNamespace(close=self._note(name)) for name in quick})
+        quick = ("archive", "storage", "sinks")
+        participants = tuple(SimpleNamespace(close=self._note(name)) for name in ("journal", "peers"))
+        parts = {name: SimpleNamespace(close=self._note(name)) for name in quick}
+        return SimpleNamespace(**slow, **parts, participants=participants)
 
     def _closing(self, name: str) -> Any:
         async def closing() -> None:
@@ -51,13 +53,13 @@ class Notes:
     def _note(self, name: str) -> Any:
         return lambda: self.done.append(name)
 
-    def checkpoints(self) -> Any:
-        return SimpleNamespace(take_last=lambda *, dried_out: self.done.append("commit"))
+    def save_final(self) -> None:
+        self.done.append("commit")
 
 
 async def test_the_last_commit_comes_after_the_quads_and_before_the_ledger_is_closed() -> None:
     notes = Notes()
-    await close(notes.parts(), notes.checkpoints(), dried_out=False, spoiled=False)
+    await close_components(notes.parts(), notes.save_final, is_broken=False)
     order = [name for name in notes.done if name in ("writer", "commit", "storage")]
     assert order == ["writer", "commit", "storage"]
     assert {"subrequests", "readers", "fetcher", "archive", "journal", "peers", "sinks", "outage_monitor"} <= set(
@@ -68,11 +70,11 @@ async def test_the_last_commit_comes_after_the_quads_and_before_the_ledger_is_cl
 async def test_quads_that_could_not_be_stored_keep_the_frontier_from_being_committed() -> None:
     notes = Notes(writer_fails=True)
     with pytest.raises(OSError, match="no space"):
-        await close(notes.parts(), notes.checkpoints(), dried_out=False, spoiled=False)
+        await close_components(notes.parts(), notes.save_final, is_broken=False)
     assert "commit" not in notes.done and "storage" in notes.done
 
 
 async def test_after_a_first_error_the_second_is_not_told_and_nothing_is_committed() -> None:
     notes = Notes(writer_fails=True)
-    await close(notes.parts(), notes.checkpoints(), dried_out=False, spoiled=True)
+    await close_components(notes.parts(), notes.save_final, is_broken=True)
     assert "commit" not in notes.done and "sinks" in notes.done

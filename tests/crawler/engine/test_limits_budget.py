@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.crawler.engine.components import Budget
+from motherlode.crawler.engine.limits import Budget
 from tests.crawler.small_web import crawled, small_web
 
 
