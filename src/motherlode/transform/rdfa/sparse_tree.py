@@ -16,6 +16,7 @@ from motherlode.model import ContentKind
 from motherlode.transform.rdfa.evaluation_context import XHTML1, XHTML5, XML, HostLanguage
 from motherlode.www.document import Document
 from motherlode.www.iri import resolve_and_check, without_fragment
+from motherlode.www.media_types import XHTML_NAMESPACE
 from motherlode.www.xml import local_name
 
 ACTIVE = frozenset({"property", "rel", "rev", "typeof", "about", "resource", "href", "src", "inlist"})
@@ -72,7 +73,7 @@ _XML_ATTRIBUTES = {
     "{http://www.w3.org/XML/1998/namespace}lang": "xml:lang",
     "{http://www.w3.org/XML/1998/namespace}base": "xml:base",
 }
-_XHTML = "{http://www.w3.org/1999/xhtml}"
+_XHTML = f"{{{XHTML_NAMESPACE}}}"
 
 
 def build_xml_tree(document: Document, root: Any, *, public_id: str) -> RdfaTree:
