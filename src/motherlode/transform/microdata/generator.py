@@ -153,7 +153,7 @@ class StatementGenerator:
         if self._values_left <= 0:
             limits.append(f"more than {_MAX_VALUES} property values; the rest was left out")
         if self._values.budget.was_short:
-            limits.append("properties nested in properties repeat too much text; the rest was left out")
+            limits.append("nested properties repeat too much text; the rest was left out")
         invalid = ((f"not a valid IRI: <{iri[:200]}>", iri) for iri in self._values.invalid_iris)
         repaired = ((message, written) for written, message in self._repaired_types.items())
         return [

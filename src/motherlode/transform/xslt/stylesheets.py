@@ -233,7 +233,7 @@ class _Transformation:
             self._record([("a bare & was read as &amp;", None, None)] if repaired != body else (), repaired=True)
         if root is None:
             if tree is None and not self.problems:
-                self._add_problem("there is no XML")
+                self._add_problem("the document is not XML")
             return
         namespace, name = engine.split_name(root)
         named = find_in_xml(root, namespace, self._document.url, self._options.transformations)
