@@ -16,6 +16,7 @@ from motherlode.detect.charset import (
     iter_declared_codecs,
     lookup_codec,
 )
+from motherlode.www.xml import parse_xml
 
 STANDARD_LABEL_COUNT = 228
 """Labels of the WHATWG Encoding Standard, section 4.2."""
@@ -254,3 +255,12 @@ def test_declared_utf16_counts_only_for_bytes_with_nuls() -> None:
     assert detect_charset(b"<\0p\0>\0", "text/html; charset=utf-16") == "utf-16-le"
     assert detect_charset(b"<p>", "text/html; charset=utf-16") == "utf-8"
     assert detect_charset(b"<meta charset=utf-16>", "") == "utf-8"
+
+
+@pytest.mark.parametrize(
+    ("label", "text"), [("koi8-r", "Привет"), ("iso-8859-2", "Zażółć"), ("windows-1251", "Привет")]
+)
+def test_codec_of_label_is_accepted_by_the_xml_parser(label: str, text: str) -> None:
+    codec = lookup_codec(label)
+    assert codec is not None
+    assert parse_xml(f"<a>{text}</a>".encode(codec), charset=codec).root.text == text

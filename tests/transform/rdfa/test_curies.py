@@ -48,13 +48,13 @@ def resolver() -> CurieResolver:
     ],
 )
 def test_token_without_vocabulary_resolves_to_iri_or_none(token: str, expected: str | None) -> None:
-    assert resolver().token(token, context()) == expected
+    assert resolver().resolve_token(token, context()) == expected
 
 
 def test_token_with_vocabulary_is_a_term_of_it() -> None:
-    assert resolver().token("license", context("http://v/")) == "<http://v/license>"
-    assert resolver().token("a/b", context("http://v/")) == "<http://v/a/b>"
-    assert resolver().token("9", context("http://v/")) is None
+    assert resolver().resolve_token("license", context("http://v/")) == "<http://v/license>"
+    assert resolver().resolve_token("a/b", context("http://v/")) == "<http://v/a/b>"
+    assert resolver().resolve_token("9", context("http://v/")) is None
 
 
 @pytest.mark.parametrize(
@@ -73,14 +73,18 @@ def test_token_with_vocabulary_is_a_term_of_it() -> None:
     ],
 )
 def test_resource_resolves_to_iri_or_none(value: str, expected: str | None) -> None:
-    assert resolver().resource(value, context()) == expected
+    assert resolver().resolve_resource(value, context()) == expected
 
 
 def test_blank_node_is_a_resource_and_a_type_but_not_a_predicate() -> None:
     it = resolver()
-    assert it.resource("_:a", context()) == it.resource("[_:a]", context()) != it.resource("_:b", context())
-    assert it.predicates("_:a ex:b", context()) == ["<http://ex/b>"]
-    assert len(it.types("_:a ex:b ex:b", context())) == 2
+    assert (
+        it.resolve_resource("_:a", context())
+        == it.resolve_resource("[_:a]", context())
+        != it.resolve_resource("_:b", context())
+    )
+    assert it.resolve_predicates("_:a ex:b", context()) == ["<http://ex/b>"]
+    assert len(it.resolve_types("_:a ex:b ex:b", context())) == 2
 
 
 def test_vocabulary_is_stated_and_can_be_reset() -> None:

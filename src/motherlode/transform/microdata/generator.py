@@ -145,15 +145,17 @@ class StatementGenerator:
             while self._stack and self._values_left > 0:
                 self._process_item(*self._stack.pop())
         return Extraction(
-            syntax=Syntax.MICRODATA, statements=tuple(dict.fromkeys(self._statements)), problems=tuple(self._problems())
+            syntax=Syntax.MICRODATA,
+            statements=tuple(dict.fromkeys(self._statements)),
+            problems=tuple(self._collect_problems()),
         )
 
-    def _problems(self) -> list[Problem]:
+    def _collect_problems(self) -> list[Problem]:
         limits = []
         if self._values_left <= 0:
             limits.append(f"more than {_MAX_VALUES} property values; the rest was left out")
         if self._values.budget.was_short:
-            limits.append("properties nested in properties repeat too much text; the rest was left out")
+            limits.append("nested properties repeat too much text; the rest was left out")
         invalid = ((f"not a valid IRI: <{iri[:200]}>", iri) for iri in self._values.invalid_iris)
         repaired = ((message, written) for written, message in self._repaired_types.items())
         return [
@@ -209,12 +211,14 @@ class StatementGenerator:
         if len(names) > 1:
             names = names[: self._values.budget.affordable(value, len(names))]
         for name in names:
-            for predicate in self._predicates(vocabulary, name):
+            for predicate in self._resolve_predicates(vocabulary, name):
                 self._statements.append((subject, predicate, value, ""))
         if element.reverse and not value.startswith('"'):
             for name in element.reverse:
-                for predicate in self._predicates(vocabulary, name):
+                for predicate in self._resolve_predicates(vocabulary, name):
                     self._statements.append((value, predicate, subject, ""))
 
-    def _predicates(self, vocabulary: str, name: str) -> tuple[str, ...]:
-        return self._vocabularies.predicates(vocabulary, name, base=self._base, term_of=self._values.record_term)
+    def _resolve_predicates(self, vocabulary: str, name: str) -> tuple[str, ...]:
+        return self._vocabularies.resolve_predicates(
+            vocabulary, name, base=self._base, term_of=self._values.record_term
+        )

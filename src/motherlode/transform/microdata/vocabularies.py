@@ -62,7 +62,7 @@ class Vocabularies:
     def _find_registered(self, item_type: str) -> str | None:
         return next((prefix for prefix in self._registry if item_type.startswith(prefix)), None)
 
-    def predicates(
+    def resolve_predicates(
         self, vocabulary: str, name: str, *, base: str, term_of: Callable[[Iri], str | None] = _valid_term
     ) -> tuple[str, ...]:
         """Return the predicate of a property name (section 6.3) and those that it implies (section 6.2, step 8).

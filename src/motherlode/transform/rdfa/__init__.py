@@ -50,7 +50,7 @@ def _process(document: Document, names: BlankNames, graph: ProcessorGraph, *, ro
     if processor.is_full:
         problems.append(_problem(f"more than {MAX_STATEMENTS} statements; the rest was left out"))
     if budget.was_short:
-        problems.append(_problem("properties nested in properties repeat too much text; the rest was left out"))
+        problems.append(_problem("nested properties repeat too much text; the rest was left out"))
     reported = [*graph.invalid_terms][:_MAX_REPORTED_IRIS]
     invalid = ((f"not a valid IRI: {term[:200]}", term[1:-1]) for term in reported)
     problems.extend(located(document, Syntax.RDFA, invalid))

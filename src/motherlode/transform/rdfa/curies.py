@@ -33,21 +33,21 @@ class CurieResolver:
         self._names = names
         self._graph = graph
 
-    def predicates(self, value: str, context: EvaluationContext) -> list[str]:
+    def resolve_predicates(self, value: str, context: EvaluationContext) -> list[str]:
         """Return the IRIs of a list of TERMorCURIEorAbsIRI without blank nodes, which cannot be predicates."""
         only = context.tokens.get(value)
         if only is not None:
             return [only]
         tokens = value.split()
-        found = (self.token(token, context) for token in tokens)
+        found = (self.resolve_token(token, context) for token in tokens)
         return list(dict.fromkeys(term for term in found if term is not None and term[0] == "<"))
 
-    def types(self, value: str, context: EvaluationContext) -> list[str]:
+    def resolve_types(self, value: str, context: EvaluationContext) -> list[str]:
         """Return the terms of a list of TERMorCURIEorAbsIRI."""
-        found = (self.token(token, context) for token in value.split())
+        found = (self.resolve_token(token, context) for token in value.split())
         return list(dict.fromkeys(term for term in found if term is not None))
 
-    def token(self, token: str, context: EvaluationContext) -> str | None:
+    def resolve_token(self, token: str, context: EvaluationContext) -> str | None:
         """Return the term of one TERMorCURIEorAbsIRI."""
         known = context.tokens.get(token)
         if known is not None:
@@ -92,7 +92,7 @@ class CurieResolver:
         # a relative namespace is resolved against the document's URL, not against the base (test 0319 of the suite)
         return None if iri is None else self._graph.record_term(resolve_and_check(self._url, iri + reference))
 
-    def resource(self, value: str, context: EvaluationContext) -> str | None:
+    def resolve_resource(self, value: str, context: EvaluationContext) -> str | None:
         """Return the term of one SafeCURIEorCURIEorIRI."""
         value = value.strip()
         if value.startswith("[") and value.endswith("]"):
@@ -100,9 +100,9 @@ class CurieResolver:
             if term is None and len(value) > 2:
                 self._graph.add_message(ProcessorMessage.UNRESOLVED_CURIE, f"no such prefix: {value}")
             return term
-        return self._curie(value, context) or self.reference(value, context)
+        return self._curie(value, context) or self.resolve_reference(value, context)
 
-    def reference(self, value: str, context: EvaluationContext) -> str | None:
+    def resolve_reference(self, value: str, context: EvaluationContext) -> str | None:
         """Return the term of an IRI reference, as in `href` and `src`."""
         iri = resolve_and_check(context.base, value)
         return self._graph.record_term(iri) if is_absolute(iri.value) else None

@@ -157,13 +157,13 @@ def _read_namespaces(attributes: Mapping[str, str | None]) -> Mapping[str, str]:
 class _HtmlReader:
     """Reads the content of elements of an HTML tree."""
 
-    def text(self, node: LexborNode) -> str:
+    def read_text(self, node: LexborNode) -> str:
         return node.text()
 
-    def html(self, node: LexborNode) -> str:
+    def read_html(self, node: LexborNode) -> str:
         return node.inner_html or ""
 
-    def markup(self, node: LexborNode, namespaces: Mapping[str, str]) -> str:
+    def read_markup(self, node: LexborNode, namespaces: Mapping[str, str]) -> str:
         return serialize_fragment(node, namespaces)
 
 

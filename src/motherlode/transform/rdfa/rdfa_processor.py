@@ -43,7 +43,9 @@ class RdfaValues:
         self._resolver = resolver
         self.budget = budget
 
-    def term(self, element: RdfaElement, context: EvaluationContext, *, typed: str | None, related: bool) -> str | None:
+    def read_value(
+        self, element: RdfaElement, context: EvaluationContext, *, typed: str | None, related: bool
+    ) -> str | None:
         """Return the object of a property, or None if it has none.
 
         `typed` is the element's typed resource; `related` says whether the element has `rel` or `rev`.
@@ -59,7 +61,7 @@ class RdfaValues:
             datatype = time_datatype(time)
             return literal(time, datatype=datatype) if datatype else literal(time, language=context.language)
         if not related:
-            resource = self.object(element, context)
+            resource = self.read_object(element, context)
             if resource is not None:
                 return resource
             if typed is not None and "about" not in attributes:
@@ -67,25 +69,25 @@ class RdfaValues:
         text = self._read_text(element)
         return None if text is None else literal(text, language=context.language)
 
-    def plain(self, element: RdfaElement, context: EvaluationContext) -> str | None:
+    def read_plain_value(self, element: RdfaElement, context: EvaluationContext) -> str | None:
         """Return the object of a property on an element without resource attributes and type."""
         attributes = element.attributes
         content = attributes.get("content")
         if "datatype" in attributes or "datetime" in attributes or element.tag == "time":
-            return self.term(element, context, typed=None, related=False)
+            return self.read_value(element, context, typed=None, related=False)
         text = self._read_text(element) if content is None else content
         return None if text is None else literal(text, language=context.language)
 
-    def object(self, element: RdfaElement, context: EvaluationContext) -> str | None:
+    def read_object(self, element: RdfaElement, context: EvaluationContext) -> str | None:
         """Return the resource that `resource`, `href` or `src` names, in this order of precedence."""
         attributes = element.attributes
         if "resource" in attributes:
-            named = self._resolver.resource(attributes["resource"], context)
+            named = self._resolver.resolve_resource(attributes["resource"], context)
             if named is not None:
                 return named
         for name in ("href", "src"):
             if name in attributes:
-                return self._resolver.reference(attributes[name], context)
+                return self._resolver.resolve_reference(attributes[name], context)
         return None
 
     def _read_time(self, element: RdfaElement) -> str | None:
@@ -98,7 +100,7 @@ class RdfaValues:
     def _typed_literal(self, element: RdfaElement, context: EvaluationContext, given: str | None) -> str | None:
         """Return a literal with the datatype of the element. `given` is a value that replaces the element's text."""
         word = element.attributes["datatype"].strip()
-        datatype = self._resolver.token(word, context) if word else None
+        datatype = self._resolver.resolve_token(word, context) if word else None
         if datatype == _XML_LITERAL:
             return self._markup_literal(element, context, datatype)
         if datatype == _HTML_LITERAL and given is None:
@@ -114,9 +116,9 @@ class RdfaValues:
         if self.budget.is_spent:
             return None
         if datatype == _XML_LITERAL:
-            markup = self._reader.markup(element.node, context.declared)
+            markup = self._reader.read_markup(element.node, context.declared)
         else:
-            markup = self._reader.html(element.node)
+            markup = self._reader.read_html(element.node)
         self.budget.spend(markup)
         return f"{literal(markup)}^^{datatype}"
 
@@ -124,7 +126,7 @@ class RdfaValues:
         """Return the text of an element, or None if the text budget is spent."""
         if self.budget.is_spent:
             return None
-        text = self._reader.text(element.node)
+        text = self._reader.read_text(element.node)
         self.budget.spend(text)
         return text
 
@@ -217,7 +219,7 @@ class RdfaProcessor:
         else:
             self._establish_subject_and_object(element, context, local)
         if local.typed is not None:
-            for type_ in self._resolver.types(attributes["typeof"], context):
+            for type_ in self._resolver.resolve_types(attributes["typeof"], context):
                 self.statements.append((local.typed, RDF_TYPE, type_, ""))
         lists = context.lists
         if local.subject is not None and local.subject != context.object:
@@ -244,8 +246,8 @@ class RdfaProcessor:
 
     def _add_plain_property(self, element: RdfaElement, context: EvaluationContext) -> None:
         written = element.attributes.get("property")
-        predicates = self._resolver.predicates(written, context) if written else ()
-        value = self.values.plain(element, context) if predicates else None
+        predicates = self._resolver.resolve_predicates(written, context) if written else ()
+        value = self.values.read_plain_value(element, context) if predicates else None
         if value is None:
             return
         if len(predicates) > 1:
@@ -271,12 +273,12 @@ class RdfaProcessor:
             value = attributes.get(name)
             if value is not None and only_curies:
                 value = " ".join(word for word in value.split() if ":" in word) or None
-            found.append(None if value is None else self._resolver.predicates(value, context))
+            found.append(None if value is None else self._resolver.resolve_predicates(value, context))
         return found[0], found[1]
 
     def _about(self, element: RdfaElement, context: EvaluationContext) -> str | None:
         value = element.attributes.get("about")
-        return None if value is None else self._resolver.resource(value, context)
+        return None if value is None else self._resolver.resolve_resource(value, context)
 
     def _fallback(self, element: RdfaElement, context: EvaluationContext) -> str | None:
         """Return the subject of the root, and of head and body (HTML+RDFa, rule 8), if they name none."""
@@ -292,10 +294,10 @@ class RdfaProcessor:
             local.subject = about or self._fallback(element, context) or context.object
             if "typeof" in attributes:
                 local.typed = about or (local.subject if element.parent == -1 else None)
-                local.typed = local.typed or self.values.object(element, context) or self._names.fresh()
+                local.typed = local.typed or self.values.read_object(element, context) or self._names.fresh()
                 local.object = local.typed
             return
-        local.subject = about or self.values.object(element, context) or self._fallback(element, context)
+        local.subject = about or self.values.read_object(element, context) or self._fallback(element, context)
         if local.subject is None:
             if "typeof" in attributes:
                 local.subject = self._names.fresh()
@@ -313,7 +315,7 @@ class RdfaProcessor:
         if about is None and element.parent == -1:
             about = f"<{context.base}>"
         local.subject = about or context.object
-        local.object = self.values.object(element, context)
+        local.object = self.values.read_object(element, context)
         if "typeof" in element.attributes:
             if about is not None:
                 local.typed = about
@@ -363,10 +365,10 @@ class RdfaProcessor:
         related: bool,
     ) -> None:
         """Add the statements of the property attribute (step 11)."""
-        predicates = self._resolver.predicates(element.attributes["property"], context)
+        predicates = self._resolver.resolve_predicates(element.attributes["property"], context)
         if not predicates:
             return
-        value = self.values.term(element, context, typed=local.typed, related=related)
+        value = self.values.read_value(element, context, typed=local.typed, related=related)
         if value is None:
             return
         for predicate in predicates[: self.values.budget.affordable(value, len(predicates))]:
@@ -430,9 +432,13 @@ class RdfaProcessor:
         Terms belong to the XHTML vocabulary even if the page sets another vocabulary.
         """
         identifier = element.attributes.get("id", "").strip()
-        subject = self._resolver.reference(f"#{identifier}", context) if identifier else None
+        subject = self._resolver.resolve_reference(f"#{identifier}", context) if identifier else None
         subject = subject or self._names.fresh()
         for word in element.attributes["role"].split():
-            role = self._resolver.token(word, context) if ":" in word else self._graph.record_term(check(XHV + word))
+            role = (
+                self._resolver.resolve_token(word, context)
+                if ":" in word
+                else self._graph.record_term(check(XHV + word))
+            )
             if role is not None:
                 self.statements.append((subject, f"<{XHV}role>", role, ""))

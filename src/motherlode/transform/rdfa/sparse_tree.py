@@ -16,6 +16,7 @@ from motherlode.model import ContentKind
 from motherlode.transform.rdfa.evaluation_context import XHTML1, XHTML5, XML, HostLanguage
 from motherlode.www.document import Document
 from motherlode.www.iri import resolve_and_check, without_fragment
+from motherlode.www.media_types import XHTML_NAMESPACE
 from motherlode.www.xml import local_name
 
 ACTIVE = frozenset({"property", "rel", "rev", "typeof", "about", "resource", "href", "src", "inlist"})
@@ -28,15 +29,15 @@ RELEVANT = ACTIVE | SCOPING | {"role"}
 class TreeReader(Protocol):
     """Reads the content of an element of the original document."""
 
-    def text(self, node: Any) -> str:
+    def read_text(self, node: Any) -> str:
         """Return the text content."""
         ...
 
-    def markup(self, node: Any, namespaces: Mapping[str, str]) -> str:
+    def read_markup(self, node: Any, namespaces: Mapping[str, str]) -> str:
         """Return the content as an XML fragment with the namespaces declared on its outermost elements."""
         ...
 
-    def html(self, node: Any) -> str:
+    def read_html(self, node: Any) -> str:
         """Return the content as HTML."""
         ...
 
@@ -72,7 +73,7 @@ _XML_ATTRIBUTES = {
     "{http://www.w3.org/XML/1998/namespace}lang": "xml:lang",
     "{http://www.w3.org/XML/1998/namespace}base": "xml:base",
 }
-_XHTML = "{http://www.w3.org/1999/xhtml}"
+_XHTML = f"{{{XHTML_NAMESPACE}}}"
 
 
 def build_xml_tree(document: Document, root: Any, *, public_id: str) -> RdfaTree:
@@ -123,7 +124,7 @@ def _read_attributes(item: Any) -> Mapping[str, str]:
 class _XmlReader:
     """Reads the content of elements of an XML tree."""
 
-    def text(self, node: Any) -> str:
+    def read_text(self, node: Any) -> str:
         """Return the text content without comments, processing instructions and unresolved entities."""
         parts = []
         for event, item in etree.iterwalk(node, events=("start", "end", "comment", "pi")):
@@ -133,10 +134,10 @@ class _XmlReader:
                 parts.append(item.tail)
         return "".join(filter(None, parts))
 
-    def html(self, node: Any) -> str:
-        return self.markup(node, {})
+    def read_html(self, node: Any) -> str:
+        return self.read_markup(node, {})
 
-    def markup(self, node: Any, namespaces: Mapping[str, str]) -> str:
+    def read_markup(self, node: Any, namespaces: Mapping[str, str]) -> str:
         """Return an XML literal, which keeps the namespaces in scope (RDFa Core 1.1, section 7.5, step 11)."""
         parts = [escape(node.text or "", quote=False)]
         for child in node:

@@ -14,9 +14,9 @@ from html import escape
 import msgspec
 from selectolax.lexbor import LexborNode
 
+from motherlode.www.media_types import XHTML_NAMESPACE
 from motherlode.www.xml_names import coerce_ncname, is_ncname
 
-_XHTML = "http://www.w3.org/1999/xhtml"
 _SVG = "http://www.w3.org/2000/svg"
 _MATHML = "http://www.w3.org/1998/Math/MathML"
 _XLINK = "http://www.w3.org/1999/xlink"
@@ -78,7 +78,7 @@ def _serialize_start_tag(node: LexborNode, scope: _Scope, declared: Mapping[str,
     namespace = _namespace(tag, scope.content)
     attributes = {name: value or "" for name, value in node.attributes.items()}
     new = {**declared, **_read_declarations(attributes)}
-    if namespace != _XHTML and scope.prefixes.get("xlink") != _XLINK and any(map(_is_xlink, attributes)):
+    if namespace != XHTML_NAMESPACE and scope.prefixes.get("xlink") != _XLINK and any(map(_is_xlink, attributes)):
         new["xlink"] = _XLINK
     prefixes = {**scope.prefixes, **new} if new else scope.prefixes
     written = "".join(
@@ -113,7 +113,7 @@ def _content_namespace(node: LexborNode) -> str:
     while ancestor is not None and (not path or path[-1] not in _OPENED_BY):
         path.append(ancestor.tag or "")
         ancestor = ancestor.parent
-    content = _XHTML
+    content = XHTML_NAMESPACE
     for tag in reversed(path):
         content = _child_namespace(tag, _namespace(tag, content))
     return content
@@ -124,7 +124,7 @@ def _namespace(tag: str, around: str) -> str:
 
 
 def _child_namespace(tag: str, namespace: str) -> str:
-    return _XHTML if tag in _HTML_INSIDE.get(namespace, ()) else namespace
+    return XHTML_NAMESPACE if tag in _HTML_INSIDE.get(namespace, ()) else namespace
 
 
 def _qualified_name(name: str, prefixes: Mapping[str, str]) -> str:

@@ -49,7 +49,9 @@ def read_rdf(
                 repaired |= repairs
                 statements[statement] = None
             elif len(problems) < _MAX_PROBLEMS:
-                problems.append(Problem(syntax=syntax, message=f"left out for an invalid IRI: {str(quad)[:300]}"))
+                problems.append(
+                    Problem(syntax=syntax, message=f"a statement with an invalid IRI was left out: {str(quad)[:300]}")
+                )
             if len(statements) >= most:
                 problems.append(Problem(syntax=syntax, message=f"statements after the first {most} were left out"))
                 break

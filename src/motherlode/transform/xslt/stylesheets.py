@@ -90,8 +90,8 @@ _MAX_DEPTH = 200
 def to_xhtml(document: Document) -> bytes:
     """Return a page as well-formed XHTML without comments, scripts, styles and names that XML does not allow.
 
-    >>> from motherlode.model import ContentKind, Detected, Evidence
-    >>> detected = Detected(kind=ContentKind.HTML, evidence=Evidence.CONTENT)
+    >>> from motherlode.model import ContentKind, Detected, DetectionEvidence
+    >>> detected = Detected(kind=ContentKind.HTML, evidence=DetectionEvidence.CONTENT)
     >>> to_xhtml(Document(url="http://e.org/", body=b"<p @x=1 id=a>b&amp;<br>", detected=detected))[43:]
     b'<head></head><body><p id="a">b&amp;<br></br></p></body></html>'
     """
@@ -233,7 +233,7 @@ class _Transformation:
             self._record([("a bare & was read as &amp;", None, None)] if repaired != body else (), repaired=True)
         if root is None:
             if tree is None and not self.problems:
-                self._add_problem("there is no XML")
+                self._add_problem("the document is not XML")
             return
         namespace, name = engine.split_name(root)
         named = find_in_xml(root, namespace, self._document.url, self._options.transformations)

@@ -186,7 +186,7 @@ def _run_job(sheet: bytes, body: bytes, base: str, most: int) -> tuple[bytes, by
         transform = _compile_cached(sheet)
         root, faults = read_xml(body, base)
         if root is None:
-            raise ValueError("there is no XML")
+            raise ValueError("the document is not XML")
         kind, output = apply_sheet(transform, root, base)
     except (ValueError, MemoryError) as error:
         return FAILED, (str(error) or "out of memory").encode(), faults
