@@ -18,7 +18,7 @@ MEGABYTES = 900
 
 RUNNER = """
 import json, resource, sys, time
-from motherlode.model import ContentKind, Detected, Evidence
+from motherlode.model import ContentKind, Detected, DetectionEvidence
 from motherlode.transform import TransformOptions, transform
 from motherlode.www.document import Document
 
@@ -26,7 +26,7 @@ kind, charset, seconds = ContentKind(sys.argv[1]), sys.argv[2], float(sys.argv[3
 body = sys.stdin.buffer.read()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
-detected = Detected(kind=kind, evidence=Evidence.CONTENT, charset=charset)
+detected = Detected(kind=kind, evidence=DetectionEvidence.CONTENT, charset=charset)
 started = time.monotonic()
 facts = transform(Document(url="http://example.org/x", body=body, detected=detected), TransformOptions(seconds=seconds))
 print(json.dumps({
