@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.model import ContentKind, Detected, DetectionEvidence, Problem
-from motherlode.transform.archives import UnpackLimits, member_url, members
+from motherlode.transform.archives import UnpackLimits, member_url, unpack_members
 from motherlode.www.document import Document
 
 TRIPLE = b"<urn:a> <urn:p> <urn:o> .\n"
@@ -40,7 +40,7 @@ def unpacked(
     body: bytes, kind: ContentKind, url: str = "http://example.org/x", limits: UnpackLimits | None = None
 ) -> tuple[dict[str, bytes], list[str]]:
     document = Document(url=url, body=body, detected=Detected(kind=kind, evidence=DetectionEvidence.CONTENT))
-    found = list(members(document, limits or UnpackLimits()))
+    found = list(unpack_members(document, limits or UnpackLimits()))
     files = dict(one for one in found if not isinstance(one, Problem))
     return files, [one.message for one in found if isinstance(one, Problem)]
 

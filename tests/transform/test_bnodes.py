@@ -17,13 +17,15 @@ URL = "http://example.org/"
 @given(st.lists(st.none() | st.text(max_size=4), max_size=15))
 def test_a_label_is_one_node_and_everything_else_another(asked: list[str | None]) -> None:
     names = BlankNames(URL, Syntax.RDFA)
-    made = [names.fresh() if label is None else names.named(label) for label in asked]
+    made = [names.fresh() if label is None else names.for_label(label) for label in asked]
     assert len(set(made)) == asked.count(None) + len({label for label in asked if label is not None})
     assert all(re.fullmatch(r"_:[A-Za-z][A-Za-z0-9]*", term) for term in made), "as N-Triples wants them"
 
 
 def test_no_two_pages_and_no_two_syntaxes_share_a_node() -> None:
-    made = [BlankNames(url, syntax).named("x") for url in (URL, f"{URL}?", "http://example.org") for syntax in Syntax]
+    made = [
+        BlankNames(url, syntax).for_label("x") for url in (URL, f"{URL}?", "http://example.org") for syntax in Syntax
+    ]
     assert len(set(made)) == len(made)
 
 

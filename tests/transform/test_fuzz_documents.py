@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from motherlode.detect import detect
 from motherlode.model import ContentKind, Problem, Syntax
-from motherlode.transform import members, transform
+from motherlode.transform import transform, unpack_members
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.rdf_documents import read
 from motherlode.transform.rdf_documents.parser_terms import fault
@@ -71,7 +71,7 @@ def test_any_body_goes_through_both_phases(body: bytes, content_type: str) -> No
     document = Document(url=BASE, body=body, detected=detect(body, url=BASE, content_type=content_type))
     transform(document)
     if MEDIA[document.kind].is_archive:
-        list(members(document))
+        list(unpack_members(document))
 
 
 @settings(max_examples=EXAMPLES, deadline=None)

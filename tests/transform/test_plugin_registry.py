@@ -7,7 +7,7 @@ import pytest
 
 from motherlode.transform import plugin_registry as installed
 from motherlode.transform.options import Service, TransformOptions
-from motherlode.transform.plugin_registry import wanted_types
+from motherlode.transform.plugin_registry import transformable_types
 
 
 @pytest.fixture(autouse=True)
@@ -16,17 +16,17 @@ def with_transformers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         EntryPoint(name=name, value="some:thing", group=installed.GROUP) for name in ("image/*", "application/pdf")
     ]
     monkeypatch.setattr(installed, "entry_points", lambda *, group: points if group == installed.GROUP else [])
-    installed.installed.cache_clear()
+    installed.installed_transformers.cache_clear()
     yield
-    installed.installed.cache_clear()
+    installed.installed_transformers.cache_clear()
 
 
 def test_the_most_exact_types_come_first() -> None:
-    assert [point.name for point in installed.installed()] == ["application/pdf", "image/*"]
+    assert [point.name for point in installed.installed_transformers()] == ["application/pdf", "image/*"]
 
 
 def test_what_services_and_allowed_transformers_take_is_wanted() -> None:
     sound = Service(media_type="audio/*", url="http://127.0.0.1:1/")
-    assert wanted_types(TransformOptions(services=(sound,))) == ("audio/*", "application/pdf", "image/*")
-    assert wanted_types(TransformOptions(transformers=frozenset({"image/*"}))) == ("image/*",)
-    assert wanted_types(TransformOptions(transformers=frozenset())) == ()
+    assert transformable_types(TransformOptions(services=(sound,))) == ("audio/*", "application/pdf", "image/*")
+    assert transformable_types(TransformOptions(transformers=frozenset({"image/*"}))) == ("image/*",)
+    assert transformable_types(TransformOptions(transformers=frozenset())) == ()

@@ -32,9 +32,9 @@ def with_transformers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     names = {"x/good": "good", "x/*": "wrong", "x/broken": "broken", "x/missing": "missing"}
     points = [EntryPoint(name=n, value=f"{__name__}:{f}", group=installed.GROUP) for n, f in names.items()]
     monkeypatch.setattr(installed, "entry_points", lambda *, group: points if group == installed.GROUP else [])
-    installed.installed.cache_clear()
+    installed.installed_transformers.cache_clear()
     yield
-    installed.installed.cache_clear()
+    installed.installed_transformers.cache_clear()
 
 
 def extract(content_type: str, options: TransformOptions | None = None) -> Extraction:

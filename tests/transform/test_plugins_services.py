@@ -7,7 +7,7 @@ import pytest
 from motherlode.model import ContentKind, Detected, DetectionEvidence, Syntax
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import Service, TransformOptions
-from motherlode.transform.plugins import ServiceCall, pending_service, read_service_answer, service_failed
+from motherlode.transform.plugins import ServiceCall, find_service_call, read_service_response, service_failure
 from motherlode.www.document import Document
 
 URL = "http://example.org/photo"
@@ -22,7 +22,7 @@ OPTIONS = TransformOptions(
 
 def call_for(content_type: str, body: bytes = b"x", kind: ContentKind = ContentKind.BINARY) -> ServiceCall | None:
     page = Document(url=URL, body=body, detected=Detected(kind=kind, evidence=DetectionEvidence.CONTENT))
-    return pending_service(page, OPTIONS, content_type=content_type)
+    return find_service_call(page, OPTIONS, content_type=content_type)
 
 
 def image_call() -> ServiceCall:
@@ -57,20 +57,20 @@ def test_which_service_is_asked(content_type: str, url: str | None) -> None:
 def test_without_a_header_the_kind_of_content_tells() -> None:
     options = TransformOptions(services=(Service(media_type="application/json", url="http://s.org/"),))
     page = Document(url=URL, body=b"{}", detected=Detected(kind=ContentKind.JSON, evidence=DetectionEvidence.CONTENT))
-    assert pending_service(page, options) is not None
+    assert find_service_call(page, options) is not None
 
 
 def test_too_much_content_is_refused_with_a_reason() -> None:
     call = call_for("application/pdf", b"x" * 11)
     assert call is not None
     assert call.refused == "11 bytes are more than the service is given"
-    assert "s.org/pdf: 11 bytes" in service_failed(call, call.refused).problems[0].message
+    assert "s.org/pdf: 11 bytes" in service_failure(call, call.refused).problems[0].message
 
 
 def test_an_answer_in_rdf_becomes_statements_of_the_page() -> None:
-    found = read_service_answer(image_call(), "text/turtle; charset=utf-8", b"<> <#p> [ <#q> 1 ] .", names())
+    found = read_service_response(image_call(), "text/turtle; charset=utf-8", b"<> <#p> [ <#q> 1 ] .", names())
     assert found.syntax is Syntax.OTHER
-    assert {s for s, *_ in found.statements} == {f"<{URL}>", names().named("b")}
+    assert {s for s, *_ in found.statements} == {f"<{URL}>", names().for_label("b")}
 
 
 @pytest.mark.parametrize(
@@ -84,6 +84,6 @@ def test_an_answer_in_rdf_becomes_statements_of_the_page() -> None:
     ],
 )
 def test_any_other_answer_is_a_problem(content_type: str, body: bytes, part: str) -> None:
-    found = read_service_answer(image_call(), content_type, body, names())
+    found = read_service_response(image_call(), content_type, body, names())
     assert found.statements == ()
     assert part in found.problems[0].message

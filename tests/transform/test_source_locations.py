@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.model import Syntax
-from motherlode.transform.source_locations import located
+from motherlode.transform.source_locations import locate_problems
 from tests.transform.microdata.pages import microdata
 from tests.transform.microformats.pages import extracted
 from tests.transform.rdfa.pages import rdfa
@@ -24,12 +24,12 @@ from tests.www.pages import document
     ],
 )
 def test_a_reference_is_found_as_it_is_written(markup: str, reference: str, place: tuple[int, int]) -> None:
-    (found,) = located(document(markup), Syntax.RDFA, [("message", reference)])
+    (found,) = locate_problems(document(markup), Syntax.RDFA, [("message", reference)])
     assert (found.message, found.line, found.column) == ("message", *place)
 
 
 def test_only_the_first_problems_are_looked_for() -> None:
-    found = located(document("<a href=x>"), Syntax.RDFA, [(str(number), "x") for number in range(50)])
+    found = locate_problems(document("<a href=x>"), Syntax.RDFA, [(str(number), "x") for number in range(50)])
     assert len(found) == 50
     assert found[0].line == 1
     assert found[-1].line is None

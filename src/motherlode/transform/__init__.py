@@ -25,15 +25,15 @@ from typing import TYPE_CHECKING
 from motherlode.runtime.lazy import names_from
 
 if TYPE_CHECKING:
-    from motherlode.transform.archives import member_url, members
+    from motherlode.transform.archives import member_url, unpack_members
     from motherlode.transform.options import TransformOptions
     from motherlode.transform.pipeline import EXTRACTORS, Extractor, merge, transform
 
-__all__ = ["EXTRACTORS", "Extractor", "TransformOptions", "member_url", "members", "merge", "transform"]
+__all__ = ["EXTRACTORS", "Extractor", "TransformOptions", "member_url", "merge", "transform", "unpack_members"]
 
 __getattr__ = names_from(
     __name__,
-    archives=["member_url", "members"],
+    archives=["member_url", "unpack_members"],
     options=["TransformOptions"],
     pipeline=["EXTRACTORS", "Extractor", "merge", "transform"],
 )

@@ -78,7 +78,7 @@ class UnpackLimits:
 
     size: int = 256 << 20
     """Bytes of all members together, unpacked."""
-    members: int = 10_000
+    unpack_members: int = 10_000
     ratio: int = 250
     """Unpacked bytes to packed ones; the best that text reaches is far below, zeros are far above."""
     free: int = 1 << 20
@@ -91,7 +91,7 @@ Found = tuple[str, bytes] | Problem
 Unpacking = gzip.GzipFile | bz2.BZ2File | zipfile.ZipExtFile | io.BytesIO
 
 
-def members(document: Document, limits: UnpackLimits = UnpackLimits()) -> Iterator[Found]:  # noqa: B008 - it is frozen
+def unpack_members(document: Document, limits: UnpackLimits = UnpackLimits()) -> Iterator[Found]:  # noqa: B008 - it is frozen
     """Name and content of each member that is no archive itself, and problems where some could not be had."""
     name = document.url.partition("?")[0].rpartition("/")[2]
     budget = _Budget(limits, packed=len(document.body))

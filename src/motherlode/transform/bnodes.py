@@ -31,7 +31,7 @@ class BlankNames:
         self._count += 1
         return f"{self._prefix}{self._count}"
 
-    def named(self, label: str) -> str:
+    def for_label(self, label: str) -> str:
         """The blank node that the document itself calls `label`."""
         if label not in self._named:
             self._named[label] = self.fresh()

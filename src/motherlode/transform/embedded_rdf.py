@@ -18,7 +18,7 @@ from motherlode.model import ContentKind, Detected, DetectionEvidence, Extractio
 from motherlode.transform import rdf_documents as documents
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import TransformOptions
-from motherlode.transform.timeouts import Deadline, OutOfTime, time_is_up
+from motherlode.transform.timeouts import Deadline, ExtractorTimeout, suspend_timeout
 from motherlode.www.document import Document
 from motherlode.www.html_scripts import find_scripts
 from motherlode.www.iri import resolve_and_check
@@ -79,8 +79,8 @@ def _read(blocks: Blocks, syntax: Syntax, names: BlankNames, options: TransformO
             if len(statements) > options.statements:
                 break
             deadline.check()
-    except OutOfTime:
-        time_is_up()
+    except ExtractorTimeout:
+        suspend_timeout()
         message = f"took longer than {options.seconds:g} seconds; the rest was left out"
         problems.append(Problem(syntax=syntax, message=message))
     return Extraction(syntax=syntax, statements=tuple(statements), problems=tuple(dict.fromkeys(problems)))

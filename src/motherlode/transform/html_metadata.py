@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from motherlode.model import ContentKind, Extraction, Statement, Syntax
 from motherlode.model.terms import iri, literal
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.source_locations import located
+from motherlode.transform.source_locations import locate_problems
 from motherlode.www.document import Document
 from motherlode.www.html_ancestors import own_language
 from motherlode.www.iri import check, repair_message, resolve_and_check
@@ -59,8 +59,8 @@ def extract(document: Document, _names: BlankNames) -> Extraction:
         syntax=Syntax.PAGE,
         statements=tuple(dict.fromkeys(facts.statements)),
         problems=(
-            *located(document, Syntax.PAGE, facts.refused.items()),
-            *located(document, Syntax.PAGE, facts.repaired.items(), repaired=True),
+            *locate_problems(document, Syntax.PAGE, facts.refused.items()),
+            *locate_problems(document, Syntax.PAGE, facts.repaired.items(), repaired=True),
         ),
     )
 

@@ -83,5 +83,5 @@ class TransformOptions:
     """Transformation services. The first that fits a media type is asked."""
     transformers: frozenset[str] | None = None
     """Names of the installed Python transformers that may be used; None means all."""
-    made_bytes: int = 50_000_000
+    max_output_bytes: int = 50_000_000
     """Most bytes that a stylesheet may write for one document."""

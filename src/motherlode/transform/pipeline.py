@@ -13,8 +13,8 @@ from motherlode.transform import jsonld, microdata, microformats, plugins, rdfa,
 from motherlode.transform import rdf_documents as documents
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import TransformOptions
-from motherlode.transform.plugin_registry import installed
-from motherlode.transform.timeouts import OutOfTime, TimeLimit, alarm_ready
+from motherlode.transform.plugin_registry import installed_transformers
+from motherlode.transform.timeouts import ExtractorTimeout, TimeLimit, shared_timer
 from motherlode.www.document import Document
 from motherlode.www.html_prefilter import Mark
 from motherlode.www.media_types import MEDIA
@@ -91,18 +91,18 @@ def transform(
     The Content-Type that the document came with only matters to the user's own transformers.
     """
     found: list[Extraction] = []
-    with alarm_ready():
+    with shared_timer():
         for extractor in (*EXTRACTORS[document.kind], *_users(document, options, content_type)):
             if options.syntaxes is None or extractor.syntax in options.syntaxes:
                 extraction = _isolated(extractor, document, options)
                 if extraction and (extraction.statements or extraction.problems or extraction.wanted):
                     found.append(_bounded(extraction, options.statements))
-    broken = documents.broken_promise(document, content_type) or _wrong_label(document, options, content_type)
+    broken = documents.find_missing_rdf(document, content_type) or _wrong_label(document, options, content_type)
     return TransformResult(extractions=tuple(found), problems=(*document.problems, *([broken] if broken else [])))
 
 
 def _wrong_label(document: Document, options: TransformOptions, content_type: str) -> Problem | None:
-    problem = documents.wrong_label(document.kind, content_type, document.url)
+    problem = documents.find_label_mismatch(document.kind, content_type, document.url)
     is_wanted = problem is not None and (options.syntaxes is None or problem.syntax in options.syntaxes)
     return problem if is_wanted else None
 
@@ -118,7 +118,7 @@ def merge(facts: Iterable[TransformResult]) -> TransformResult:
 
 def _users(document: Document, options: TransformOptions, content_type: str) -> tuple[Extractor, ...]:
     """The transformer that somebody installed for this type of content."""
-    if not installed() or plugins.transformer_for(document, options, content_type=content_type) is None:
+    if not installed_transformers() or plugins.transformer_for(document, options, content_type=content_type) is None:
         return ()
     extract = partial(plugins.extract, content_type=content_type)
     return (Extractor(syntax=Syntax.OTHER, extract=extract),)
@@ -134,7 +134,7 @@ def _isolated(extractor: Extractor, document: Document, options: TransformOption
             return None
         with TimeLimit(options.seconds):
             return extractor.extract(document, BlankNames(document.url, syntax), options)
-    except OutOfTime:
+    except ExtractorTimeout:
         problem = Problem(syntax=syntax, message=f"took longer than {options.seconds:g} seconds and was stopped")
     except (KeyboardInterrupt, SystemExit):
         raise

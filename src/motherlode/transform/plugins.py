@@ -1,7 +1,7 @@
 """External transformation services, as in MultiCrawler (section 3.3): content is sent by POST, RDF comes back.
 
-This room opens no socket. It says which call a document wants (`pending_service`) and reads the answer
-(`read_service_answer`); between the two, whoever holds the HTTP client makes the call:
+This room opens no socket. It says which call a document wants (`find_service_call`) and reads the answer
+(`read_service_response`); between the two, whoever holds the HTTP client makes the call:
 
     call = pending_service(document, options, content_type=page.content_type)
     if call is not None and not call.refused:
@@ -25,7 +25,7 @@ import pyoxigraph as ox
 from motherlode.model import Extraction, Problem, Syntax
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import ACCEPT, Service, TransformOptions
-from motherlode.transform.plugin_registry import allowed
+from motherlode.transform.plugin_registry import allowed_transformers
 from motherlode.transform.xslt.rdf_results import read_rdf
 from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA, essence, fits
@@ -58,7 +58,7 @@ def media_type_of(document: Document, content_type: str) -> str:
     return essence(content_type) or (known[0] if known else "application/octet-stream")
 
 
-def pending_service(document: Document, options: TransformOptions, *, content_type: str = "") -> ServiceCall | None:
+def find_service_call(document: Document, options: TransformOptions, *, content_type: str = "") -> ServiceCall | None:
     """The call that a document wants; None where no service is for it."""
     media_type = media_type_of(document, content_type)
     service = next((service for service in options.services if fits(service.media_type, media_type)), None)
@@ -81,18 +81,18 @@ def _refusal(document: Document, service: Service) -> str:
     return f"{size} bytes are more than the service is given" if size > service.most_sent else ""
 
 
-def read_service_answer(call: ServiceCall, content_type: str, body: bytes, names: BlankNames) -> Extraction:
+def read_service_response(call: ServiceCall, content_type: str, body: bytes, names: BlankNames) -> Extraction:
     """The statements of an answer; a problem where it is no RDF, or more than was asked for."""
     if len(body) > call.most_received:
-        return service_failed(call, "the answer is longer than the limit")
+        return service_failure(call, "the answer is longer than the limit")
     rdf_format = ox.RdfFormat.from_media_type(essence(content_type))
     if rdf_format is None:
-        return service_failed(call, f"the answer is {essence(content_type)[:100] or 'of no type'}, which is no RDF")
+        return service_failure(call, f"the answer is {essence(content_type)[:100] or 'of no type'}, which is no RDF")
     found = read_rdf(body, rdf_format, base=call.page_url, names=names, syntax=Syntax.OTHER, most=call.most_statements)
     return Extraction(syntax=Syntax.OTHER, statements=found.statements, problems=found.problems)
 
 
-def service_failed(call: ServiceCall, reason: str) -> Extraction:
+def service_failure(call: ServiceCall, reason: str) -> Extraction:
     """What there is to say of a call that gave nothing."""
     return Extraction(
         syntax=Syntax.OTHER, problems=(Problem(syntax=Syntax.OTHER, message=f"the service {call.url}: {reason}"),)
@@ -111,7 +111,7 @@ class Transformer(Protocol):
 def transformer_for(document: Document, options: TransformOptions, *, content_type: str = "") -> EntryPoint | None:
     """The transformer that a document is for, of those that the options allow."""
     media_type = media_type_of(document, content_type)
-    return next((point for point in allowed(options) if fits(point.name, media_type)), None)
+    return next((point for point in allowed_transformers(options) if fits(point.name, media_type)), None)
 
 
 def extract(document: Document, names: BlankNames, options: TransformOptions, *, content_type: str = "") -> Extraction:

@@ -14,7 +14,7 @@ _BEFORE_A_VALUE = ('"', "'", "=")
 """A reference is looked for as the value of an attribute first: the same words may stand in the text."""
 
 
-def located(
+def locate_problems(
     document: Document, syntax: Syntax, found: Iterable[tuple[str, str]], *, repaired: bool = False
 ) -> list[Problem]:
     """Problems, of messages and the references that they are about."""

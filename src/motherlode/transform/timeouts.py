@@ -1,6 +1,6 @@
 """Time limits for extractors: the one place in this room that looks at a clock.
 
-In the main thread of a process (where the transform workers run) an interval timer raises `OutOfTime` inside whatever
+In the main thread of a process (where the transform workers run) an interval timer raises `ExtractorTimeout` inside whatever
 Python code is running. In other threads no signal can be had, so only code that asks its `Deadline` will stop.
 """
 
@@ -22,7 +22,7 @@ _REST_SECONDS = 60.0
 """For who keeps what there is once the time is up."""
 
 
-class OutOfTime(BaseException):
+class ExtractorTimeout(BaseException):
     """Raised inside an extractor whose time is up. Not an Exception, so that no extractor catches it by accident."""
 
 
@@ -33,12 +33,12 @@ class Deadline:
         self._at = time.monotonic() + seconds
 
     def check(self) -> None:
-        """Raises OutOfTime once the moment has passed; for loops that may run where no alarm can be set."""
+        """Raises ExtractorTimeout once the moment has passed; for loops that may run where no alarm can be set."""
         now = time.monotonic()
         if now > self._at:
             if _is_main_thread():
                 _ALARM.forestall(now)
-            raise OutOfTime
+            raise ExtractorTimeout
 
 
 class _Alarm:
@@ -85,7 +85,7 @@ class _Alarm:
             worked = time.process_time()
             if worked - self._rang_at >= _HARDLY:
                 self._rang_at = worked
-                raise OutOfTime
+                raise ExtractorTimeout
 
     def forestall(self, now: float) -> None:
         """Somebody stops by the clock: the alarm for the same moment, which may be on its way, must not come, too."""
@@ -135,14 +135,14 @@ def _is_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-def time_is_up() -> None:
-    """OutOfTime was caught: while its catcher keeps what there is, the alarm must not ring again for the same limit."""
+def suspend_timeout() -> None:
+    """ExtractorTimeout was caught: while its catcher keeps what there is, the alarm must not ring again for the same limit."""
     if _is_main_thread():
         _ALARM.rest()
 
 
 @contextmanager
-def alarm_ready() -> Iterator[None]:
+def shared_timer() -> Iterator[None]:
     """Makes the limits inside the block cheap: the alarm is taken and given back once for all of them.
 
     Who transforms many documents puts all of them into one block: two system calls less for each.
@@ -156,7 +156,7 @@ def alarm_ready() -> Iterator[None]:
 
 
 class TimeLimit(Deadline):
-    """Raises OutOfTime inside the block after so many seconds, or when a limit that was set around it is due.
+    """Raises ExtractorTimeout inside the block after so many seconds, or when a limit that was set around it is due.
 
     A page has several, hence a class: what `contextlib` makes of a generator costs three times as much.
 
@@ -164,7 +164,7 @@ class TimeLimit(Deadline):
     ...     with TimeLimit(0.01):
     ...         while True:
     ...             pass
-    ... except OutOfTime:
+    ... except ExtractorTimeout:
     ...     print("stopped")
     stopped
     """

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from motherlode.transform.jsonld import bundled_contexts as bundle
-from motherlode.transform.jsonld.bundled_contexts import Bundle, Table
+from motherlode.transform.jsonld.bundled_contexts import Bundle, ContextTable
 
 from ...conformance.runner import isomorphic, load_cases, shared
 from .helpers import objects, process, statements
@@ -49,7 +49,7 @@ def examples() -> list[tuple[str, Any]]:
 
 
 def test_the_schema_org_table_is_the_published_context() -> None:
-    table = msgspec.json.decode((CONTEXTS / "schemaorg.json").read_bytes(), type=Table)
+    table = msgspec.json.decode((CONTEXTS / "schemaorg.json").read_bytes(), type=ContextTable)
     assert Bundle(table).context == published()
     assert tool().make_table(published(), title=table.title, urls=list(table.urls)) == table
 
@@ -85,9 +85,9 @@ def test_the_examples_give_the_same_with_the_published_context() -> None:
 
 @pytest.mark.parametrize("file", FILES)
 def test_tables_are_well_made(file: str) -> None:
-    table = msgspec.json.decode((CONTEXTS / file).read_bytes(), type=Table)
+    table = msgspec.json.decode((CONTEXTS / file).read_bytes(), type=ContextTable)
     index = json.loads((CONTEXTS / "index.json").read_bytes())
-    assert {url for url, name in index.items() if name == file} == {bundle.normalised(url) for url in table.urls}
+    assert {url for url, name in index.items() if name == file} == {bundle.normalize_url(url) for url in table.urls}
     context = Bundle(table).context
     assert tool().put_together(table) == context
     assert not process({"@context": context, "@id": "x"}).notes  # strictly valid

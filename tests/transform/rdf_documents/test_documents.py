@@ -14,8 +14,8 @@ import pytest
 from motherlode.model import ContentKind, Detected, DetectionEvidence, Problem, Statement, Syntax
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import TransformOptions
-from motherlode.transform.rdf_documents import MOST_PROBLEMS, broken_promise, extract, read
-from motherlode.transform.timeouts import OutOfTime
+from motherlode.transform.rdf_documents import MAX_PROBLEMS, extract, find_missing_rdf, read
+from motherlode.transform.timeouts import ExtractorTimeout
 from motherlode.www.document import Document
 
 BASE = "http://example.org/doc"
@@ -134,7 +134,7 @@ def test_problems_are_kept_up_to_a_number_and_counted() -> None:
     for syntax in (Syntax.TURTLE, Syntax.N_TRIPLES):
         statements, problems = found(body, syntax)
         assert len(statements) == 300
-        assert len(problems) == MOST_PROBLEMS + 1
+        assert len(problems) == MAX_PROBLEMS + 1
         assert problems[-1].message == "200 more problems"
 
 
@@ -175,11 +175,11 @@ def test_what_was_read_before_time_ran_out_is_kept(syntax: Syntax) -> None:
 
         def read(self, size: int = -1) -> bytes:
             if not self.pieces:
-                raise OutOfTime
+                raise ExtractorTimeout
             return self.pieces.pop(0).ljust(size)
 
     kept = []
-    with pytest.raises(OutOfTime):
+    with pytest.raises(ExtractorTimeout):
         for one in read(cast(BinaryIO, Endless()), syntax=syntax, base=BASE, names=BlankNames(BASE, syntax)):
             kept.append(one)
     assert "<urn:a>" in [one[0] for one in kept if not isinstance(one, Problem)]
@@ -257,5 +257,5 @@ def test_what_promises_rdf_and_holds_nothing_is_a_problem(
     kind: ContentKind, url: str, content_type: str, syntax: Syntax | None
 ) -> None:
     detected = Detected(kind=kind, evidence=DetectionEvidence.CONTENT, charset="utf-8")
-    problem = broken_promise(Document(url=url, body=b"", detected=detected), content_type)
+    problem = find_missing_rdf(Document(url=url, body=b"", detected=detected), content_type)
     assert (problem and (problem.syntax, problem.line)) == (syntax and (syntax, 1))

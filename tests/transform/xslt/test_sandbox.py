@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.transform.timeouts import OutOfTime, TimeLimit
+from motherlode.transform.timeouts import ExtractorTimeout, TimeLimit
 from motherlode.transform.xslt import xslt_engine as engine
 from motherlode.transform.xslt.sandbox import Sandbox
 
@@ -50,7 +50,7 @@ def test_is_killed_when_its_time_is_up_and_comes_back(sandbox: Sandbox) -> None:
 
 
 def test_a_ring_of_the_page_s_own_time_limit_kills_it_too(sandbox: Sandbox) -> None:
-    with pytest.raises(OutOfTime), TimeLimit(1):
+    with pytest.raises(ExtractorTimeout), TimeLimit(1):
         sandbox.apply(SLOW, MANY, URL, seconds=60, most_bytes=10_000)
     assert sandbox.apply(saying("x"), b"<doc/>", URL, seconds=10, most_bytes=10_000).body
 

@@ -33,7 +33,7 @@ class ContextGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Separated by spaces."""
 
 
-class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ContextTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A file of `contexts/`."""
 
     title: str
@@ -51,12 +51,12 @@ class Entries(Mapping[str, Json]):
     {'@id': 'x:d'}
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: ContextTable) -> None:
         self._plain = table.entries
         self._grouped = {term: group.definition for group in table.groups for term in group.terms.split()}
 
     def __getitem__(self, name: str) -> Json:
-        return self._plain[name] if name in self._plain else filled(self._grouped[name], name)
+        return self._plain[name] if name in self._plain else fill_definition(self._grouped[name], name)
 
     def __contains__(self, name: object) -> bool:
         return name in self._grouped or name in self._plain
@@ -69,7 +69,7 @@ class Entries(Mapping[str, Json]):
         return len(self._plain) + len(self._grouped)
 
 
-def filled(definition: Json, term: str) -> Json:
+def fill_definition(definition: Json, term: str) -> Json:
     """A group's definition with the term in the place of the star."""
     if isinstance(definition, str):
         return definition.replace("*", term)
@@ -79,7 +79,7 @@ def filled(definition: Json, term: str) -> Json:
 class Bundle:
     """One bundled context."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: ContextTable) -> None:
         self.title = table.title
         self.lazy = table.lazy
         self._entries = Entries(table)
@@ -129,15 +129,15 @@ def _no_scope(*_: Any, **__: Any) -> None:
 
 def find(url: str) -> Bundle | None:
     """The bundled context that is published at an address."""
-    name = _index().get(normalised(url))
+    name = _index().get(normalize_url(url))
     return None if name is None else _open(name)
 
 
 def is_known(url: str) -> bool:
-    return normalised(url) in _index()
+    return normalize_url(url) in _index()
 
 
-def normalised(url: str) -> str:
+def normalize_url(url: str) -> str:
     """The form under which the index knows an address.
 
     >>> normalised("HTTP://Schema.org/#") == normalised("https://schema.org")
@@ -159,7 +159,7 @@ def _index() -> dict[str, str]:
 
 @lru_cache(maxsize=64)
 def _open(name: str) -> Bundle:
-    return Bundle(msgspec.json.decode((_folder() / name).read_bytes(), type=Table))
+    return Bundle(msgspec.json.decode((_folder() / name).read_bytes(), type=ContextTable))
 
 
 def _folder() -> Any:

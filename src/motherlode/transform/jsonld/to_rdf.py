@@ -202,7 +202,7 @@ class Emitter:
         term = self._iri(identifier)
         if term is None:
             if identifier.startswith("_:"):
-                return self._names.named(identifier)
+                return self._names.for_label(identifier)
             self._lose("IRI", identifier)
         return term
 
@@ -252,7 +252,7 @@ class Emitter:
         term = self._iri(name)
         if term is None:
             if name.startswith("_:"):
-                return self._names.named(name) if self._generalized else None
+                return self._names.for_label(name) if self._generalized else None
             self._lose("IRI", name)
         return term
 

@@ -11,7 +11,7 @@ from motherlode.model.terms import RDF_TYPE
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.microdata.property_values import PropertyValues
 from motherlode.transform.microdata.vocabularies import Registry, vocabularies
-from motherlode.transform.source_locations import located
+from motherlode.transform.source_locations import locate_problems
 from motherlode.www.document import Document
 from motherlode.www.html_ancestors import Ancestry
 from motherlode.www.html_prefilter import Mark
@@ -152,9 +152,9 @@ class Generator:
         repaired = ((message, written) for written, message in self._repaired.items())
         return [
             *(Problem(syntax=Syntax.MICRODATA, message=message) for message in limits),
-            *located(self._document, Syntax.MICRODATA, refused),
-            *located(self._document, Syntax.MICRODATA, repaired, repaired=True),
-            *located(self._document, Syntax.MICRODATA, self._values.repaired.items(), repaired=True),
+            *locate_problems(self._document, Syntax.MICRODATA, refused),
+            *locate_problems(self._document, Syntax.MICRODATA, repaired, repaired=True),
+            *locate_problems(self._document, Syntax.MICRODATA, self._values.repaired.items(), repaired=True),
         ]
 
     def _subject(self, item: ItemElement, inherited: str) -> str:

@@ -24,11 +24,11 @@ from motherlode.transform.rdf_documents.parser_terms import Batches, Names, vali
 from motherlode.transform.rdf_documents.rdfxml import read_rdfxml
 from motherlode.transform.rdf_documents.source import Source
 from motherlode.transform.rdf_documents.turtle import TurtleReader, read_n3
-from motherlode.transform.timeouts import Deadline, OutOfTime, time_is_up
+from motherlode.transform.timeouts import Deadline, ExtractorTimeout, suspend_timeout
 from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA, by_extension, by_media_type
 
-MOST_PROBLEMS = 100
+MAX_PROBLEMS = 100
 """Problems of one document that are kept; the others are counted."""
 
 _FORMATS = {
@@ -76,12 +76,12 @@ def _batches(source: BinaryIO | bytes, syntax: Syntax, base: str, names: BlankNa
     for found in _reader(window, syntax, valid_base(base), Names(names, window)):
         if isinstance(found, Problem):
             problems += 1
-            if problems > MOST_PROBLEMS:
+            if problems > MAX_PROBLEMS:
                 continue
         yield found
     yield from dict.fromkeys(window.problems)  # a document that was read twice may have told its problems twice
-    if problems > MOST_PROBLEMS:
-        yield Problem(syntax=syntax, message=f"{problems - MOST_PROBLEMS} more problems")
+    if problems > MAX_PROBLEMS:
+        yield Problem(syntax=syntax, message=f"{problems - MAX_PROBLEMS} more problems")
 
 
 def _reader(source: Source, syntax: Syntax, base: str | None, names: Names) -> Batches:
@@ -96,7 +96,7 @@ def _reader(source: Source, syntax: Syntax, base: str | None, names: Names) -> B
     raise ValueError(f"{syntax} is no syntax of RDF documents")
 
 
-def broken_promise(document: Document, content_type: str) -> Problem | None:
+def find_missing_rdf(document: Document, content_type: str) -> Problem | None:
     """A problem where the type or the name of a body promises RDF, and there is nothing that could be read as such."""
     if document.kind not in (ContentKind.EMPTY, ContentKind.BINARY):
         return None
@@ -107,7 +107,7 @@ def broken_promise(document: Document, content_type: str) -> Problem | None:
     return Problem(syntax=syntax, message=f"no {syntax.value}: the content is {document.kind.value}", line=1, column=1)
 
 
-def wrong_label(kind: ContentKind, content_type: str, url: str) -> Problem | None:
+def find_label_mismatch(kind: ContentKind, content_type: str, url: str) -> Problem | None:
     """Return a problem if the type or the name of RDF promises another syntax than it is read as.
 
     N-Triples is Turtle as well, so that Turtle may be N-Triples, but not the reverse.
@@ -142,8 +142,8 @@ def extract(document: Document, names: BlankNames, options: TransformOptions) ->
             deadline.check()
             if len(statements) > options.statements:
                 break
-    except OutOfTime:
-        time_is_up()
+    except ExtractorTimeout:
+        suspend_timeout()
         message = f"took longer than {options.seconds:g} seconds; the rest was left out"
         problems.append(Problem(syntax=syntax, message=message))
     return Extraction(syntax=syntax, statements=tuple(statements), problems=tuple(problems))

@@ -32,7 +32,7 @@ from motherlode.transform.rdf_documents.rdfxml_attributes import restored
 from motherlode.transform.rdf_documents.rdfxml_input import canonical_literal
 from motherlode.transform.rdf_documents.rdfxml_repair import MendingFeed
 from motherlode.transform.rdf_documents.source import Feed, Source
-from motherlode.transform.timeouts import OutOfTime
+from motherlode.transform.timeouts import ExtractorTimeout
 from motherlode.www.xml import XmlHead, read_head
 
 _HEAD = 1 << 20
@@ -112,7 +112,7 @@ class _Reader:
                 count += len(ready)
                 self._statements += len(ready)
                 yield ready
-        except OutOfTime:
+        except ExtractorTimeout:
             yield self._canonical(batch)
             raise
         except SyntaxError as error:

@@ -28,7 +28,7 @@ from motherlode.transform.rdf_documents.parser_terms import (
     without_literals,
 )
 from motherlode.transform.rdf_documents.source import CHUNK, Feed, Source
-from motherlode.transform.timeouts import OutOfTime
+from motherlode.transform.timeouts import ExtractorTimeout
 from motherlode.www.iri import check
 
 _LONGEST = 1 << 24
@@ -196,7 +196,7 @@ class TurtleReader:
                 recent.extend(without_literals(ready))
                 count += len(ready)
                 yield ready
-        except OutOfTime:
+        except ExtractorTimeout:
             yield batch
             raise
         except MemoryError as error:  # the parser's own limit on the length of a token
@@ -300,7 +300,7 @@ def read_n3(source: Source, base: str | None, names: Names) -> Batches:
             yield from outside.of(batch, repaired)
             if not more:
                 break
-        except OutOfTime:
+        except ExtractorTimeout:
             yield from outside.of(batch, repaired)
             raise
         except MemoryError as error:  # the parser's own limit on the length of a token

@@ -17,7 +17,7 @@ from motherlode.transform.rdfa.html_tree import MARKS, html_tree
 from motherlode.transform.rdfa.processor_graph import ProcessorGraph, ProcessorMessage
 from motherlode.transform.rdfa.rdfa_processor import MOST_STATEMENTS, Processor
 from motherlode.transform.rdfa.sparse_tree import RdfaTree, xml_tree
-from motherlode.transform.source_locations import located
+from motherlode.transform.source_locations import locate_problems
 from motherlode.www.document import Document
 from motherlode.www.html_limits import TextBudget
 
@@ -46,13 +46,13 @@ def _processed(document: Document, names: BlankNames, report: ProcessorGraph, *,
     budget = TextBudget(len(document.body))
     processor = Processor(tree, names, report, budget=budget, roles=roles)
     processor.run()
-    problems.extend(located(document, Syntax.RDFA, report.repaired.items(), repaired=True))
+    problems.extend(locate_problems(document, Syntax.RDFA, report.repaired.items(), repaired=True))
     if processor.full:
         problems.append(_problem(f"more than {MOST_STATEMENTS} statements; the rest was left out"))
     if budget.was_short:
         problems.append(_problem("properties nested in properties repeat too much text; the rest was left out"))
     refused = ((f"not a valid IRI: {term[:200]}", term[1:-1]) for term in [*report.refused][:_MOST_REFUSED])
-    problems.extend(located(document, Syntax.RDFA, refused))
+    problems.extend(locate_problems(document, Syntax.RDFA, refused))
     statements = _without(report.refused, processor.statements)
     final = copied(statements, limit=MOST_STATEMENTS) if tree.host.is_html5 else statements
     return Extraction(syntax=Syntax.RDFA, statements=tuple(dict.fromkeys(final)), problems=tuple(problems))

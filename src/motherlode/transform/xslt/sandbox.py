@@ -17,7 +17,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from motherlode.transform.timeouts import Deadline, OutOfTime
+from motherlode.transform.timeouts import Deadline, ExtractorTimeout
 from motherlode.transform.xslt import xslt_engine as engine
 
 _ENGINE = Path(engine.__file__)
@@ -129,7 +129,7 @@ def _read(descriptor: int, size: int, deadline: Deadline) -> bytes:
 def _check(deadline: Deadline) -> None:
     try:
         deadline.check()
-    except OutOfTime:
+    except ExtractorTimeout:
         raise TimeoutError from None
 
 

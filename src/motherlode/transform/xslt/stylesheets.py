@@ -60,9 +60,9 @@ def wanted_by_html(document: Document, base: str, allowed: Mapping[str, bytes]) 
     return _sort(named, [resolve(base, profile) for profile in profiles if profile != DATA_VIEW], allowed)
 
 
-def _sort(named: list[str], known: list[str], allowed: Mapping[str, bytes]) -> Wanted:
+def _sort(for_label: list[str], known: list[str], allowed: Mapping[str, bytes]) -> Wanted:
     """A namespace or profile that is not on the list asked for nothing; a transformation that is not was refused."""
-    found = list(dict.fromkeys([*named, *(one for one in known if one in allowed)]))[:_MOST]
+    found = list(dict.fromkeys([*for_label, *(one for one in known if one in allowed)]))[:_MOST]
     return Wanted(
         allowed=tuple((one, allowed[one]) for one in found if one in allowed),
         refused=tuple(one for one in found if one not in allowed),
@@ -278,7 +278,7 @@ class _Job:
             body,
             self._document.url,
             seconds=seconds,
-            most_bytes=self._options.made_bytes,
+            most_bytes=self._options.max_output_bytes,
         )
 
     def _record(self, faults: Iterable[engine.Located], *, repaired: bool) -> None:
