@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motherlode.transform.archives import tar_members
+from motherlode.transform.archives import read_tar_members
 
 LONG = "a/" * 80 + "été.nt"
 
@@ -32,12 +32,12 @@ def _tar(members: dict[str, bytes], tar_format: int) -> bytes:
 @pytest.mark.parametrize("tar_format", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 def test_files_are_found_under_their_names_and_nothing_else_is(tar_format: int) -> None:
     members = {"a.nt": b"x" * 1000, LONG: b"y", "empty": b""}
-    assert dict(tar_members(_tar(members, tar_format))) == members
+    assert dict(read_tar_members(_tar(members, tar_format))) == members
 
 
 def test_what_is_cut_off_is_given_as_far_as_it_goes() -> None:
     body = _tar({"a": b"x" * 600, "b": b"y" * 5000}, tarfile.USTAR_FORMAT)
-    (_, a), (_, b) = tar_members(body[: 512 * 6 + 10])
+    (_, a), (_, b) = read_tar_members(body[: 512 * 6 + 10])
     assert (len(a), b) == (600, b"y" * (len(b)))
     assert 0 < len(b) < 5000
 
@@ -50,10 +50,10 @@ def test_a_size_that_leads_backwards_or_nowhere_ends_the_reading() -> None:
         checksum = sum(header[:148]) + sum(header[156:]) + 8 * 32
         body[1024 + 148 : 1024 + 156] = b"%06o\0 " % checksum
         started = time.process_time()
-        assert len(list(tar_members(bytes(body)))) <= 1
+        assert len(list(read_tar_members(bytes(body)))) <= 1
         assert time.process_time() - started < 5
 
 
 @given(body=st.binary(max_size=2000))
 def test_any_bytes_end(body: bytes) -> None:
-    list(tar_members(body))
+    list(read_tar_members(body))

@@ -109,10 +109,10 @@ def test_bombs_are_told_and_what_came_before_is_kept(name: str) -> None:
 def test_size_and_number_are_limited() -> None:
     many = {f"{number}.nt": TRIPLE for number in range(20)}
     for body, kind in ((_zip(many), ContentKind.ZIP), (_tar(many), ContentKind.TAR)):
-        files, problems = unpacked(body, kind, limits=UnpackLimits(members=5))
+        files, problems = unpacked(body, kind, limits=UnpackLimits(max_members=5))
         assert len(files) == 5
         assert "more than 5 members" in problems[0]
-        files, problems = unpacked(body, kind, limits=UnpackLimits(size=len(TRIPLE) * 3))
+        files, problems = unpacked(body, kind, limits=UnpackLimits(max_bytes=len(TRIPLE) * 3))
         assert len(files) == 3
         assert "bytes unpacked" in problems[0]
 

@@ -14,7 +14,7 @@ from motherlode.model import ContentKind, Problem, Syntax
 from motherlode.transform import transform, unpack_members
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.rdf_documents import read
-from motherlode.transform.rdf_documents.parser_terms import fault
+from motherlode.transform.rdf_documents.parser_terms import find_fault
 from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA
 
@@ -57,7 +57,7 @@ def test_whatever_is_read_is_rdf_and_whatever_is_wrong_has_a_place(syntax: Synta
             assert one.line is None or 1 <= one.line <= lines
             assert one.column is None or 1 <= one.column <= len(body) + 1
         else:
-            assert fault(one) == ""
+            assert find_fault(one) == ""
             line = f"{' '.join(term for term in one if term)} .\n"
             assert len(list(ox.parse(line.encode(), ox.RdfFormat.N_QUADS, lenient=True))) == 1
     assert list(read(body, syntax=syntax, base=BASE, names=BlankNames(BASE, syntax))) == found

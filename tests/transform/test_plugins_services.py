@@ -38,7 +38,7 @@ def names() -> BlankNames:
 def test_a_call_says_all_that_is_needed_to_make_it() -> None:
     call = call_for("application/pdf; version=1")
     assert call is not None
-    assert (call.url, call.body, call.seconds, call.most_statements) == ("http://s.org/pdf", b"x", 3, 7)
+    assert (call.url, call.body, call.seconds, call.max_statements) == ("http://s.org/pdf", b"x", 3, 7)
     assert call.headers["Content-Type"] == "application/pdf; version=1"
     assert call.headers["Content-Location"] == URL
     assert "application/n-quads" in call.headers["Accept"]

@@ -169,10 +169,10 @@ def test_the_inner_limit_may_be_the_shorter() -> None:
 def test_alarm_during_the_bookkeeping_of_a_limit_leaves_no_limit_behind() -> None:
     ended = TimeLimit(60).__exit__.__func__.__code__  # type: ignore[attr-defined]
     with shared_timer(), TimeLimit(60):
-        bounds._ALARM.due[-1] = 0.0  # its time is up
-        bounds._ALARM.ring(signal.SIGALRM, cast(FrameType, SimpleNamespace(f_code=ended)))
+        bounds._TIMER.due[-1] = 0.0  # its time is up
+        bounds._TIMER.handle_signal(signal.SIGALRM, cast(FrameType, SimpleNamespace(f_code=ended)))
         with pytest.raises(ExtractorTimeout):
-            bounds._ALARM.ring(signal.SIGALRM, None)
+            bounds._TIMER.handle_signal(signal.SIGALRM, None)
 
 
 def test_limits_that_end_at_any_moment_leave_no_limit_behind() -> None:
@@ -181,7 +181,7 @@ def test_limits_that_end_at_any_moment_leave_no_limit_behind() -> None:
         for _ in range(20_000):
             with contextlib.suppress(ExtractorTimeout), TimeLimit(chance.uniform(0, 0.00005)):
                 sum(range(chance.randrange(20)))
-            assert not bounds._ALARM.due
+            assert not bounds._TIMER.due
 
 
 def test_other_threads_ask_their_deadline() -> None:

@@ -11,7 +11,7 @@ class BlankNames:
     """Hands out blank node terms for one syntax on one page.
 
     >>> names = BlankNames("http://example.org/", Syntax.RDFA)
-    >>> names.fresh() != names.fresh(), names.named("x") == names.named("x")
+    >>> names.fresh() != names.fresh(), names.for_label("x") == names.for_label("x")
     (True, True)
     >>> BlankNames("http://example.org/", Syntax.RDFA).fresh() == BlankNames("http://example.org/", Syntax.RDFA).fresh()
     True

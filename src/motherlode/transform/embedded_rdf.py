@@ -27,26 +27,28 @@ from motherlode.www.xml import Element
 
 SCRIPT_SYNTAXES = (Syntax.TURTLE, Syntax.N_TRIPLES, Syntax.N_QUADS, Syntax.TRIG, Syntax.N3, Syntax.RDF_XML)
 """What scripts hold beside JSON-LD, which has rules of its own."""
-_MOST_BLOCKS = 1_000
+_MAX_BLOCKS = 1_000
 _RDF = f"{{{RDF_NAMESPACE}}}RDF"
 _NAMESPACE = RDF_NAMESPACE.encode()
 _XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _CDATA, _CDATA_END = "<![CDATA[", "]]>"
 
-Locate = Callable[[tuple[Problem, ...]], Iterable[Problem]]
+LocateProblems = Callable[[tuple[Problem, ...]], Iterable[Problem]]
 """Problems of a block as those of the page around it."""
-Blocks = Iterator[tuple[Document, Locate]]
+EmbeddedBlocks = Iterator[tuple[Document, LocateProblems]]
 
 
-def scripts_of(syntax: Syntax) -> Callable[[Document, BlankNames, TransformOptions], Extraction]:
+def make_script_extractor(syntax: Syntax) -> Callable[[Document, BlankNames, TransformOptions], Extraction]:
     """The extractor of a page's script elements of one syntax."""
-    return lambda document, names, options: _read(_scripts(document, syntax), syntax, names, options)
+    return lambda document, names, options: _extract_blocks(
+        _find_script_blocks(document, syntax), syntax, names, options
+    )
 
 
 def extract_rdfxml(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
     """What the `rdf:RDF` elements of an XML document say."""
-    found = _read(_elements(document), Syntax.RDF_XML, names, options)
+    found = _extract_blocks(_find_rdf_elements(document), Syntax.RDF_XML, names, options)
     source = document.xml
     if not source.error or not (found.statements or found.problems):
         return found
@@ -62,15 +64,15 @@ def may_have_rdfxml(document: Document, _options: TransformOptions) -> bool:
     return _NAMESPACE in document.body
 
 
-def _read(blocks: Blocks, syntax: Syntax, names: BlankNames, options: TransformOptions) -> Extraction:
+def _extract_blocks(blocks: EmbeddedBlocks, syntax: Syntax, names: BlankNames, options: TransformOptions) -> Extraction:
     """All blocks of a page, within the limits of one document."""
     statements: list[Statement] = []
     problems: list[Problem] = []
     deadline = Deadline(options.seconds)
     try:
         for number, (block, locate) in enumerate(blocks):
-            if number >= _MOST_BLOCKS:
-                message = f"more than {_MOST_BLOCKS} blocks; the rest was left out"
+            if number >= _MAX_BLOCKS:
+                message = f"more than {_MAX_BLOCKS} blocks; the rest was left out"
                 problems.append(Problem(syntax=syntax, message=message))
                 break
             found = documents.extract(block, names, options)
@@ -86,22 +88,22 @@ def _read(blocks: Blocks, syntax: Syntax, names: BlankNames, options: TransformO
     return Extraction(syntax=syntax, statements=tuple(statements), problems=tuple(dict.fromkeys(problems)))
 
 
-def _block(text: bytes, kind: ContentKind, base: str) -> Document:
+def _make_document(text: bytes, kind: ContentKind, base: str) -> Document:
     return Document(url=base, body=text, detected=Detected(kind=kind, evidence=DetectionEvidence.CONTENT))
 
 
 # Script elements -----------------------------------------------------------------------------------------------------
 
 
-def _scripts(document: Document, syntax: Syntax) -> Blocks:
-    places = _Places(document)
+def _find_script_blocks(document: Document, syntax: Syntax) -> EmbeddedBlocks:
+    locator = _ScriptLocator(document)
     for script in find_scripts(document, lambda written: _kind_of(written, syntax) is not None):
         kind = _kind_of(script.media_type, syntax)
         content = script.content.strip()
         if content.startswith(_CDATA):
             content = content.removeprefix(_CDATA).removesuffix(_CDATA_END)
         if content and kind is not None:
-            yield _block(content.encode(errors="replace"), kind, document.iri_base), places.of(content)
+            yield _make_document(content.encode(errors="replace"), kind, document.iri_base), locator.for_script(content)
 
 
 def _kind_of(media_type: str, syntax: Syntax) -> ContentKind | None:
@@ -110,16 +112,16 @@ def _kind_of(media_type: str, syntax: Syntax) -> ContentKind | None:
     return kind if kind is not None and MEDIA[kind].syntax is syntax else None
 
 
-class _Places:
+class _ScriptLocator:
     """Where the scripts of a page stand. They are looked for only when there is a trouble to tell."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
 
-    def of(self, content: str) -> Locate:
-        return lambda problems: self._located(problems, content) if problems else ()
+    def for_script(self, content: str) -> LocateProblems:
+        return lambda problems: self._locate(problems, content) if problems else ()
 
-    def _located(self, problems: tuple[Problem, ...], content: str) -> Iterator[Problem]:
+    def _locate(self, problems: tuple[Problem, ...], content: str) -> Iterator[Problem]:
         start = self._source.find(content)
         line = self._source.count("\n", 0, start)
         column = start - (self._source.rfind("\n", 0, start) + 1)
@@ -139,7 +141,7 @@ class _Places:
 # Elements of XML -----------------------------------------------------------------------------------------------------
 
 
-def _elements(document: Document) -> Blocks:
+def _find_rdf_elements(document: Document) -> EmbeddedBlocks:
     """The outermost `rdf:RDF` elements. One inside another is part of a literal."""
     root = document.xml.root
     if root is None:
@@ -147,14 +149,17 @@ def _elements(document: Document) -> Blocks:
     for element in root.iter(_RDF):
         around = list(element.iterancestors())
         if not any(ancestor.tag == _RDF for ancestor in around):
-            copy = _with_language(element, around)
-            if _breaks_off(document) and all(it.getnext() is None for it in (element, *around)):
-                _cut_stump(copy)
+            copy = _copy_with_language(element, around)
+            if _is_truncated(document) and all(it.getnext() is None for it in (element, *around)):
+                _remove_last_element(copy)
             text = etree.tostring(copy, encoding="utf-8", with_tail=False)
-            yield _block(text, ContentKind.RDF_XML, _base(around, document.iri)), _at_line_of(element)
+            yield (
+                _make_document(text, ContentKind.RDF_XML, _resolve_base(around, document.iri)),
+                _locate_at_element(element),
+            )
 
 
-def _with_language(element: Element, around: list[Element]) -> Element:
+def _copy_with_language(element: Element, around: list[Element]) -> Element:
     """A copy that says its language itself; others read the tree, too."""
     copy = deepcopy(element)
     language = next((it.get(_XML_LANG) for it in (element, *around) if it.get(_XML_LANG) is not None), None)
@@ -163,12 +168,12 @@ def _with_language(element: Element, around: list[Element]) -> Element:
     return copy
 
 
-def _breaks_off(document: Document) -> bool:
+def _is_truncated(document: Document) -> bool:
     """Whether a document ends in the middle of a tag or of a text."""
     return bool(document.xml.error) and not document.body.rstrip(b"\0 \t\r\n").endswith(b">")
 
 
-def _cut_stump(block: Element) -> None:
+def _remove_last_element(block: Element) -> None:
     """Takes away the element in which a document breaks off: its name or its text may be half of what was meant."""
     last = block
     while len(last):
@@ -177,7 +182,7 @@ def _cut_stump(block: Element) -> None:
         last.getparent().remove(last)
 
 
-def _base(around: list[Element], url: str) -> str:
+def _resolve_base(around: list[Element], url: str) -> str:
     """What the xml:base attributes around a block make of the document's own address (XML Base, section 4)."""
     base = url
     for element in reversed(around):
@@ -186,7 +191,7 @@ def _base(around: list[Element], url: str) -> str:
     return base
 
 
-def _at_line_of(element: Element) -> Locate:
+def _locate_at_element(element: Element) -> LocateProblems:
     """The parser of the block sees its tags on other lines than their author wrote them on; its beginning is known."""
     line = element.sourceline
     return lambda problems: [replace(problem, line=line, column=None) for problem in problems]

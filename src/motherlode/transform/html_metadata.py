@@ -35,8 +35,8 @@ _RELATIONS = {
     for name in ("canonical", "alternate", "license", "next", "prev", "author")
 }
 _SELECTOR = "title, meta[name], link[rel]:not([rel=stylesheet], [rel=icon], [rel=preload], [rel=prefetch])"
-_MOST_KEYWORDS = 100
-_MOST_ELEMENTS = 1_000
+_MAX_KEYWORDS = 100
+_MAX_ELEMENTS = 1_000
 
 
 def extract(document: Document, _names: BlankNames) -> Extraction:
@@ -45,32 +45,32 @@ def extract(document: Document, _names: BlankNames) -> Extraction:
     head = document.html.head
     if page is None or head is None:
         return Extraction(syntax=Syntax.PAGE)
-    facts = _Facts(page, document)
-    for element in head.css(_SELECTOR)[:_MOST_ELEMENTS]:
+    reader = _HeadReader(page, document)
+    for element in head.css(_SELECTOR)[:_MAX_ELEMENTS]:
         attributes = element.attributes
         rel = attributes.get("rel")
         if rel is not None:
-            facts.read_link(attributes, rel)
+            reader.read_link(attributes, rel)
         elif "name" in attributes:
-            facts.read_meta(attributes)
+            reader.read_meta(attributes)
         else:
-            facts.read_title(element.text())
+            reader.read_title(element.text())
     return Extraction(
         syntax=Syntax.PAGE,
-        statements=tuple(dict.fromkeys(facts.statements)),
+        statements=tuple(dict.fromkeys(reader.statements)),
         problems=(
-            *locate_problems(document, Syntax.PAGE, facts.refused.items()),
-            *locate_problems(document, Syntax.PAGE, facts.repaired.items(), repaired=True),
+            *locate_problems(document, Syntax.PAGE, reader.invalid.items()),
+            *locate_problems(document, Syntax.PAGE, reader.repaired.items(), repaired=True),
         ),
     )
 
 
-class _Facts:
+class _HeadReader:
     """Reads the elements of one head."""
 
     def __init__(self, page: str, document: Document) -> None:
         self.statements: list[Statement] = []
-        self.refused: dict[str, str] = {}
+        self.invalid: dict[str, str] = {}
         """Messages about references that are none, and how these are written."""
         self.repaired: dict[str, str] = {}
         """The same of references with characters that an IRI may not have."""
@@ -81,9 +81,9 @@ class _Facts:
         root = document.html.root
         self._is_xml = document.kind is ContentKind.XHTML
         self.language = _language(root.attributes, is_xml=self._is_xml) if root is not None else ""
-        self.say(_LANGUAGE, self.language, "")
+        self.add_text(_LANGUAGE, self.language, "")
 
-    def say(self, predicate: str, text: str, language: str) -> None:
+    def add_text(self, predicate: str, text: str, language: str) -> None:
         if text:
             self.statements.append((self._page, predicate, literal(text, language=language), ""))
 
@@ -91,18 +91,18 @@ class _Facts:
         """The first title is the page's; others may stand in images."""
         if not self._has_title:
             self._has_title = True
-            self.say(_TITLE, " ".join(text.split()), self.language)
+            self.add_text(_TITLE, " ".join(text.split()), self.language)
 
     def read_meta(self, attributes: Mapping[str, str | None]) -> None:
         name = (attributes["name"] or "").strip()
-        predicate = _META.get(name.lower()) if "." not in name else self._dublin_core(name)
+        predicate = _META.get(name.lower()) if "." not in name else self._find_dublin_core_property(name)
         if predicate is None:
             return
         content = " ".join((attributes.get("content") or "").split())
         language = _language(attributes, is_xml=self._is_xml) or self.language
-        texts = content.split(",")[:_MOST_KEYWORDS] if name.lower() == "keywords" else [content]
+        texts = content.split(",")[:_MAX_KEYWORDS] if name.lower() == "keywords" else [content]
         for text in texts:
-            self.say(predicate, text.strip(), language)
+            self.add_text(predicate, text.strip(), language)
 
     def read_link(self, attributes: Mapping[str, str | None], rel: str) -> None:
         href = (attributes.get("href") or "").strip()
@@ -112,25 +112,25 @@ class _Facts:
         if "stylesheet" in rel.lower():  # then `alternate` speaks of the sheet (HTML, section 4.6.7.1)
             words = [word for word in words if word.lower() != "alternate"]
         for word in words:
-            predicate = _RELATIONS.get(word.lower()) if "." not in word else self._dotted_relation(word, href)
+            predicate = _RELATIONS.get(word.lower()) if "." not in word else self._find_dotted_relation(word, href)
             if predicate is None:
                 continue
             address = resolve_and_check(self._document.iri_base, href)
             if not address.is_valid:
-                self.refused[f"not a valid IRI: {address.term[:200]}"] = href
+                self.invalid[f"not a valid IRI: {address.term[:200]}"] = href
                 continue
             if address.is_repaired:
                 self.repaired[repair_message(address)] = href
             self.statements.append((self._page, predicate, address.term, ""))
 
-    def _dotted_relation(self, word: str, href: str) -> str | None:
+    def _find_dotted_relation(self, word: str, href: str) -> str | None:
         prefix, _, name = word.partition(".")
         if prefix.lower() == "schema":
             self._schemas[name.lower()] = href
             return None
-        return self._dublin_core(word)
+        return self._find_dublin_core_property(word)
 
-    def _dublin_core(self, name: str) -> str | None:
+    def _find_dublin_core_property(self, name: str) -> str | None:
         """The property that a dotted name stands for; the last part of a longer one refines it.
 
         The refinements of Dublin Core's elements are properties of its terms.

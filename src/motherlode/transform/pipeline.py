@@ -35,27 +35,30 @@ class Extractor:
     """False where the document holds nothing of the syntax, by what else there is to see."""
 
 
-def _without_options(extract: Callable[[Document, BlankNames], Extraction]) -> Extract:
+def _ignore_options(extract: Callable[[Document, BlankNames], Extraction]) -> Extract:
     return lambda document, names, _options: extract(document, names)
 
 
-def _marked(syntax: Syntax, extract: Extract, *marks: Mark) -> Extractor:
+def _make_marked_extractor(syntax: Syntax, extract: Extract, *marks: Mark) -> Extractor:
     return Extractor(syntax=syntax, extract=extract, marks=frozenset(marks))
 
 
-def _by_stylesheet(syntax: Syntax) -> Extractor:
+def _make_stylesheet_extractor(syntax: Syntax) -> Extractor:
     return Extractor(syntax=syntax, extract=xslt.extract, gate=xslt.wants)
 
 
-_JSON_LD = _marked(Syntax.JSON_LD, jsonld.extract, Mark.JSON_LD)
-_MICRODATA = _marked(Syntax.MICRODATA, _without_options(microdata.extract), Mark.MICRODATA)
-_RDFA = _marked(Syntax.RDFA, _without_options(rdfa.extract), *rdfa.MARKS)
-_MICROFORMATS = _marked(Syntax.MICROFORMATS, _without_options(microformats.extract), Mark.MICROFORMATS)
-_PAGE = Extractor(syntax=Syntax.PAGE, extract=_without_options(page.extract))
-_SCRIPTS = tuple(_marked(syntax, embedded.scripts_of(syntax), Mark.RDF_SCRIPTS) for syntax in embedded.SCRIPT_SYNTAXES)
+_JSON_LD = _make_marked_extractor(Syntax.JSON_LD, jsonld.extract, Mark.JSON_LD)
+_MICRODATA = _make_marked_extractor(Syntax.MICRODATA, _ignore_options(microdata.extract), Mark.MICRODATA)
+_RDFA = _make_marked_extractor(Syntax.RDFA, _ignore_options(rdfa.extract), *rdfa.MARKS)
+_MICROFORMATS = _make_marked_extractor(Syntax.MICROFORMATS, _ignore_options(microformats.extract), Mark.MICROFORMATS)
+_PAGE = Extractor(syntax=Syntax.PAGE, extract=_ignore_options(page.extract))
+_SCRIPTS = tuple(
+    _make_marked_extractor(syntax, embedded.make_script_extractor(syntax), Mark.RDF_SCRIPTS)
+    for syntax in embedded.SCRIPT_SYNTAXES
+)
 _RDF_XML = Extractor(syntax=Syntax.RDF_XML, extract=embedded.extract_rdfxml, gate=embedded.may_have_rdfxml)
-_FEED = _by_stylesheet(Syntax.FEED)
-_GRDDL = _by_stylesheet(Syntax.GRDDL)
+_FEED = _make_stylesheet_extractor(Syntax.FEED)
+_GRDDL = _make_stylesheet_extractor(Syntax.GRDDL)
 _HTML = (_JSON_LD, _MICRODATA, _RDFA, _MICROFORMATS, _PAGE, _GRDDL, *_SCRIPTS)
 _XHTML = tuple(extractor for extractor in _HTML if extractor.syntax is not Syntax.RDF_XML)
 
@@ -92,16 +95,16 @@ def transform(
     """
     found: list[Extraction] = []
     with shared_timer():
-        for extractor in (*EXTRACTORS[document.kind], *_users(document, options, content_type)):
+        for extractor in (*EXTRACTORS[document.kind], *_find_plugin_extractors(document, options, content_type)):
             if options.syntaxes is None or extractor.syntax in options.syntaxes:
-                extraction = _isolated(extractor, document, options)
+                extraction = _run_isolated(extractor, document, options)
                 if extraction and (extraction.statements or extraction.problems or extraction.wanted):
-                    found.append(_bounded(extraction, options.statements))
-    broken = documents.find_missing_rdf(document, content_type) or _wrong_label(document, options, content_type)
+                    found.append(_limit_statements(extraction, options.statements))
+    broken = documents.find_missing_rdf(document, content_type) or _find_label_mismatch(document, options, content_type)
     return TransformResult(extractions=tuple(found), problems=(*document.problems, *([broken] if broken else [])))
 
 
-def _wrong_label(document: Document, options: TransformOptions, content_type: str) -> Problem | None:
+def _find_label_mismatch(document: Document, options: TransformOptions, content_type: str) -> Problem | None:
     problem = documents.find_label_mismatch(document.kind, content_type, document.url)
     is_wanted = problem is not None and (options.syntaxes is None or problem.syntax in options.syntaxes)
     return problem if is_wanted else None
@@ -116,15 +119,15 @@ def merge(facts: Iterable[TransformResult]) -> TransformResult:
     )
 
 
-def _users(document: Document, options: TransformOptions, content_type: str) -> tuple[Extractor, ...]:
+def _find_plugin_extractors(document: Document, options: TransformOptions, content_type: str) -> tuple[Extractor, ...]:
     """The transformer that somebody installed for this type of content."""
-    if not installed_transformers() or plugins.transformer_for(document, options, content_type=content_type) is None:
+    if not installed_transformers() or plugins.find_transformer(document, options, content_type=content_type) is None:
         return ()
     extract = partial(plugins.extract, content_type=content_type)
     return (Extractor(syntax=Syntax.OTHER, extract=extract),)
 
 
-def _isolated(extractor: Extractor, document: Document, options: TransformOptions) -> Extraction | None:
+def _run_isolated(extractor: Extractor, document: Document, options: TransformOptions) -> Extraction | None:
     """What an extractor gives, or what became of it; None where its gate is closed."""
     syntax = extractor.syntax
     try:
@@ -144,7 +147,7 @@ def _isolated(extractor: Extractor, document: Document, options: TransformOption
     return Extraction(syntax=syntax, problems=(problem,))
 
 
-def _bounded(extraction: Extraction, limit: int) -> Extraction:
+def _limit_statements(extraction: Extraction, limit: int) -> Extraction:
     if len(extraction.statements) <= limit:
         return extraction
     problem = Problem(syntax=extraction.syntax, message=f"more than {limit} statements; the rest was left out")

@@ -42,7 +42,7 @@ class ServiceCall:
     body: bytes
     seconds: float
     most_received: int
-    most_statements: int
+    max_statements: int
     refused: str = ""
     """A reason why the call must not be made."""
 
@@ -71,7 +71,7 @@ def find_service_call(document: Document, options: TransformOptions, *, content_
         body=document.body,
         seconds=service.seconds,
         most_received=service.most_received,
-        most_statements=options.statements,
+        max_statements=options.statements,
         refused=_refusal(document, service),
     )
 
@@ -88,7 +88,7 @@ def read_service_response(call: ServiceCall, content_type: str, body: bytes, nam
     rdf_format = ox.RdfFormat.from_media_type(essence(content_type))
     if rdf_format is None:
         return service_failure(call, f"the answer is {essence(content_type)[:100] or 'of no type'}, which is no RDF")
-    found = read_rdf(body, rdf_format, base=call.page_url, names=names, syntax=Syntax.OTHER, most=call.most_statements)
+    found = read_rdf(body, rdf_format, base=call.page_url, names=names, syntax=Syntax.OTHER, most=call.max_statements)
     return Extraction(syntax=Syntax.OTHER, statements=found.statements, problems=found.problems)
 
 
@@ -108,7 +108,7 @@ class Transformer(Protocol):
     def __call__(self, *, body: bytes, url: str, content_type: str) -> tuple[str, bytes]: ...
 
 
-def transformer_for(document: Document, options: TransformOptions, *, content_type: str = "") -> EntryPoint | None:
+def find_transformer(document: Document, options: TransformOptions, *, content_type: str = "") -> EntryPoint | None:
     """The transformer that a document is for, of those that the options allow."""
     media_type = media_type_of(document, content_type)
     return next((point for point in allowed_transformers(options) if fits(point.name, media_type)), None)
@@ -116,7 +116,7 @@ def transformer_for(document: Document, options: TransformOptions, *, content_ty
 
 def extract(document: Document, names: BlankNames, options: TransformOptions, *, content_type: str = "") -> Extraction:
     """What the transformer for a document makes of it; nothing where there is none."""
-    point = transformer_for(document, options, content_type=content_type)
+    point = find_transformer(document, options, content_type=content_type)
     if point is None:
         return Extraction(syntax=Syntax.OTHER)
     try:
@@ -126,13 +126,13 @@ def extract(document: Document, names: BlankNames, options: TransformOptions, *,
         )
         rdf_format = ox.RdfFormat.from_media_type(essence(media_type))
     except Exception as error:  # noqa: BLE001 - other people's code may raise anything
-        return _failed(point, f"{type(error).__name__}: {error}")
+        return _transformer_failure(point, f"{type(error).__name__}: {error}")
     if rdf_format is None:
-        return _failed(point, f"gave {media_type!r}, which is no RDF")
+        return _transformer_failure(point, f"gave {media_type!r}, which is no RDF")
     found = read_rdf(body, rdf_format, base=document.url, names=names, syntax=Syntax.OTHER, most=options.statements)
     return Extraction(syntax=Syntax.OTHER, statements=found.statements, problems=found.problems)
 
 
-def _failed(point: EntryPoint, reason: str) -> Extraction:
+def _transformer_failure(point: EntryPoint, reason: str) -> Extraction:
     message = f"the transformer {point.value}: {reason[:300]}"
     return Extraction(syntax=Syntax.OTHER, problems=(Problem(syntax=Syntax.OTHER, message=message),))

@@ -8,9 +8,9 @@ from urllib.parse import unquote
 from motherlode.model import Problem, Syntax
 from motherlode.www.document import Document
 
-_MOST_LOCATED = 10
+_MAX_LOCATED_PROBLEMS = 10
 """Problems of one page that are looked for; each costs a few passes over its text."""
-_BEFORE_A_VALUE = ('"', "'", "=")
+_VALUE_DELIMITERS = ('"', "'", "=")
 """A reference is looked for as the value of an attribute first: the same words may stand in the text."""
 
 
@@ -20,28 +20,28 @@ def locate_problems(
     """Problems, of messages and the references that they are about."""
     problems = []
     for number, (message, reference) in enumerate(found):
-        line, column = _place(document.text, reference) if number < _MOST_LOCATED else (None, None)
+        line, column = _find_position(document.text, reference) if number < _MAX_LOCATED_PROBLEMS else (None, None)
         problems.append(Problem(syntax=syntax, message=message, line=line, column=column, repaired=repaired))
     return problems
 
 
-def _place(source: str, reference: str) -> tuple[int, int] | tuple[None, None]:
+def _find_position(source: str, reference: str) -> tuple[int, int] | tuple[None, None]:
     r"""Line and column of a reference.
 
-    >>> _place('<p>a b\n<a href="//[a b">', "http://[a%20b"), _place("<p itemtype=a>", "b")
+    >>> _find_position('<p>a b\n<a href="//[a b">', "http://[a%20b"), _find_position("<p itemtype=a>", "b")
     ((2, 10), (None, None))
     """
-    for form in _forms(reference):
+    for form in _possible_spellings(reference):
         anywhere = source.find(form)
         if anywhere == -1:
             continue
-        as_value = (source.find(before + form, max(anywhere - 1, 0)) for before in _BEFORE_A_VALUE)
+        as_value = (source.find(before + form, max(anywhere - 1, 0)) for before in _VALUE_DELIMITERS)
         at = min((found + 1 for found in as_value if found != -1), default=anywhere)
         return source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at)
     return None, None
 
 
-def _forms(reference: str) -> list[str]:
+def _possible_spellings(reference: str) -> list[str]:
     """How a reference that was resolved and escaped may be written."""
     tails = [reference[at:] for at in (0, reference.find("//")) if at != -1]
     spelt = (form for tail in tails for form in (tail, unquote(tail), tail.replace("&", "&amp;")))

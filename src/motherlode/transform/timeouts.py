@@ -16,9 +16,9 @@ from types import FrameType, FunctionType
 
 _REPEAT_SECONDS = 0.25
 """The alarm rings again: the first may be lost where Python cannot raise, in a finaliser for one."""
-_HARDLY = 0.1
+_TOLERANCE_SECONDS = 0.1
 """Seconds: of work, in which nobody can have caught a ring; and before a limit, in which it counts as reached."""
-_REST_SECONDS = 60.0
+_SUSPENDED_SECONDS = 60.0
 """For who keeps what there is once the time is up."""
 
 
@@ -37,11 +37,11 @@ class Deadline:
         now = time.monotonic()
         if now > self._at:
             if _is_main_thread():
-                _ALARM.forestall(now)
+                _TIMER.suspend_if_due(now)
             raise ExtractorTimeout
 
 
-class _Alarm:
+class _TimeoutTimer:
     """The process's one interval timer, shared by limits after limits and inside limits.
 
     Limits that end in time do not touch it: it is set for the first of them, and when it rings too early for the one
@@ -52,83 +52,83 @@ class _Alarm:
     def __init__(self) -> None:
         self.due: list[float] = []
         """When each limit that is in force ends, the outermost first; none later than the one around it."""
-        self._rings = math.inf
+        self._next_signal = math.inf
         """When the timer will ring next, at the latest."""
-        self._rang_at = -math.inf
+        self._raised_at_cpu = -math.inf
         """When it rang last for the limit in force, in seconds of work: on a busy machine a process may stand still for
         longer than the alarm takes to ring again, and whoever catches the first ring must not be met by the second."""
-        self._is_taken = False
-        self._before: Callable[[int, FrameType | None], object] | int = signal.SIG_DFL
+        self._is_installed = False
+        self._previous_handler: Callable[[int, FrameType | None], object] | int = signal.SIG_DFL
         """Whose handler must come back, with the time that its own timer had, and when that was."""
-        self._waiting = self._interval = self._since = 0.0
+        self._previous_delay = self._previous_interval = self._installed_at = 0.0
 
-    def begin(self, ends: float) -> None:
+    def start_limit(self, ends: float) -> None:
         """Puts a limit in force, inside those that are."""
         if self.due and self.due[-1] < ends:
             ends = self.due[-1]
         self.due.append(ends)
-        self._rang_at = -math.inf
-        if ends < self._rings:
-            self._set(ends)
+        self._raised_at_cpu = -math.inf
+        if ends < self._next_signal:
+            self._arm(ends)
 
-    def ring(self, _signal: int, frame: FrameType | None) -> None:
+    def handle_signal(self, _signal: int, frame: FrameType | None) -> None:
         if frame is not None and frame.f_code in _OWN_CODE:  # a limit half set or half taken away would stay for ever
-            self._rings = time.monotonic() + _REPEAT_SECONDS
+            self._next_signal = time.monotonic() + _REPEAT_SECONDS
             return
         now = time.monotonic()
         if not self.due:  # it was meant for a block that has ended
-            self._stop()
+            self._disarm()
         elif now < self.due[-1]:
-            self._set(self.due[-1])
+            self._arm(self.due[-1])
         else:
-            self._rings = now + _REPEAT_SECONDS
+            self._next_signal = now + _REPEAT_SECONDS
             worked = time.process_time()
-            if worked - self._rang_at >= _HARDLY:
-                self._rang_at = worked
+            if worked - self._raised_at_cpu >= _TOLERANCE_SECONDS:
+                self._raised_at_cpu = worked
                 raise ExtractorTimeout
 
-    def forestall(self, now: float) -> None:
+    def suspend_if_due(self, now: float) -> None:
         """Somebody stops by the clock: the alarm for the same moment, which may be on its way, must not come, too."""
-        if self.due and now >= self.due[-1] - _HARDLY:
-            self.rest()
+        if self.due and now >= self.due[-1] - _TOLERANCE_SECONDS:
+            self.suspend()
 
-    def _set(self, moment: float) -> None:
-        self._rings = moment
+    def _arm(self, moment: float) -> None:
+        self._next_signal = moment
         signal.setitimer(signal.ITIMER_REAL, max(moment - time.monotonic(), 0.0001), _REPEAT_SECONDS)
 
-    def _stop(self) -> None:
-        self._rings = math.inf
+    def _disarm(self) -> None:
+        self._next_signal = math.inf
         signal.setitimer(signal.ITIMER_REAL, 0)
 
-    def rest(self) -> None:
+    def suspend(self) -> None:
         """Lets the innermost limit be: its end is that of the one around it, or a while from now."""
         if self.due:
-            self.due[-1] = self.due[-2] if len(self.due) > 1 else time.monotonic() + _REST_SECONDS
+            self.due[-1] = self.due[-2] if len(self.due) > 1 else time.monotonic() + _SUSPENDED_SECONDS
 
-    def take(self) -> bool:
+    def install(self) -> bool:
         """Puts the handler in its place; False where a limit around this one has done so."""
-        if self._is_taken:
+        if self._is_installed:
             return False
-        if signal.getsignal(signal.SIGALRM) != self.ring:
-            self._since = time.monotonic()
-            self._waiting, self._interval = signal.setitimer(signal.ITIMER_REAL, 0)
-            self._before = signal.signal(signal.SIGALRM, self.ring) or signal.SIG_DFL
-        self._is_taken = True
+        if signal.getsignal(signal.SIGALRM) != self.handle_signal:
+            self._installed_at = time.monotonic()
+            self._previous_delay, self._previous_interval = signal.setitimer(signal.ITIMER_REAL, 0)
+            self._previous_handler = signal.signal(signal.SIGALRM, self.handle_signal) or signal.SIG_DFL
+        self._is_installed = True
         return True
 
-    def give_back(self) -> None:
+    def uninstall(self) -> None:
         """What was there before comes back, with the time that it still has."""
-        self._stop()
-        self._is_taken = False
-        if self._before == signal.SIG_DFL and not self._waiting:
+        self._disarm()
+        self._is_installed = False
+        if self._previous_handler == signal.SIG_DFL and not self._previous_delay:
             return
-        signal.signal(signal.SIGALRM, self._before)
-        if self._waiting:
-            left = self._waiting - (time.monotonic() - self._since)
-            signal.setitimer(signal.ITIMER_REAL, max(left, 0.001), self._interval)
+        signal.signal(signal.SIGALRM, self._previous_handler)
+        if self._previous_delay:
+            left = self._previous_delay - (time.monotonic() - self._installed_at)
+            signal.setitimer(signal.ITIMER_REAL, max(left, 0.001), self._previous_interval)
 
 
-_ALARM = _Alarm()
+_TIMER = _TimeoutTimer()
 
 
 def _is_main_thread() -> bool:
@@ -138,7 +138,7 @@ def _is_main_thread() -> bool:
 def suspend_timeout() -> None:
     """ExtractorTimeout was caught: while its catcher keeps what there is, the alarm must not ring again for the same limit."""
     if _is_main_thread():
-        _ALARM.rest()
+        _TIMER.suspend()
 
 
 @contextmanager
@@ -147,12 +147,12 @@ def shared_timer() -> Iterator[None]:
 
     Who transforms many documents puts all of them into one block: two system calls less for each.
     """
-    was_free = _is_main_thread() and _ALARM.take()
+    installed_timer = _is_main_thread() and _TIMER.install()
     try:
         yield
     finally:
-        if was_free:
-            _ALARM.give_back()
+        if installed_timer:
+            _TIMER.uninstall()
 
 
 class TimeLimit(Deadline):
@@ -170,23 +170,23 @@ class TimeLimit(Deadline):
     """
 
     def __enter__(self) -> Deadline:
-        self._has_alarm = _is_main_thread()
-        if self._has_alarm:
-            self._was_free = _ALARM.take()
-            self._depth = len(_ALARM.due)
-            _ALARM.begin(self._at)
+        self._has_timer = _is_main_thread()
+        if self._has_timer:
+            self._installed_timer = _TIMER.install()
+            self._depth = len(_TIMER.due)
+            _TIMER.start_limit(self._at)
         return self
 
     def __exit__(self, *_raised: object) -> None:
-        if self._has_alarm:
-            del _ALARM.due[self._depth :]
-            if self._was_free:
-                _ALARM.give_back()
+        if self._has_timer:
+            del _TIMER.due[self._depth :]
+            if self._installed_timer:
+                _TIMER.uninstall()
 
 
 _OWN_CODE = frozenset(
     method.__code__
-    for owner in (_Alarm, TimeLimit)
+    for owner in (_TimeoutTimer, TimeLimit)
     for method in vars(owner).values()
     if isinstance(method, FunctionType)
 )

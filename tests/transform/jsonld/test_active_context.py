@@ -59,8 +59,8 @@ def test_memory_of_keys_is_bounded() -> None:
     for number in range(10_000):
         active.key(f"key{number}")
     active.key("k" * 1000)
-    assert len(active.known) < 5000
-    assert "k" * 1000 not in active.known
+    assert len(active.key_cache) < 5000
+    assert "k" * 1000 not in active.key_cache
 
 
 def test_clones_are_apart() -> None:
@@ -68,10 +68,10 @@ def test_clones_are_apart() -> None:
     clone = active.clone()
     clone.terms["new"] = TermDefinition(iri="http://new/")
     assert active.term("new") is None
-    assert clone.serial != active.serial
+    assert clone.serial_number != active.serial_number
 
 
 def test_protection_does_not_make_definitions_differ() -> None:
     one = TermDefinition(iri="http://t/", protected=True, context={"a": "b"}, context_key=1)
-    assert one.same_as(TermDefinition(iri="http://t/", context={"a": "b"}, context_key=2))
-    assert not one.same_as(TermDefinition(iri="http://t/", context={"a": "c"}))
+    assert one.is_same_definition(TermDefinition(iri="http://t/", context={"a": "b"}, context_key=2))
+    assert not one.is_same_definition(TermDefinition(iri="http://t/", context={"a": "c"}))

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from motherlode.transform.jsonld import bundled_contexts as bundle
-from motherlode.transform.jsonld.bundled_contexts import Bundle, ContextTable
+from motherlode.transform.jsonld.bundled_contexts import BundledContext, ContextTable
 
 from ...conformance.runner import isomorphic, load_cases, shared
 from .helpers import objects, process, statements
@@ -50,7 +50,7 @@ def examples() -> list[tuple[str, Any]]:
 
 def test_the_schema_org_table_is_the_published_context() -> None:
     table = msgspec.json.decode((CONTEXTS / "schemaorg.json").read_bytes(), type=ContextTable)
-    assert Bundle(table).context == published()
+    assert BundledContext(table).context == published()
     assert tool().make_table(published(), title=table.title, urls=list(table.urls)) == table
 
 
@@ -88,7 +88,7 @@ def test_tables_are_well_made(file: str) -> None:
     table = msgspec.json.decode((CONTEXTS / file).read_bytes(), type=ContextTable)
     index = json.loads((CONTEXTS / "index.json").read_bytes())
     assert {url for url, name in index.items() if name == file} == {bundle.normalize_url(url) for url in table.urls}
-    context = Bundle(table).context
+    context = BundledContext(table).context
     assert tool().put_together(table) == context
     assert not process({"@context": context, "@id": "x"}).notes  # strictly valid
 
@@ -102,7 +102,7 @@ def test_addresses_are_known_in_their_variants(address: str) -> None:
     "address", ["https://schema.org/Person", "https://example.org/", "ftp://schema.org", "schema.org"]
 )
 def test_other_addresses_are_not(address: str) -> None:
-    assert bundle.find(address) is None
+    assert bundle.find_bundled_context(address) is None
 
 
 def test_a_lazy_context_overrides_and_is_overridden() -> None:

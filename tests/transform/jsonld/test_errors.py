@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, shown
+from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, describe_value
 
 
 def test_errors_say_code_and_detail() -> None:
@@ -10,4 +10,4 @@ def test_errors_say_code_and_detail() -> None:
 
 def test_containers_are_not_spelled_out() -> None:
     values: list[object] = [[1] * 10**6, {}, 10**5000, 1.5, True]
-    assert [shown(value) for value in values] == ["an array", "an object", "a number", "1.5", "true"]
+    assert [describe_value(value) for value in values] == ["an array", "an object", "a number", "1.5", "true"]

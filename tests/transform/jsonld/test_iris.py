@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.transform.jsonld.iris import iri_of, is_well_formed
+from motherlode.transform.jsonld.iris import is_well_formed, parse_iri
 
 
 @pytest.mark.parametrize("text", ["http://a/ b", "http://a/{x}", "http://a/\\", "http://a/#b#c", "http://a/\ud800"])
 def test_iri_with_bad_characters_is_repaired_but_not_well_formed(text: str) -> None:
-    found = iri_of(text)
+    found = parse_iri(text)
     assert found is not None
     assert found.is_repaired
     assert not is_well_formed(text)
@@ -17,5 +17,5 @@ def test_iri_with_bad_characters_is_repaired_but_not_well_formed(text: str) -> N
 
 @pytest.mark.parametrize("text", ["rel", "http://[bad", "http://a/" + "x" * 70_000])
 def test_text_that_cannot_be_repaired_is_no_iri(text: str) -> None:
-    assert iri_of(text) is None
+    assert parse_iri(text) is None
     assert not is_well_formed(text)

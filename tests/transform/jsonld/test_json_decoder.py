@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from motherlode.transform.jsonld.json_decoder import read
+from motherlode.transform.jsonld.json_decoder import decode_tolerantly
 
 MENDED: dict[str, tuple[Any, str]] = {
     '<!-- {"a":1} -->': ({"a": 1}, "comment or CDATA wrapper"),
@@ -45,7 +45,7 @@ MENDED: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize(("text", "expected"), MENDED.items())
 def test_what_is_mended_is_told(text: str, expected: tuple[Any, str]) -> None:
-    reading = read(text)
+    reading = decode_tolerantly(text)
     assert reading.values == [expected[0]]
     assert expected[1] in [repair.message for repair in reading.repairs]
     assert reading.failure is None
@@ -53,13 +53,13 @@ def test_what_is_mended_is_told(text: str, expected: tuple[Any, str]) -> None:
 
 def test_good_json_needs_no_repair() -> None:
     text = '{"a": ["x\\n\\u00e9\\"", -1.5e3, true, null, {}, []], "b/": "//no comment <!-- -->"}'
-    reading = read(text)
+    reading = decode_tolerantly(text)
     assert reading.values == [{"a": ['x\né"', -1500.0, True, None, {}, []], "b/": "//no comment <!-- -->"}]
     assert not reading.repairs
 
 
 def test_several_values_are_several_values() -> None:
-    reading = read('{"a":1}\n[2]\n{"b":3}')
+    reading = decode_tolerantly('{"a":1}\n[2]\n{"b":3}')
     assert reading.values == [{"a": 1}, [2], {"b": 3}]
     assert [(repair.offset, repair.message) for repair in reading.repairs] == [
         (8, "one more JSON value in the same block"),
@@ -68,11 +68,11 @@ def test_several_values_are_several_values() -> None:
 
 
 def test_repairs_say_where() -> None:
-    assert [repair.offset for repair in read('{"a":1,\n}').repairs] == [8]
+    assert [repair.offset for repair in decode_tolerantly('{"a":1,\n}').repairs] == [8]
 
 
 def test_text_that_is_no_json_is_given_up() -> None:
-    reading = read("[" + "$ % & " * 50)
+    reading = decode_tolerantly("[" + "$ % & " * 50)
     assert reading.failure is not None
     assert reading.failure.message == "not JSON"
 
@@ -98,5 +98,5 @@ def test_text_that_is_no_json_is_given_up() -> None:
 )
 def test_no_text_takes_long(text: str) -> None:
     started = time.process_time()
-    read(text)
+    decode_tolerantly(text)
     assert time.process_time() - started < 5

@@ -49,8 +49,8 @@ def test_deep_nesting_fails_with_a_reason() -> None:
 
 
 def test_length_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoding, "LONGEST", 10)
-    monkeypatch.setattr(decoding, "LONGEST_MENDED", 5)
+    monkeypatch.setattr(decoding, "MAX_CHARACTERS", 10)
+    monkeypatch.setattr(decoding, "MAX_REPAIRED_CHARACTERS", 5)
     assert decode("[1,2,3,4,5]").failure is not None
     assert decode("[1,2,3,]").failure is not None
     assert decode("[1,]").values == [[1]]

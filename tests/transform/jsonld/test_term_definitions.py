@@ -14,7 +14,7 @@ WITH_SET = [[keyword, "@set"] for keyword in ("@graph", "@id", "@index", "@langu
 
 def allowed(entries: list[str]) -> bool:
     try:
-        mappings.container(entries, modern=True)
+        mappings.parse_container(entries, is_1_1=True)
     except JsonLdError as error:
         assert error.code is ErrorCode.INVALID_CONTAINER_MAPPING
         return False
@@ -29,9 +29,9 @@ def test_containers_combine_as_the_specification_lists_them() -> None:
 
 def test_containers_are_not_said_twice() -> None:
     with pytest.raises(JsonLdError):
-        mappings.container(["@set", "@set"], modern=True)
+        mappings.parse_container(["@set", "@set"], is_1_1=True)
 
 
 def test_protection_may_be_lifted_for_one_term() -> None:
-    assert mappings.protected({}, True, modern=True)
-    assert not mappings.protected({"@protected": False}, True, modern=True)
+    assert mappings.parse_protected({}, True, is_1_1=True)
+    assert not mappings.parse_protected({"@protected": False}, True, is_1_1=True)

@@ -189,10 +189,10 @@ PEAK = """
 import io, re, sys
 from motherlode.model import Syntax
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.rdf_documents import read, source, spelling
+from motherlode.transform.rdf_documents import parser_terms, read
 
-source.WINDOW = 1 << 20
-spelling._LABELS = 2_000
+source.WINDOW_BYTES = 1 << 20
+parser_terms._MAX_LABELS = 2_000
 class Dump(io.RawIOBase):
     def __init__(self, pieces):
         self.pieces = pieces

@@ -61,7 +61,7 @@ def test_blocks_are_cut_between_lines() -> None:
 
 
 def test_a_long_line_is_read_and_one_that_is_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "_LONGEST", 1 << 20)
+    monkeypatch.setattr(lines, "_MAX_LINE_BYTES", 1 << 20)
     long = b'<urn:a> <urn:p> "' + b"x" * 500_000 + b'" .\n'
     too_long = b'<urn:a> <urn:p> "' + b"x" * 2_000_000 + b'" .\n'
     statements, problems = found(GOOD + long + too_long + GOOD, Syntax.N_TRIPLES)

@@ -190,10 +190,10 @@ def test_an_entity_that_nobody_declared_costs_its_statement_only(bad: bytes) -> 
 
 
 def test_faults_of_a_document_that_is_longer_than_its_window_are_mended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "PART", 20_000)
-    monkeypatch.setattr(source, "WINDOW", 1 << 16)
-    monkeypatch.setattr(source, "CHUNK", 1 << 12)
-    monkeypatch.setattr(rdfxml, "_HEAD", 1 << 12)
+    monkeypatch.setattr(cutting, "PART_BYTES", 20_000)
+    monkeypatch.setattr(source, "WINDOW_BYTES", 1 << 16)
+    monkeypatch.setattr(source, "CHUNK_BYTES", 1 << 12)
+    monkeypatch.setattr(rdfxml, "_PROLOG_BYTES", 1 << 12)
     nodes = [b'<e:A rdf:about="urn:%d"><e:p rdf:nodeID="n%d"/><e:q/></e:A>\n' % (n, n % 7) for n in range(6000)]
     expected, _ = found(XML_START + b"".join(nodes) + END, Syntax.RDF_XML)
     assert len(expected) == 18_000
@@ -354,7 +354,7 @@ def test_entities_are_declared_before_the_root_or_not_at_all(padding: int) -> No
 
 
 def test_an_element_with_too_many_attributes_ends_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guarded, "_MOST_ATTRIBUTES", 1000)
+    monkeypatch.setattr(guarded, "_MAX_ATTRIBUTES", 1000)
     attributes = b" ".join(b'e:p%d="1"' % number for number in range(5000))
     statements, problems = found(
         XML_START + b'<e:A rdf:about="urn:a"/><e:A ' + attributes + b"/>" + END, Syntax.RDF_XML

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.transform.rdf_documents.rdfxml_attributes import NO_LANGUAGE, NO_MEANING, AttributeMender
-from motherlode.transform.rdf_documents.xml_scanner import OpenElements, start_tag
+from motherlode.transform.rdf_documents.rdfxml_attributes import EMPTY_LANGUAGE, UNDECLARED_NAMESPACE, AttributeRepairer
+from motherlode.transform.rdf_documents.xml_scanner import OpenElements, parse_start_tag
 from motherlode.www.media_types import RDF_NAMESPACE
 
 ROOT = f'<r:RDF xmlns:r="{RDF_NAMESPACE}" xmlns:e="urn:e:" xml:base="http://b.example/c/">'.encode()
@@ -18,16 +18,16 @@ def _mended(markup: bytes, *, root: bytes = ROOT) -> tuple[list[tuple[bytes, byt
 
     tag = None
     for one in (root, markup):
-        tag = start_tag(one)
+        tag = parse_start_tag(one)
         assert tag is not None
         elements.open(tag)
     assert tag is not None
-    return AttributeMender(elements, tell).repaired(tag), told
+    return AttributeRepairer(elements, tell).repair_attributes(tag), told
 
 
 def test_what_is_right_stays_and_nothing_is_told() -> None:
     tag = b'<e:A r:about="x y" e:p="1" xml:lang="de-CH" xmlns:f="urn:f:" f:q="2" r:parseType="Resource">'
-    found = start_tag(tag)
+    found = parse_start_tag(tag)
     assert found is not None
     assert _mended(tag) == (list(found.attributes), [])
 
@@ -36,7 +36,7 @@ def test_what_is_right_stays_and_nothing_is_told() -> None:
     ("given", "made"),
     [
         (b'about="x"', (b"r:about", b"x")),
-        (b'r:ID="1x"', (b"r:ID", b"x-mended-3178")),
+        (b'r:ID="1x"', (b"r:ID", b"x-repaired-3178")),
         (b'xml:lang="de_CH"', (b"xml:lang", b"de-CH")),
     ],
 )
@@ -49,7 +49,7 @@ def test_what_leaves_no_doubt_is_mended_and_told(given: bytes, made: tuple[bytes
 @pytest.mark.parametrize(
     ("given", "made"),
     [
-        (b'xml:lang=""', (b"xml:lang", NO_LANGUAGE.encode())),
+        (b'xml:lang=""', (b"xml:lang", EMPTY_LANGUAGE.encode())),
         (b'xml:base="../d"', (b"xml:base", b"http://b.example/d")),
         (b'xml:base="http://d.example/"', (b"xml:base", b"http://d.example/")),
         (b'r:parseType="daml:collection"', (b"r:parseType", b"Literal")),
@@ -61,7 +61,7 @@ def test_what_only_the_parser_does_not_know_is_not_told(given: bytes, made: tupl
 
 def test_what_has_no_meaning_is_told_and_marked_or_left_out() -> None:
     attributes, told = _mended(b'<e:A foo="1" g:p="2">')
-    namespace = f"{NO_MEANING}{b'g'.hex()}:".encode()
+    namespace = f"{UNDECLARED_NAMESPACE}{b'g'.hex()}:".encode()
     assert attributes == [(b"g:p", b"2"), (b"xmlns:g", namespace)]
     assert [mended for _, mended in told] == [False] * 2
 
@@ -75,13 +75,13 @@ def test_white_space_before_a_reference_is_left_out() -> None:
 def test_names_of_rdf_need_a_prefix_that_may_be_missing() -> None:
     root = f'<RDF xmlns="{RDF_NAMESPACE}">'.encode()
     attributes, _ = _mended(b'<Description about="x">', root=root)
-    assert attributes == [(b"xmlns:x-mended-rdf", RDF_NAMESPACE.encode()), (b"x-mended-rdf:about", b"x")]
+    assert attributes == [(b"xmlns:x-repaired-rdf", RDF_NAMESPACE.encode()), (b"x-repaired-rdf:about", b"x")]
 
 
 def test_the_root_has_no_language_to_take_back() -> None:
     elements = OpenElements({})
-    tag = start_tag(ROOT[:-1] + b' xml:lang="">')
+    tag = parse_start_tag(ROOT[:-1] + b' xml:lang="">')
     assert tag is not None
     elements.open(tag)
-    made = AttributeMender(elements, lambda message, *, mended=False, once=False: None).repaired(tag)
+    made = AttributeRepairer(elements, lambda message, *, repaired=False, once=False: None).repair_attributes(tag)
     assert b"xml:lang" not in dict(made)

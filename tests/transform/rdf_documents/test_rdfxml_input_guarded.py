@@ -3,14 +3,14 @@ from __future__ import annotations
 import io
 
 from motherlode.model import Syntax
-from motherlode.transform.rdf_documents.rdfxml_input import GuardedFeed
+from motherlode.transform.rdf_documents.rdfxml_input import LimitedFeed
 from motherlode.transform.rdf_documents.source import Source
 from motherlode.www.xml import read_head
 
 
-def _feed(text: bytes) -> tuple[Source, GuardedFeed]:
+def _feed(text: bytes) -> tuple[Source, LimitedFeed]:
     source = Source(io.BytesIO(text), syntax=Syntax.RDF_XML)
-    return source, GuardedFeed(source, read_head(text))
+    return source, LimitedFeed(source, read_head(text))
 
 
 def test_the_document_type_is_our_own() -> None:

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from motherlode.model.terms import RDF, literal
-from motherlode.transform.rdf_documents.rdfxml_input import canonical_literal
+from motherlode.transform.rdf_documents.rdfxml_input import canonicalize_literal
 
 
 def _canonical(value: str) -> str:
-    return canonical_literal(literal(value, datatype=f"{RDF}XMLLiteral"))
+    return canonicalize_literal(literal(value, datatype=f"{RDF}XMLLiteral"))
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def _canonical(value: str) -> str:
 )
 def test_exclusive_canonical_form(value: str, canonical: str) -> None:
     assert _canonical(value) == literal(canonical, datatype=f"{RDF}XMLLiteral")
-    assert canonical_literal(_canonical(value)) == _canonical(value)
+    assert canonicalize_literal(_canonical(value)) == _canonical(value)
 
 
 @pytest.mark.parametrize("value", ["<open>", "&undeclared;", "<a>" * 100_000 + "</a>" * 100_000, "\0<a/>"])

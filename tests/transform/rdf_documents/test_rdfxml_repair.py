@@ -3,8 +3,8 @@ from __future__ import annotations
 import io
 
 from motherlode.model import Problem, Syntax
-from motherlode.transform.rdf_documents.rdfxml_attributes import NO_TEXT, restored
-from motherlode.transform.rdf_documents.rdfxml_repair import MendingFeed
+from motherlode.transform.rdf_documents.rdfxml_attributes import UNDECLARED_ENTITY, restore_statement
+from motherlode.transform.rdf_documents.rdfxml_repair import RepairingFeed
 from motherlode.transform.rdf_documents.source import Source
 from motherlode.www.media_types import RDF_NAMESPACE
 from motherlode.www.xml import read_head
@@ -12,13 +12,13 @@ from motherlode.www.xml import read_head
 START = f'<r:RDF xmlns:r="{RDF_NAMESPACE}">'.encode()
 
 
-def _feed(text: bytes) -> MendingFeed:
-    return MendingFeed(Source(io.BytesIO(text), syntax=Syntax.RDF_XML), read_head(text))
+def _feed(text: bytes) -> RepairingFeed:
+    return RepairingFeed(Source(io.BytesIO(text), syntax=Syntax.RDF_XML), read_head(text))
 
 
 def _mended(text: bytes) -> tuple[bytes, list[Problem]]:
     feed = _feed(text)
-    feed.mend(0, len(text))
+    feed.start_repair(0, len(text))
     given = b"".join(iter(lambda: feed.read(1000), b""))
     return given[given.index(START) :], feed.take_problems()
 
@@ -42,13 +42,13 @@ def test_what_is_mended_is_told() -> None:
 def test_names_of_no_meaning_make_no_statements() -> None:
     given, problems = _mended(START + b"<g:A/></r:RDF>")
     namespace = given.partition(b'xmlns:g="')[2].partition(b'"')[0].decode()
-    assert restored(("<urn:a>", f"<{namespace}A>", "<urn:b>", "")) is None
+    assert restore_statement(("<urn:a>", f"<{namespace}A>", "<urn:b>", "")) is None
     assert [problem.repaired for problem in problems] == [False]
 
 
 def test_entities_that_nobody_declared_are_marked_and_each_is_told() -> None:
     given, problems = _mended(START + b"<r:Description r:about='&a;b'>&c.d; &amp; &lt;&nbsp;</r:Description></r:RDF>")
-    mark = NO_TEXT.encode()
+    mark = UNDECLARED_ENTITY.encode()
     assert given.endswith(b"about='%sb'>%s &amp; &lt;&nbsp;</r:Description></r:RDF>" % (mark, mark))
     assert [problem.repaired for problem in problems] == [False, True, False]
 
@@ -56,8 +56,8 @@ def test_entities_that_nobody_declared_are_marked_and_each_is_told() -> None:
 def test_mending_pauses_between_nodes() -> None:
     text = START + b"<r:Description>1</r:Description><r:Description/></r:RDF>"
     feed = _feed(text)
-    feed.mend(0, len(START) + 1)
+    feed.start_repair(0, len(START) + 1)
     assert b"".join(iter(lambda: feed.read(1000), b"")).endswith(b"1</r:Description></r:RDF>")
     assert feed.is_paused
-    feed.go_on()
+    feed.start_plain()
     assert feed.read(1000) + feed.read(1000) == START + b"<r:Description/></r:RDF>"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from motherlode.model import Syntax
 from motherlode.transform.rdf_documents import source as module
-from motherlode.transform.rdf_documents.source import DEEPEST, Feed, Source
+from motherlode.transform.rdf_documents.source import MAX_TRIPLE_TERM_DEPTH, Feed, Source
 
 
 def _source(body: bytes, charset: str = "utf-8") -> Source:
@@ -33,27 +33,27 @@ def test_a_place_is_told_as_an_editor_would_and_found_again(text: str, cut: int)
     if before.endswith("\r") and text[cut : cut + 1] == "\n":
         return  # between the two halves of a line break
     offset = len(before.encode())
-    assert source.place(offset) == (len(lines), len(lines[-1]) + 1)
-    assert source.offset_of(*source.place(offset)) == offset
+    assert source.position_of(offset) == (len(lines), len(lines[-1]) + 1)
+    assert source.offset_of(*source.position_of(offset)) == offset
 
 
 def test_places_may_be_asked_for_in_any_order() -> None:
     source = _source(b"a\nbc\nd")
     source.get(0, 10)
-    assert [source.place(offset) for offset in (5, 0, 3, 2, 5)] == [(3, 1), (1, 1), (2, 2), (2, 1), (3, 1)]
+    assert [source.position_of(offset) for offset in (5, 0, 3, 2, 5)] == [(3, 1), (1, 1), (2, 2), (2, 1), (3, 1)]
 
 
 def test_the_window_moves_on_and_places_stay_true(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "WINDOW", 1 << 17)
+    monkeypatch.setattr(module, "WINDOW_BYTES", 1 << 17)
     body = b"".join(b"line %06d\n" % number for number in range(100_000))
     source = _source(body)
     feed = Feed(source)
     while feed.read(5000):
         pass
     assert source.start > 0
-    assert source.place(len(body) - 12) == (100_000, 1)
+    assert source.position_of(len(body) - 12) == (100_000, 1)
     assert source.get(0, 5) == b"", "what the window has left behind is gone"
-    assert source.place(0) == source.place(source.start)
+    assert source.position_of(0) == source.position_of(source.start)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_the_parser_gets_utf8(charset: str, raw: bytes) -> None:
 
 
 def test_characters_across_chunks_are_not_broken() -> None:
-    body = b"x" * (module.CHUNK - 1) + "é".encode() + b"y" * module.CHUNK
+    body = b"x" * (module.CHUNK_BYTES - 1) + "é".encode() + b"y" * module.CHUNK_BYTES
     source = _source(body)
     assert _all(source) == body
     assert not source.problems
@@ -85,14 +85,14 @@ def test_a_replacement_character_of_the_author_is_no_problem() -> None:
 
 
 def test_the_first_bad_byte_is_told() -> None:
-    source = _source(b"x" * module.CHUNK + b"\nab\xff\xff\xc3")
+    source = _source(b"x" * module.CHUNK_BYTES + b"\nab\xff\xff\xc3")
     assert _all(source).endswith("ab���".encode())
     assert [(p.line, p.column, p.repaired) for p in source.problems] == [(2, 3, True)]
 
 
 def test_triple_terms_are_cut_where_they_nest_too_deep() -> None:
-    deep = _source(b"<<( " * (DEEPEST + 1) + b")>> " * (DEEPEST + 1))
-    assert _all(deep) == b"<<( " * DEEPEST
+    deep = _source(b"<<( " * (MAX_TRIPLE_TERM_DEPTH + 1) + b")>> " * (MAX_TRIPLE_TERM_DEPTH + 1))
+    assert _all(deep) == b"<<( " * MAX_TRIPLE_TERM_DEPTH
     assert len(deep.problems) == 1
     many = _source(b"<<( )>> " * 10_000)
     assert len(_all(many)) == 80_000

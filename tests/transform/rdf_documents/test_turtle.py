@@ -74,7 +74,7 @@ def test_prefix_and_base_with_bad_characters_are_repaired() -> None:
 
 
 def test_document_full_of_repaired_iris_is_not_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turtle, "_HOPELESS", 20)
+    monkeypatch.setattr(turtle, "_MAX_PROBLEMS", 20)
     body = b"".join(b"<urn:%d> <urn:p> <urn:{o}> .\n" % number for number in range(200))
     statements, problems = found(body, Syntax.TURTLE)
     assert len(statements) == 200
@@ -118,14 +118,14 @@ def test_graphs_hold_after_an_error() -> None:
 
 
 def test_a_document_of_nothing_but_errors_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turtle, "_HOPELESS", 20)
+    monkeypatch.setattr(turtle, "_MAX_PROBLEMS", 20)
     _, problems = found(b"?? .\n" * 1000, Syntax.TURTLE)
     assert len(problems) == 21
     assert "left out" in problems[-1].message
 
 
 def test_an_error_far_from_any_known_place_costs_its_statement(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "WINDOW", 1 << 17)
+    monkeypatch.setattr(source, "WINDOW_BYTES", 1 << 17)
     far = PREFIX + b"e:a e:p e:b .\n" * 50_000
     statements, problems = found(far + b"e:a e:p ?? .\n" + b"e:a e:p e:b .\n" * 3, Syntax.TURTLE)
     assert len(statements) == 50_003
@@ -133,7 +133,7 @@ def test_an_error_far_from_any_known_place_costs_its_statement(monkeypatch: pyte
 
 
 def test_where_that_may_be_inside_of_a_string_or_a_graph_the_reading_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "WINDOW", 1 << 17)
+    monkeypatch.setattr(source, "WINDOW_BYTES", 1 << 17)
     far = PREFIX + b"e:a e:p e:b .\n" * 50_000
     for bad, syntax in ((b'e:a e:p """\\q .\n""" .', Syntax.TURTLE), (b"?? .", Syntax.TRIG)):
         statements, problems = found(far + bad + b"e:a e:p e:b .\n" * 3, syntax)

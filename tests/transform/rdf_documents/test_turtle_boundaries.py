@@ -5,13 +5,13 @@ import io
 import pytest
 
 from motherlode.model import Syntax
-from motherlode.transform.rdf_documents.source import CHUNK, Source
-from motherlode.transform.rdf_documents.turtle import boundary_after, open_braces
+from motherlode.transform.rdf_documents.source import CHUNK_BYTES, Source
+from motherlode.transform.rdf_documents.turtle import count_open_braces, find_boundary
 
 
 def _after(text: bytes, error: int, *, named_graphs: bool = False) -> tuple[bytes, str] | None:
     source = Source(io.BytesIO(text), syntax=Syntax.TURTLE)
-    found = boundary_after(source, 0, error, graph="", named_graphs=named_graphs)
+    found = find_boundary(source, 0, error, graph="", named_graphs=named_graphs)
     return None if found is None else (text[found.offset :], found.graph)
 
 
@@ -41,12 +41,12 @@ def test_there_may_be_no_end() -> None:
 
 
 def test_a_long_statement_is_read_to_its_end() -> None:
-    text = b"a b " + b'"x. " , ' * CHUNK + b"c . d"
+    text = b"a b " + b'"x. " , ' * CHUNK_BYTES + b"c . d"
     assert _after(text, 2) == (b" d", "")
 
 
 def test_a_string_that_is_only_cut_off_by_the_sample_is_not_open() -> None:
-    text = b'a b """' + b"x. \n" * CHUNK + b'""" . d'
+    text = b'a b """' + b"x. \n" * CHUNK_BYTES + b'""" . d'
     assert _after(text, 2) == (b" d", "")
 
 
@@ -59,6 +59,6 @@ def test_graphs() -> None:
 
 
 def test_braces_count_where_they_are_no_text() -> None:
-    assert open_braces(b"<a> { <b> } { ") == (1, 13)
-    assert open_braces(b"<{}> '{' \"}\" # {\n '''{'''")[0] == 0
-    assert open_braces(b"} } {", before=1)[0] == 1, "what closes nothing counts for nothing"
+    assert count_open_braces(b"<a> { <b> } { ") == (1, 13)
+    assert count_open_braces(b"<{}> '{' \"}\" # {\n '''{'''")[0] == 0
+    assert count_open_braces(b"} } {", before=1)[0] == 1, "what closes nothing counts for nothing"

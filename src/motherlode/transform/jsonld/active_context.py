@@ -18,15 +18,15 @@ from motherlode.transform.jsonld.iris import is_blank
 from motherlode.transform.jsonld.processor_options import KEYWORDS, Json, has_keyword_form
 from motherlode.www.iri import is_absolute
 
-_MOST_KEYS = 4096
+_MAX_CACHED_KEYS = 4096
 """Keys that a context remembers the expansion of: enough for honest documents, a bound for the others."""
 
-_LONGEST_KEY = 256
+_MAX_CACHED_KEY_CHARACTERS = 256
 
-_serials = itertools.count()
+_serial_numbers = itertools.count()
 
 
-class SourcePosition(Enum):
+class DocumentBase(Enum):
     """Stands for the document's base IRI, which a shared context must not know."""
 
     DOCUMENT = "document"
@@ -38,9 +38,9 @@ class Absent(Enum):
     ABSENT = "absent"
 
 
-DOCUMENT: Final = SourcePosition.DOCUMENT
+DOCUMENT: Final = DocumentBase.DOCUMENT
 ABSENT: Final = Absent.ABSENT
-Base = str | Literal[SourcePosition.DOCUMENT] | None
+Base = str | Literal[DocumentBase.DOCUMENT] | None
 NO_CONTAINER: frozenset[str] = frozenset()
 
 
@@ -66,7 +66,7 @@ class TermDefinition:
     index: str | None = None
     nest: str | None = None
 
-    def same_as(self, other: TermDefinition) -> bool:
+    def is_same_definition(self, other: TermDefinition) -> bool:
         """Equal but for the protected flag (section 4.2.2, step 27)."""
         return replace(self, protected=False, context_key=-1) == replace(other, protected=False, context_key=-1)
 
@@ -79,7 +79,7 @@ class LazyTerms(Protocol):
     def __contains__(self, name: str, /) -> bool: ...
 
 
-class Key:
+class ExpandedKey:
     """A key of an object in a context: everything that expansion asks about it, worked out once."""
 
     __slots__ = (
@@ -100,7 +100,7 @@ class Key:
         definition = active.term(name)
         self.name = name
         self.definition = definition
-        self.iri = _usable(active.expand_term(name))
+        self.iri = _drop_unusable(active.expand_term(name))
         """The expanded key, or None for keys that are dropped."""
         self.keyword = self.iri is not None and self.iri[0] == "@" and self.iri in KEYWORDS
         self.absolute = self.iri is not None and (self.keyword or is_blank(self.iri) or is_absolute(self.iri))
@@ -118,7 +118,7 @@ class Key:
         """No container, no scope, no turning round: its values are expanded and that is all."""
 
 
-def _usable(iri: str | None) -> str | None:
+def _drop_unusable(iri: str | None) -> str | None:
     """Expansion, step 13.3: keys that are neither keywords nor IRIs are dropped."""
     return iri if iri and (iri in KEYWORDS or ":" in iri) else None
 
@@ -126,10 +126,21 @@ def _usable(iri: str | None) -> str | None:
 class ActiveContext:
     """Term definitions and defaults. Never changed once it has been handed out, but for what it remembers."""
 
-    __slots__ = ("base", "direction", "known", "language", "lazy", "partial", "previous", "serial", "terms", "vocab")
+    __slots__ = (
+        "base",
+        "direction",
+        "is_incomplete",
+        "key_cache",
+        "language",
+        "lazy",
+        "previous",
+        "serial_number",
+        "terms",
+        "vocab",
+    )
 
     def __init__(self) -> None:
-        self.serial = next(_serials)
+        self.serial_number = next(_serial_numbers)
         """Unlike an address in memory, never used twice."""
         self.terms: dict[str, TermDefinition | None] = {}
         """None for a term that was taken away, so that a lazy definition does not shine through."""
@@ -140,9 +151,9 @@ class ActiveContext:
         self.direction: str | None = None
         self.base: Base = DOCUMENT
         self.previous: ActiveContext | None = None
-        self.partial = False
+        self.is_incomplete = False
         """Some remote context was missed, so terms that nothing defines are not known to be relative IRIs."""
-        self.known: dict[str, Key] = {}
+        self.key_cache: dict[str, ExpandedKey] = {}
         """The keys that have been asked for; `key` is the way to ask."""
 
     def clone(self) -> ActiveContext:
@@ -154,7 +165,7 @@ class ActiveContext:
         copy.direction = self.direction
         copy.base = self.base
         copy.previous = self.previous
-        copy.partial = self.partial
+        copy.is_incomplete = self.is_incomplete
         return copy
 
     def term(self, name: str) -> TermDefinition | None:
@@ -166,14 +177,14 @@ class ActiveContext:
                 return source.define(name)
         return None
 
-    def key(self, name: str) -> Key:
-        found = self.known.get(name)
+    def key(self, name: str) -> ExpandedKey:
+        found = self.key_cache.get(name)
         if found is None:
-            found = Key(self, name)
-            if len(name) <= _LONGEST_KEY:
-                if len(self.known) >= _MOST_KEYS:
-                    self.known.clear()
-                self.known[name] = found
+            found = ExpandedKey(self, name)
+            if len(name) <= _MAX_CACHED_KEY_CHARACTERS:
+                if len(self.key_cache) >= _MAX_CACHED_KEYS:
+                    self.key_cache.clear()
+                self.key_cache[name] = found
         return found
 
     def expand_term(self, value: str) -> str | None:
@@ -186,7 +197,7 @@ class ActiveContext:
         definition = self.term(value)
         if definition is not None:
             return definition.iri
-        found = self._compact(value)
+        found = self._expand_compact_iri(value)
         if found is not None:
             return found
         return value if self.vocab is None else self.vocab + value
@@ -201,9 +212,9 @@ class ActiveContext:
         definition = self.term(value)
         if definition is not None and definition.iri is not None and definition.iri in KEYWORDS:
             return definition.iri
-        return self._compact(value) or value
+        return self._expand_compact_iri(value) or value
 
-    def _compact(self, value: str) -> str | None:
+    def _expand_compact_iri(self, value: str) -> str | None:
         """Step 6: blank nodes, absolute and compact IRIs."""
         colon = value.find(":", 1)
         if colon == -1:
@@ -240,7 +251,7 @@ class ContextCache:
 
     >>> cache = ContextCache(entries=1, weight=100)
     >>> for name in "ab":
-    ...     cache.put(name, Processed(ActiveContext(), (), 1))
+    ...     cache.put(name, CachedContext(ActiveContext(), (), 1))
     >>> cache.get("a") is None, cache.get("b") is None
     (True, False)
     """
@@ -249,21 +260,21 @@ class ContextCache:
         self._entries = entries
         self._weight = weight
         self._total = 0
-        self._kept: OrderedDict[Hashable, CachedContext] = OrderedDict()
+        self._contexts: OrderedDict[Hashable, CachedContext] = OrderedDict()
 
     def get(self, key: Hashable) -> CachedContext | None:
-        found = self._kept.get(key)
+        found = self._contexts.get(key)
         if found is not None:
             with suppress(KeyError):  # another thread may have dropped it just now
-                self._kept.move_to_end(key)
+                self._contexts.move_to_end(key)
         return found
 
     def put(self, key: Hashable, processed: CachedContext) -> None:
         if processed.weight > self._weight:
             return
-        replaced = self._kept.pop(key, None)
+        replaced = self._contexts.pop(key, None)
         self._total += processed.weight - (replaced.weight if replaced else 0)
-        self._kept[key] = processed
-        while len(self._kept) > self._entries or self._total > self._weight:
-            _, dropped = self._kept.popitem(last=False)
+        self._contexts[key] = processed
+        while len(self._contexts) > self._entries or self._total > self._weight:
+            _, dropped = self._contexts.popitem(last=False)
             self._total -= dropped.weight

@@ -15,13 +15,12 @@ from typing import Any
 
 import msgspec
 
-from motherlode.transform.jsonld import bundled_contexts as bundle
 from motherlode.transform.jsonld.active_context import ActiveContext, TermDefinition
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError
 from motherlode.transform.jsonld.processor_options import CONTEXT_ENTRIES, Json
 from motherlode.transform.jsonld.term_definitions import TermDefiner
 
-_HEAD_OF_LAZY = frozenset({"@vocab", "@language", "@version"})
+_LAZY_TABLE_SETTINGS = frozenset({"@vocab", "@language", "@version"})
 """Entries beside terms that a lazy table may have."""
 
 
@@ -44,10 +43,10 @@ class ContextTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     groups: tuple[ContextGroup, ...] = ()
 
 
-class Entries(Mapping[str, Json]):
+class ContextEntries(Mapping[str, Json]):
     """The entries of a published context, put together again when they are asked for.
 
-    >>> Entries(Table("", (), False, {"a": "b"}, (Group({"@id": "x:*"}, "c d"),)))["d"]
+    >>> ContextEntries(ContextTable("", (), False, {"a": "b"}, (ContextGroup({"@id": "x:*"}, "c d"),)))["d"]
     {'@id': 'x:d'}
     """
 
@@ -76,17 +75,19 @@ def fill_definition(definition: Json, term: str) -> Json:
     return {**definition, "@id": definition["@id"].replace("*", term)}
 
 
-class Bundle:
+class BundledContext:
     """One bundled context."""
 
     def __init__(self, table: ContextTable) -> None:
         self.title = table.title
         self.lazy = table.lazy
-        self._entries = Entries(table)
+        self._entries = ContextEntries(table)
         self._defined: dict[str, TermDefinition] = {}
-        self._head = {name: value for name, value in table.entries.items() if name in CONTEXT_ENTRIES}
-        if self.lazy and not self._head.keys() <= _HEAD_OF_LAZY:
-            raise ValueError(f"{table.title}: a lazy table cannot have {sorted(self._head.keys() - _HEAD_OF_LAZY)}")
+        self._settings = {name: value for name, value in table.entries.items() if name in CONTEXT_ENTRIES}
+        if self.lazy and not self._settings.keys() <= _LAZY_TABLE_SETTINGS:
+            raise ValueError(
+                f"{table.title}: a lazy table cannot have {sorted(self._settings.keys() - _LAZY_TABLE_SETTINGS)}"
+            )
 
     @cached_property
     def context(self) -> dict[str, Json]:
@@ -94,7 +95,7 @@ class Bundle:
         return dict(self._entries)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._entries and name not in self._head
+        return name in self._entries and name not in self._settings
 
     def define(self, name: str) -> TermDefinition | None:
         """The definition of a term of a lazy table. Such tables lean on nothing but themselves.
@@ -104,43 +105,45 @@ class Bundle:
         found = self._defined.get(name)
         if found is None:
             home = ActiveContext()
-            home.vocab = self._head.get("@vocab")
-            TermDefiner(active=home, local=self._entries, base=None, modern=True, check_scope=_no_scope).define(name)
+            home.vocab = self._settings.get("@vocab")
+            TermDefiner(
+                active=home, local=self._entries, base=None, is_1_1=True, check_scope=_reject_scoped_context
+            ).define(name)
             found = home.terms.get(name)
             if found is not None:
                 self._defined[name] = found
         return found
 
-    def applied_to(self, active: ActiveContext) -> ActiveContext | None:
+    def apply_to(self, active: ActiveContext) -> ActiveContext | None:
         """What `active` becomes by this context; None where only the whole algorithm can tell."""
         if not self.lazy or active.has_protected_terms():
             return None
         result = active.clone()
         result.terms = {name: definition for name, definition in active.terms.items() if name not in self}
         result.lazy = (self, *(source for source in active.lazy if source is not self))
-        result.vocab = self._head.get("@vocab", active.vocab)
-        result.language = self._head.get("@language", active.language)
+        result.vocab = self._settings.get("@vocab", active.vocab)
+        result.language = self._settings.get("@language", active.language)
         return result
 
 
-def _no_scope(*_: Any, **__: Any) -> None:
+def _reject_scoped_context(*_: Any, **__: Any) -> None:
     raise ValueError("a lazy table cannot have scoped contexts")
 
 
-def find(url: str) -> Bundle | None:
+def find_bundled_context(url: str) -> BundledContext | None:
     """The bundled context that is published at an address."""
-    name = _index().get(normalize_url(url))
-    return None if name is None else _open(name)
+    name = _load_index().get(normalize_url(url))
+    return None if name is None else _load_table(name)
 
 
-def is_known(url: str) -> bool:
-    return normalize_url(url) in _index()
+def is_bundled(url: str) -> bool:
+    return normalize_url(url) in _load_index()
 
 
 def normalize_url(url: str) -> str:
     """The form under which the index knows an address.
 
-    >>> normalised("HTTP://Schema.org/#") == normalised("https://schema.org")
+    >>> normalize_url("HTTP://Schema.org/#") == normalize_url("https://schema.org")
     True
     """
     scheme, _, rest = url.partition("#")[0].strip().partition("://")
@@ -151,24 +154,24 @@ def normalize_url(url: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _index() -> dict[str, str]:
+def _load_index() -> dict[str, str]:
     """Addresses to file names."""
-    content = (_folder() / "index.json").read_bytes()
+    content = (_tables_folder() / "index.json").read_bytes()
     return msgspec.json.decode(content, type=dict[str, str])
 
 
 @lru_cache(maxsize=64)
-def _open(name: str) -> Bundle:
-    return Bundle(msgspec.json.decode((_folder() / name).read_bytes(), type=ContextTable))
+def _load_table(name: str) -> BundledContext:
+    return BundledContext(msgspec.json.decode((_tables_folder() / name).read_bytes(), type=ContextTable))
 
 
-def _folder() -> Any:
+def _tables_folder() -> Any:
     return resources.files(__package__) / "contexts"
 
 
 # ── Where remote contexts come from: the caller's own, then the bundled ones. Never the network.
 
-_LONGEST = 2 * 1024 * 1024
+_MAX_CONTEXT_BYTES = 2 * 1024 * 1024
 """Bytes of a remote context; the largest in common use has 0.2 MB."""
 
 
@@ -185,33 +188,33 @@ class ContextLoader:
     def __init__(self, contexts: Mapping[str, bytes]) -> None:
         self._contexts = contexts
 
-    def given(self, url: str) -> bytes | None:
+    def provided_content(self, url: str) -> bytes | None:
         """What the caller gave for an address."""
         if not self._contexts:
             return None
         found = self._contexts.get(url)
         return found if found is not None else self._contexts.get(url.partition("#")[0])
 
-    def load(self, url: str) -> Bundle | ContextDocument | None:
+    def load(self, url: str) -> BundledContext | ContextDocument | None:
         """The context at an address, or None where it is not to be had."""
-        content = self.given(url)
+        content = self.provided_content(url)
         if content is None:
-            return bundle.find(url)
+            return find_bundled_context(url)
         try:
-            return _parsed(content)
+            return _parse_context(content)
         except ValueError as error:
             code = error.code if isinstance(error, JsonLdError) else ErrorCode.LOADING_REMOTE_CONTEXT_FAILED
             raise JsonLdError(code, url) from error
 
-    def address_without_scheme(self, reference: str) -> str | None:
+    def find_url_without_scheme(self, reference: str) -> str | None:
         """The address of a bundled context, where a reference is one but for the scheme: `schema.org`."""
         address = "https://" + reference.lstrip("/")
-        return address if bundle.is_known(address) else None
+        return address if is_bundled(address) else None
 
 
 @lru_cache(maxsize=4)
-def _parsed(content: bytes) -> ContextDocument:
-    if len(content) > _LONGEST:
+def _parse_context(content: bytes) -> ContextDocument:
+    if len(content) > _MAX_CONTEXT_BYTES:
         raise JsonLdError(ErrorCode.LOADING_REMOTE_CONTEXT_FAILED, "the context is too large")
     try:
         document = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"))

@@ -72,10 +72,10 @@ class LimitExceeded(JsonLdError):  # noqa: N818 - it names what happened
     """Input that asks for more work than one document may. It always ends the document."""
 
 
-def shown(value: object) -> str:
+def describe_value(value: object) -> str:
     """A JSON value for a message: containers by their kind, for they may be large.
 
-    >>> shown("text"), shown(None), shown({"a": 1})
+    >>> describe_value("text"), describe_value(None), describe_value({"a": 1})
     ('text', 'null', 'an object')
     """
     if isinstance(value, str):
@@ -91,7 +91,7 @@ def shown(value: object) -> str:
 
 # ── What went wrong in one document, kept beside its statements.
 
-_LONGEST_MESSAGE = 300
+_MAX_MESSAGE_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Notes:
         self.wanted: dict[str, None] = {}
 
     def add(self, message: str, sample: str = "", *, repaired: bool = False) -> None:
-        note = Note(shorten(message, length=_LONGEST_MESSAGE), sample, repaired)
+        note = Note(shorten(message, length=_MAX_MESSAGE_CHARACTERS), sample, repaired)
         if note in self._found:
             return
         if len(self._found) >= self._limit:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from motherlode.transform.jsonld.active_context import ActiveContext, Key
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, shown
-from motherlode.transform.jsonld.iris import iri_of, is_well_formed
+from motherlode.transform.jsonld.active_context import ActiveContext, ExpandedKey
+from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, describe_value
+from motherlode.transform.jsonld.iris import is_well_formed, parse_iri
 from motherlode.transform.jsonld.processor_options import VALUE_ENTRIES, Json
 
 if TYPE_CHECKING:
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 Node = dict[str, Json]
 
 
-def finished(result: Node, key: Key | None, *, strict: bool) -> Json:
+def finish_object(result: Node, key: ExpandedKey | None, *, strict: bool) -> Json:
     """A node, value, list or graph object; the members of a set; None for what says nothing."""
     if "@value" in result:
-        value_object = _value_object(result, strict=strict)
+        value_object = _check_value_object(result, strict=strict)
         return None if key is None else value_object
     if "@set" in result or "@list" in result:
         if len(result) > 2 or (len(result) == 2 and "@index" not in result):
@@ -35,7 +35,7 @@ def finished(result: Node, key: Key | None, *, strict: bool) -> Json:
     return result
 
 
-def _value_object(result: Node, *, strict: bool) -> Node | None:
+def _check_value_object(result: Node, *, strict: bool) -> Node | None:
     """Step 15."""
     if not result.keys() <= VALUE_ENTRIES or ("@type" in result and result.keys() & {"@language", "@direction"}):
         raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT, ", ".join(sorted(result))[:100])
@@ -46,9 +46,9 @@ def _value_object(result: Node, *, strict: bool) -> Node | None:
     if value is None or value == []:
         return None
     if "@language" in result and not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_LANGUAGE_TAGGED_VALUE, shown(value))
-    if "@type" in result and not (isinstance(type_, str) and (is_well_formed if strict else iri_of)(type_)):
-        raise JsonLdError(ErrorCode.INVALID_TYPED_VALUE, shown(type_))
+        raise JsonLdError(ErrorCode.INVALID_LANGUAGE_TAGGED_VALUE, describe_value(value))
+    if "@type" in result and not (isinstance(type_, str) and (is_well_formed if strict else parse_iri)(type_)):
+        raise JsonLdError(ErrorCode.INVALID_TYPED_VALUE, describe_value(type_))
     return result
 
 
@@ -58,19 +58,21 @@ def as_list(value: Json) -> list[Json]:
     return [] if value is None else [value]
 
 
-def add_reverse(expander: Expander, turned: Node, iri: str, expanded: Json) -> None:
+def add_reverse(expander: Expander, reverse_properties: Node, iri: str, expanded: Json) -> None:
     """Step 13.13: only nodes can be at the other end of a reverse property."""
     items = as_list(expanded)
     nodes = [item for item in items if "@value" not in item and "@list" not in item]
     if len(nodes) < len(items):
         expander.tolerate(JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_VALUE, iri))
-    turned.setdefault(iri, []).extend(nodes)
+    reverse_properties.setdefault(iri, []).extend(nodes)
 
 
 # ── Maps: objects whose keys are languages, indexes, identifiers or types (expansion, steps 13.7 and 13.8).
 
 
-def expand_language_map(expander: Expander, active: ActiveContext, entry: Key, value: dict[str, Json]) -> list[Json]:
+def expand_language_map(
+    expander: Expander, active: ActiveContext, entry: ExpandedKey, value: dict[str, Json]
+) -> list[Json]:
     """Step 13.7."""
     result: list[Json] = []
     for language, strings in value.items():
@@ -79,7 +81,7 @@ def expand_language_map(expander: Expander, active: ActiveContext, entry: Key, v
             if string is None:
                 continue
             if not isinstance(string, str):
-                expander.tolerate(JsonLdError(ErrorCode.INVALID_LANGUAGE_MAP_VALUE, shown(string)))
+                expander.tolerate(JsonLdError(ErrorCode.INVALID_LANGUAGE_MAP_VALUE, describe_value(string)))
                 continue
             expanded = {"@value": string}
             if not none:
@@ -90,23 +92,25 @@ def expand_language_map(expander: Expander, active: ActiveContext, entry: Key, v
     return result
 
 
-def expand_index_map(expander: Expander, active: ActiveContext, entry: Key, value: dict[str, Json]) -> list[Json]:
+def expand_index_map(
+    expander: Expander, active: ActiveContext, entry: ExpandedKey, value: dict[str, Json]
+) -> list[Json]:
     """Step 13.8."""
     result: list[Json] = []
     for index, values in value.items():
-        context = _map_context(expander, active, entry, index)
+        context = _find_map_context(expander, active, entry, index)
         items = expander.expand(
             context, context.key(entry.name), values if isinstance(values, list) else [values], from_map=True
         )
         for item in items or ():
             try:
-                result.append(_indexed(expander, active, entry, index, item))
+                result.append(_add_index(expander, active, entry, index, item))
             except JsonLdError as error:
                 expander.tolerate(error)
     return result
 
 
-def _map_context(expander: Expander, active: ActiveContext, entry: Key, index: str) -> ActiveContext:
+def _find_map_context(expander: Expander, active: ActiveContext, entry: ExpandedKey, index: str) -> ActiveContext:
     """Steps 13.8.3.1 to 13.8.3.3. What a type brings ends at the next node, as it does for `@type`."""
     if not entry.container & {"@id", "@type"}:
         return active
@@ -114,11 +118,11 @@ def _map_context(expander: Expander, active: ActiveContext, entry: Key, index: s
     if "@type" in entry.container:
         definition = context.term(index)
         if definition is not None and definition.context_key != -1:
-            return expander.contexts.scoped(context, definition, override_protected=False, propagate=False)
+            return expander.contexts.apply_scoped(context, definition, override_protected=False, propagate=False)
     return context
 
 
-def _indexed(expander: Expander, active: ActiveContext, entry: Key, index: str, item: Json) -> Json:
+def _add_index(expander: Expander, active: ActiveContext, entry: ExpandedKey, index: str, item: Json) -> Json:
     """Step 13.8.3.7: the item with what its key in the map says of it."""
     container = entry.container
     if "@graph" in container and not _is_graph(item):
@@ -136,7 +140,7 @@ def _indexed(expander: Expander, active: ActiveContext, entry: Key, index: str, 
         raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT, index[:100])
     elif "@id" in container:
         if "@id" not in item:
-            item["@id"] = expander.reference(active, index)
+            item["@id"] = expander.expand_id(active, index)
     elif "@type" in container:
         item["@type"] = [expanded_index, *item.get("@type", ())]
     return item
@@ -149,7 +153,7 @@ def _add_index_property(
     key = active.key(name)
     if "@value" in item or key.iri is None:
         raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT, name)
-    item[key.iri] = [expander.value(active, key, index), *item.get(key.iri, ())]
+    item[key.iri] = [expander.expand_value(active, key, index), *item.get(key.iri, ())]
 
 
 def _is_graph(item: Json) -> bool:
@@ -162,7 +166,7 @@ def _is_graph(item: Json) -> bool:
 _SCALARS = (str, int, float, bool)
 
 
-class Scope:
+class ObjectScope:
     """What the entries of one object, and of the objects nested in it, ask about the object as a whole."""
 
     __slots__ = ("_element", "_expander", "_type_names", "outside", "seen_reverse")
@@ -183,11 +187,17 @@ class Scope:
         value = self._element[self._type_names[0]]
         if isinstance(value, list):
             value = value[-1] if value else None
-        return self._expander.type_iri(self.outside, value) if isinstance(value, str) else None
+        return self._expander.expand_type(self.outside, value) if isinstance(value, str) else None
 
 
 def expand_keyword(
-    expander: Expander, active: ActiveContext, key: Key | None, entry: Key, value: Json, result: Node, scope: Scope
+    expander: Expander,
+    active: ActiveContext,
+    key: ExpandedKey | None,
+    entry: ExpandedKey,
+    value: Json,
+    result: Node,
+    scope: ObjectScope,
 ) -> None:
     """Adds one entry to the result. `key` is the active property, `entry` the key of the entry itself.
 
@@ -197,84 +207,86 @@ def expand_keyword(
     if key is not None and key.iri == "@reverse":
         raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_MAP, entry.name)
     collides = scope.seen_reverse if keyword == "@reverse" else keyword in result
-    if collides and not (expander.modern and keyword in ("@included", "@type")):
+    if collides and not (expander.is_1_1 and keyword in ("@included", "@type")):
         raise JsonLdError(ErrorCode.COLLIDING_KEYWORDS, entry.name)
     if keyword == "@type":
-        _types(expander, value, result, scope)
+        _expand_types(expander, value, result, scope)
     elif keyword == "@id":
         if not isinstance(value, str):
-            raise JsonLdError(ErrorCode.INVALID_ID_VALUE, shown(value))
-        result["@id"] = expander.reference(active, value)
+            raise JsonLdError(ErrorCode.INVALID_ID_VALUE, describe_value(value))
+        result["@id"] = expander.expand_id(active, value)
     elif keyword == "@value":
-        _value(expander, value, result, scope)
+        _expand_value_entry(expander, value, result, scope)
     elif keyword in ("@language", "@direction", "@index"):
-        _annotation(expander, keyword, value, result)
+        _expand_annotation(expander, keyword, value, result)
     elif keyword == "@graph":
         result["@graph"] = as_list(expander.expand(active, None, value))
     elif keyword == "@included":
-        _included(expander, active, value, result)
+        _expand_included(expander, active, value, result)
     elif keyword == "@list":
         if key is not None:
             result["@list"] = as_list(expander.expand(active, active.key(key.name), value))
     elif keyword == "@set":
         result["@set"] = expander.expand(active, None if key is None else active.key(key.name), value)
     elif keyword == "@reverse":
-        _reverse(expander, active, entry, value, result, scope)
+        _expand_reverse(expander, active, entry, value, result, scope)
 
 
-def _types(expander: Expander, value: Json, result: Node, scope: Scope) -> None:
+def _expand_types(expander: Expander, value: Json, result: Node, scope: ObjectScope) -> None:
     """Step 13.4.4."""
     if isinstance(value, str):
-        expanded: Json = expander.type_iri(scope.outside, value)
+        expanded: Json = expander.expand_type(scope.outside, value)
     elif isinstance(value, list):
         strings = [item for item in value if isinstance(item, str)]
         if len(strings) < len(value):
             expander.tolerate(JsonLdError(ErrorCode.INVALID_TYPE_VALUE, "not a string"))
-        expanded = [expander.type_iri(scope.outside, item) for item in strings]
+        expanded = [expander.expand_type(scope.outside, item) for item in strings]
     else:
-        raise JsonLdError(ErrorCode.INVALID_TYPE_VALUE, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_TYPE_VALUE, describe_value(value))
     if "@type" in result:
         expanded = as_list(result["@type"]) + as_list(expanded)
     result["@type"] = expanded
 
 
-def _value(expander: Expander, value: Json, result: Node, scope: Scope) -> None:
+def _expand_value_entry(expander: Expander, value: Json, result: Node, scope: ObjectScope) -> None:
     """Step 13.4.7."""
     if scope.input_type() == "@json":
-        if not expander.modern:
+        if not expander.is_1_1:
             raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, "@json")
     elif value is not None and not isinstance(value, _SCALARS):
-        expander.tolerate(JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, shown(value)))
+        expander.tolerate(JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, describe_value(value)))
         value = None  # a value object without its value would pass for a blank node
     result["@value"] = value
 
 
-def _annotation(expander: Expander, keyword: str, value: Json, result: Node) -> None:
+def _expand_annotation(expander: Expander, keyword: str, value: Json, result: Node) -> None:
     """Steps 13.4.8 to 13.4.10."""
     if keyword == "@language" and not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_LANGUAGE_TAGGED_STRING, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_LANGUAGE_TAGGED_STRING, describe_value(value))
     if keyword == "@direction":
-        if not expander.modern:
+        if not expander.is_1_1:
             return
         if value not in ("ltr", "rtl"):
-            raise JsonLdError(ErrorCode.INVALID_BASE_DIRECTION, shown(value))
+            raise JsonLdError(ErrorCode.INVALID_BASE_DIRECTION, describe_value(value))
     if keyword == "@index" and not isinstance(value, str):
-        raise JsonLdError(ErrorCode.INVALID_INDEX_VALUE, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_INDEX_VALUE, describe_value(value))
     result[keyword] = value
 
 
-def _included(expander: Expander, active: ActiveContext, value: Json, result: Node) -> None:
+def _expand_included(expander: Expander, active: ActiveContext, value: Json, result: Node) -> None:
     """Step 13.4.6."""
-    if not expander.modern:
+    if not expander.is_1_1:
         return
     expanded = expander.expand(active, None, value)
     items = expanded if isinstance(expanded, list) else [expanded]
     if not all(isinstance(item, dict) and not item.keys() & {"@value", "@list", "@set"} for item in items):
-        raise JsonLdError(ErrorCode.INVALID_INCLUDED_VALUE, shown(value))
+        raise JsonLdError(ErrorCode.INVALID_INCLUDED_VALUE, describe_value(value))
     result["@included"] = result.get("@included", []) + items
 
 
-def _reverse(expander: Expander, active: ActiveContext, entry: Key, value: Json, result: Node, scope: Scope) -> None:
+def _expand_reverse(
+    expander: Expander, active: ActiveContext, entry: ExpandedKey, value: Json, result: Node, scope: ObjectScope
+) -> None:
     """Step 13.4.13."""
     if not isinstance(value, dict):
         raise JsonLdError(ErrorCode.INVALID_REVERSE_VALUE, entry.name)
@@ -286,6 +298,6 @@ def _reverse(expander: Expander, active: ActiveContext, entry: Key, value: Json,
     for iri, items in turned_back.items():
         result.setdefault(iri, []).extend(items)
     if expanded:
-        turned = result.setdefault("@reverse", {})
+        reverse_properties = result.setdefault("@reverse", {})
         for iri, items in expanded.items():
-            add_reverse(expander, turned, iri, items)
+            add_reverse(expander, reverse_properties, iri, items)

@@ -27,39 +27,39 @@ from motherlode.www.html_scripts import Script
 _OPENING = re.compile(r"<!--(?:-?>|.*?--!?>|.*)|<script\b[^>]{0,1000}+>", re.IGNORECASE | re.DOTALL)
 _CLOSING = re.compile(r"</script|\Z", re.IGNORECASE)
 _JSON_LD = "ld+json"
-_JOINTS = re.compile(r"[/#:?]")
-_MOST_JOINTS = 16
-_COMPARED = 40
+_IRI_SEPARATORS = re.compile(r"[/#:?]")
+_MAX_SEPARATORS = 16
+_COMPARED_CHARACTERS = 40
 """Characters by which a script is known again whose whole content is not in the source: the parser may have mended it.
 """
-_LONGEST_REFERENCE = 8
+_REFERENCE_CHARACTERS = 8
 """Characters of a usual character reference: `&#x1F600`."""
-_MOST_PASSED = 1000
+_MAX_SEARCHED_SCRIPTS = 1000
 """Scripts that are passed over to find one."""
 
 
-class SourceLocations:
+class ScriptLocations:
     """Finds offsets of a script's content in the page that it came from.
 
     >>> page = '<p>\\n<script type="application/ld+json">{}</script>'
-    >>> Places(page).position(["{}"], 1)
+    >>> ScriptLocations(page).position(["{}"], 1)
     (2, 37)
     """
 
     def __init__(self, source: str, *, embedded: bool = True) -> None:
-        self._source = _as_parsed(source)
-        self._embedded = embedded
+        self._source = _normalize_source(source)
+        self._is_embedded = embedded
         """Whether the content stands in script elements; else it is the whole source."""
-        self._placed: list[tuple[int, int] | None] = []
+        self._located: list[tuple[int, int] | None] = []
         """Line and column of each script so far, from zero; None where it could not be found."""
         self._passed = 0
         """Starts of scripts that lie before the next one."""
-        self._at = self._line = self._column = 0
+        self._offset = self._line = self._column = 0
         """Where the last script began that was found."""
 
     def position(self, blocks: Sequence[str], offset: int) -> tuple[int, int] | tuple[None, None]:
         """Line and column of an offset in the last of some scripts; they are all of the page's up to it, in order."""
-        start = self._start(blocks) if self._embedded else (0, 0)
+        start = self._start(blocks) if self._is_embedded else (0, 0)
         if start is None:
             return None, None
         line, column = start
@@ -70,29 +70,31 @@ class SourceLocations:
 
     def _start(self, blocks: Sequence[str]) -> tuple[int, int] | None:
         """Where the last block begins: behind those before it, for scripts often begin alike."""
-        for content in blocks[len(self._placed) :]:
-            self._placed.append(self._place(content))
-        return self._placed[len(blocks) - 1]
+        for content in blocks[len(self._located) :]:
+            self._located.append(self._locate_script(content))
+        return self._located[len(blocks) - 1]
 
-    def _place(self, content: str) -> tuple[int, int] | None:
-        ahead = self._starts[self._passed : self._passed + _MOST_PASSED]
-        found = next((number for number, start in enumerate(ahead) if self._is_whole(start, content)), None)
-        if found is None and (head := content[:_COMPARED]):
+    def _locate_script(self, content: str) -> tuple[int, int] | None:
+        ahead = self._starts[self._passed : self._passed + _MAX_SEARCHED_SCRIPTS]
+        found = next((number for number, start in enumerate(ahead) if self._is_whole_script(start, content)), None)
+        if found is None and (head := content[:_COMPARED_CHARACTERS]):
             found = next((number for number, start in enumerate(ahead) if self._source.startswith(head, start)), None)
             if found is None:
-                found = next((number for number, start in enumerate(ahead) if self._is_spelt(start, head)), None)
+                found = next(
+                    (number for number, start in enumerate(ahead) if self._starts_with_unescaped(start, head)), None
+                )
         if found is None:
             return None
         self._passed += found + 1
-        self._move(ahead[found])
+        self._advance(ahead[found])
         return self._line, self._column
 
-    def _move(self, start: int) -> None:
+    def _advance(self, start: int) -> None:
         """Counts on from the last script, so that all of them together cost one look at the page."""
-        line_end = self._source.rfind("\n", self._at, start)
-        self._column = start - line_end - 1 if line_end != -1 else self._column + start - self._at
-        self._line += self._source.count("\n", self._at, start)
-        self._at = start
+        line_end = self._source.rfind("\n", self._offset, start)
+        self._column = start - line_end - 1 if line_end != -1 else self._column + start - self._offset
+        self._line += self._source.count("\n", self._offset, start)
+        self._offset = start
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -109,15 +111,17 @@ class SourceLocations:
             position = closing.end() if closing else position
         return found
 
-    def _is_spelt(self, start: int, head: str) -> bool:
+    def _starts_with_unescaped(self, start: int, head: str) -> bool:
         """Whether a script begins so, but for character references, which the scripts of XHTML may have."""
-        return html.unescape(self._source[start : start + _LONGEST_REFERENCE * _COMPARED]).startswith(head)
+        return html.unescape(self._source[start : start + _REFERENCE_CHARACTERS * _COMPARED_CHARACTERS]).startswith(
+            head
+        )
 
-    def _is_whole(self, start: int, content: str) -> bool:
+    def _is_whole_script(self, start: int, content: str) -> bool:
         return self._source.startswith(content, start) and bool(_CLOSING.match(self._source, start + len(content)))
 
 
-def _as_parsed(source: str) -> str:
+def _normalize_source(source: str) -> str:
     """Text as an HTML parser takes it in: line ends are all the same, and there is no NUL."""
     return source.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
 
@@ -128,19 +132,19 @@ def find_sample(content: str, sample: str) -> int:
     >>> find_sample('{"a": "x\\\\"y"}', 'x"y'), find_sample('{"a": "b c"}', "http://example.org/b c")
     (7, 7)
     """
-    found = _find(content, sample) if sample else -1
+    found = _find_spelling(content, sample) if sample else -1
     if found == -1:
         # An IRI may have been put together from a base, a vocabulary or a prefix and what stands in the text.
-        for joint in list(_JOINTS.finditer(sample))[:_MOST_JOINTS]:
+        for joint in list(_IRI_SEPARATORS.finditer(sample))[:_MAX_SEPARATORS]:
             for start in (joint.start(), joint.end()):
-                found = _find(content, '"' + sample[start:]) if start < len(sample) else -1
+                found = _find_spelling(content, '"' + sample[start:]) if start < len(sample) else -1
                 if found != -1:
                     return found + 1
         return len(content) - len(content.lstrip())
     return found
 
 
-def _find(content: str, sample: str) -> int:
+def _find_spelling(content: str, sample: str) -> int:
     found = content.find(sample)
     if found != -1:
         return found
@@ -173,19 +177,19 @@ def load_scripts(document: Document, *, fragment: str = "", extract_all: bool = 
     With a fragment, the element of that identifier; else all blocks in one array, or the first block alone.
     """
     if fragment:
-        return _strictly_decoded(_targeted(document, unquote(fragment)))
+        return _decode_strictly(_find_script_text(document, unquote(fragment)))
     blocks = find_scripts(document)
     if not extract_all:
         first = next(blocks, None)
-        return [] if first is None else _strictly_decoded(first.content)
+        return [] if first is None else _decode_strictly(first.content)
     merged: list[Json] = []
     for script in blocks:
-        value = _strictly_decoded(script.content)
+        value = _decode_strictly(script.content)
         merged.extend(value if isinstance(value, list) else [value])
     return merged
 
 
-def _targeted(document: Document, identifier: str) -> str:
+def _find_script_text(document: Document, identifier: str) -> str:
     for node in document.html.css("[id]"):
         if node.attributes.get("id") == identifier:
             if node.tag != "script" or not _is_json_ld(node.attributes.get("type") or ""):
@@ -194,7 +198,7 @@ def _targeted(document: Document, identifier: str) -> str:
     raise JsonLdError(ErrorCode.LOADING_DOCUMENT_FAILED, f"no element #{identifier}")
 
 
-def _strictly_decoded(content: str) -> Json:
+def _decode_strictly(content: str) -> Json:
     try:
         return msgspec.json.decode(content)
     except (ValueError, RecursionError) as error:
@@ -203,26 +207,26 @@ def _strictly_decoded(content: str) -> Json:
 
 # ── The two ways in: JSON-LD blocks of an HTML page, and documents that are JSON-LD as a whole.
 
-_PLAIN_VALUES = frozenset({"@id", "@index", "@language", "@type", "@value"})
+_KEYWORDS_WITHOUT_OBJECTS = frozenset({"@id", "@index", "@language", "@type", "@value"})
 """Keywords whose values hold no objects, or objects that are plain JSON."""
 
 
 def extract(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
     """What the JSON-LD blocks of a page say. Each block stands alone: a broken one costs no other."""
-    gathered = _Gathered(document, names, options, base=document.iri_base, embedded=True)
+    reader = _BlockReader(document, names, options, base=document.iri_base, embedded=True)
     for script in find_scripts(document):
-        gathered.add_block(script.content)
-    return gathered.extraction()
+        reader.add_block(script.content)
+    return reader.extraction()
 
 
 def read_document(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
     """What a JSON-LD document says."""
-    gathered = _Gathered(document, names, options, base=document.iri, embedded=False)
-    gathered.add_block(document.text.removeprefix("\ufeff"))
-    return gathered.extraction()
+    reader = _BlockReader(document, names, options, base=document.iri, embedded=False)
+    reader.add_block(document.text.removeprefix("\ufeff"))
+    return reader.extraction()
 
 
-class _Gathered:
+class _BlockReader:
     """What has been found on a page so far."""
 
     def __init__(
@@ -230,8 +234,7 @@ class _Gathered:
     ) -> None:
         self._document = document
         self._names = names
-        self._embedded = embedded
-        self._left = options.statements
+        self._is_embedded = embedded
         self._options = ProcessorOptions(
             base=base,
             expand_context=options.context or None,
@@ -240,43 +243,43 @@ class _Gathered:
             contexts=options.contexts,
             limits=ProcessorLimits(statements=options.statements),
         )
-        self._places: SourceLocations | None = None
+        self._locations: ScriptLocations | None = None
         self._blocks: list[str] = []
         """The contents of all blocks so far: a block's place is behind those of the blocks before it."""
         self._statements: list[Statement] = []
         self._problems: list[Problem] = []
-        self._wanted: dict[str, None] = {}
+        self._missing_contexts: dict[str, None] = {}
 
     def extraction(self) -> Extraction:
         return Extraction(
             syntax=Syntax.JSON_LD,
             statements=tuple(self._statements),
             problems=tuple(self._problems),
-            wanted=tuple(self._wanted),
+            wanted=tuple(self._missing_contexts),
         )
 
     def add_block(self, content: str) -> None:
         self._blocks.append(content)
-        reading = decode(content)
-        for repair in reading.repairs:
-            self._tell(repair.message, repair.offset, repaired=True)
-        if reading.failure is not None:
-            self._tell(f"broken JSON-LD block: {reading.failure.message}", reading.failure.offset)
-        for value in reading.values:
+        decoded = decode(content)
+        for repair in decoded.repairs:
+            self._report(repair.message, repair.offset, repaired=True)
+        if decoded.failure is not None:
+            self._report(f"broken JSON-LD block: {decoded.failure.message}", decoded.failure.offset)
+        for value in decoded.values:
             processed = self._process(value)
             self._statements.extend(processed.statements)
-            self._wanted.update(dict.fromkeys(processed.wanted))
+            self._missing_contexts.update(dict.fromkeys(processed.wanted))
             for note in processed.notes:
-                self._tell(note.message, find_sample(content, note.sample), repaired=note.repaired)
-            self._tell_of_silence(value, content, processed)
+                self._report(note.message, find_sample(content, note.sample), repaired=note.repaired)
+            self._report_lost_content(value, content, processed)
 
-    def _tell_of_silence(self, value: Json, content: str, processed: ProcessedDocument) -> None:
+    def _report_lost_content(self, value: Json, content: str, processed: ProcessedDocument) -> None:
         """What is dropped by the rules, without an error, but surely not by the author's will."""
-        if self._options.expand_context is None and (name := undefined_name(value)):
+        if self._options.expand_context is None and (name := find_undefined_name(value)):
             reason = "the prefix of {} means nothing" if ":" in name else "terms mean nothing and are left out"
-            self._tell(f"no @context, so {reason.format(shorten(name))}", find_sample(content, name))
-        elif not processed.statements and all(note.repaired for note in processed.notes) and _says_something(value):
-            self._tell("no statement comes of the block", find_sample(content, ""))
+            self._report(f"no @context, so {reason.format(shorten(name))}", find_sample(content, name))
+        elif not processed.statements and all(note.repaired for note in processed.notes) and _has_content(value):
+            self._report("no statement comes of the block", find_sample(content, ""))
 
     def _process(self, value: Json) -> ProcessedDocument:
         left = self._options.limits.statements - len(self._statements)
@@ -285,25 +288,25 @@ class _Gathered:
             options = replace(options, limits=replace(options.limits, statements=left))
         return to_rdf(value, self._names, options)
 
-    def _tell(self, message: str, offset: int, *, repaired: bool = False) -> None:
+    def _report(self, message: str, offset: int, *, repaired: bool = False) -> None:
         """Notes a trouble in the last block."""
-        if self._places is None:
-            self._places = SourceLocations(self._document.text, embedded=self._embedded)
-        line, column = self._places.position(self._blocks, offset)
+        if self._locations is None:
+            self._locations = ScriptLocations(self._document.text, embedded=self._is_embedded)
+        line, column = self._locations.position(self._blocks, offset)
         self._problems.append(
             Problem(syntax=Syntax.JSON_LD, message=message, line=line, column=column, repaired=repaired)
         )
 
 
-def _says_something(value: Json) -> bool:
+def _has_content(value: Json) -> bool:
     """False for empty documents, and for contexts that others refer to."""
     return bool(value.keys() - {"@context"}) if isinstance(value, dict) else bool(value)
 
 
-def undefined_name(value: Json) -> str:
+def find_undefined_name(value: Json) -> str:
     """Return a quoted term, type or compact IRI of an object outside of every context; "" if none is found.
 
-    >>> undefined_name([{"@context": {}, "a": {"b": 1}}, {"http://example.org/": [{"@type": "C"}]}])
+    >>> find_undefined_name([{"@context": {}, "a": {"b": 1}}, {"http://example.org/": [{"@type": "C"}]}])
     '"C"'
     """
     waiting = [value]
@@ -316,7 +319,7 @@ def undefined_name(value: Json) -> str:
                 prefix, colon, rest = name.partition(":")
                 if name[:1] != "@" and (not colon or (prefix in PREFIXES and not rest.startswith("//"))):
                     return f'"{name}"'
-            waiting.extend(reversed([inner for name, inner in item.items() if name not in _PLAIN_VALUES]))
+            waiting.extend(reversed([inner for name, inner in item.items() if name not in _KEYWORDS_WITHOUT_OBJECTS]))
     return ""
 
 

@@ -20,7 +20,7 @@ from motherlode.model import DOCUMENT_SYNTAXES, ContentKind, Extraction, Problem
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import TransformOptions
 from motherlode.transform.rdf_documents.ntriples import read_lines
-from motherlode.transform.rdf_documents.parser_terms import Batches, Names, valid_base
+from motherlode.transform.rdf_documents.parser_terms import Batches, BlankNodeRenamer, valid_base
 from motherlode.transform.rdf_documents.rdfxml import read_rdfxml
 from motherlode.transform.rdf_documents.source import Source
 from motherlode.transform.rdf_documents.turtle import TurtleReader, read_n3
@@ -37,10 +37,10 @@ _FORMATS = {
     Syntax.N_TRIPLES: ox.RdfFormat.N_TRIPLES,
     Syntax.N_QUADS: ox.RdfFormat.N_QUADS,
 }
-_NEVER_EMPTY = frozenset({Syntax.RDF_XML, Syntax.JSON_LD})
+_SYNTAXES_WITH_ROOT = frozenset({Syntax.RDF_XML, Syntax.JSON_LD})
 """Syntaxes whose documents have one root; in the others, an empty text is an empty graph."""
 
-_INCLUDED = {
+_SUBSETS = {
     ContentKind.TURTLE: {ContentKind.N_TRIPLES},
     ContentKind.TRIG: {ContentKind.TURTLE, ContentKind.N_TRIPLES},
     ContentKind.N_QUADS: {ContentKind.N_TRIPLES},
@@ -60,20 +60,20 @@ def read(
     "1"^^<http://www.w3.org/2001/XMLSchema#integer>
     (1, 21)
     """
-    for found in _batches(source, syntax, base, names, charset):
+    for found in _read_batches(source, syntax, base, names, charset):
         if isinstance(found, Problem):
             yield found
         else:
             yield from found
 
 
-def _batches(source: BinaryIO | bytes, syntax: Syntax, base: str, names: BlankNames, charset: str) -> Batches:
+def _read_batches(source: BinaryIO | bytes, syntax: Syntax, base: str, names: BlankNames, charset: str) -> Batches:
     stream = io.BytesIO(source) if isinstance(source, bytes) else source
     window = Source(stream, syntax=syntax, charset=charset)
     if syntax is not Syntax.RDF_XML and not charset.lower().startswith("utf-8"):
         yield Problem(syntax=syntax, message=f"read as {charset}; it should be in UTF-8", repaired=True)
     problems = 0
-    for found in _reader(window, syntax, valid_base(base), Names(names, window)):
+    for found in _select_reader(window, syntax, valid_base(base), BlankNodeRenamer(names, window)):
         if isinstance(found, Problem):
             problems += 1
             if problems > MAX_PROBLEMS:
@@ -84,7 +84,7 @@ def _batches(source: BinaryIO | bytes, syntax: Syntax, base: str, names: BlankNa
         yield Problem(syntax=syntax, message=f"{problems - MAX_PROBLEMS} more problems")
 
 
-def _reader(source: Source, syntax: Syntax, base: str | None, names: Names) -> Batches:
+def _select_reader(source: Source, syntax: Syntax, base: str | None, names: BlankNodeRenamer) -> Batches:
     if syntax in (Syntax.N_TRIPLES, Syntax.N_QUADS):
         return read_lines(source, syntax, _FORMATS[syntax], names)
     if syntax in (Syntax.TURTLE, Syntax.TRIG):
@@ -102,7 +102,7 @@ def find_missing_rdf(document: Document, content_type: str) -> Problem | None:
         return None
     promised = by_media_type(content_type) or by_extension(document.url)
     syntax = MEDIA[promised].syntax if promised else None
-    if syntax is None or (document.kind is ContentKind.EMPTY and syntax not in _NEVER_EMPTY):
+    if syntax is None or (document.kind is ContentKind.EMPTY and syntax not in _SYNTAXES_WITH_ROOT):
         return None
     return Problem(syntax=syntax, message=f"no {syntax.value}: the content is {document.kind.value}", line=1, column=1)
 
@@ -112,12 +112,12 @@ def find_label_mismatch(kind: ContentKind, content_type: str, url: str) -> Probl
 
     N-Triples is Turtle as well, so that Turtle may be N-Triples, but not the reverse.
 
-    >>> wrong_label(ContentKind.TURTLE, "application/n-triples", "http://example.org/").message
+    >>> find_label_mismatch(ContentKind.TURTLE, "application/n-triples", "http://example.org/").message
     'labelled as ntriples, read as turtle'
-    >>> wrong_label(ContentKind.N_TRIPLES, "text/turtle", "http://example.org/")
+    >>> find_label_mismatch(ContentKind.N_TRIPLES, "text/turtle", "http://example.org/")
     """
     promised = by_media_type(content_type) or by_extension(url)
-    if promised is None or promised is kind or kind in _INCLUDED.get(promised, ()):
+    if promised is None or promised is kind or kind in _SUBSETS.get(promised, ()):
         return None
     syntax, said = MEDIA[kind].syntax, MEDIA[promised].syntax
     if syntax not in DOCUMENT_SYNTAXES or said not in DOCUMENT_SYNTAXES:
@@ -134,7 +134,7 @@ def extract(document: Document, names: BlankNames, options: TransformOptions) ->
     problems: list[Problem] = []
     deadline = Deadline(options.seconds)
     try:
-        for found in _batches(document.body, syntax, document.iri, names, document.charset):
+        for found in _read_batches(document.body, syntax, document.iri, names, document.charset):
             if isinstance(found, Problem):
                 problems.append(found)
                 continue

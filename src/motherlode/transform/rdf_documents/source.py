@@ -8,10 +8,10 @@ from typing import IO, BinaryIO, cast
 
 from motherlode.model import Problem, Syntax
 
-CHUNK = 1 << 16
-WINDOW = 1 << 25
+CHUNK_BYTES = 1 << 16
+WINDOW_BYTES = 1 << 25
 """Bytes that are kept behind the reading point: twice the longest token that the parser takes."""
-DEEPEST = 200
+MAX_TRIPLE_TERM_DEPTH = 200
 """Levels of triple terms inside triple terms. The parser's stack ends somewhere past ten thousand."""
 
 _LINE_BREAK = re.compile(rb"\r\n?|\n")
@@ -38,7 +38,7 @@ class Source:
         self._depth = 0
         self._origin = self._anchor = (0, 1, 1)
         """Offset, line and column of the window's first byte, and of the last place that was asked for."""
-        self._first = True
+        self._is_first_chunk = True
 
     def get(self, offset: int, size: int) -> bytes:
         """Up to `size` bytes from `offset` on; fewer at the end, none past it or where the window has moved on."""
@@ -47,7 +47,7 @@ class Source:
         index = offset - self.start
         return bytes(self._window[index : index + size]) if index >= 0 else b""
 
-    def get_through(self, mark: bytes, offset: int, size: int) -> bytes:
+    def get_until(self, mark: bytes, offset: int, size: int) -> bytes:
         """As `get`, but no further than the first `mark`."""
         index = offset - self.start
         found = self._window.find(mark, index, index + size)
@@ -58,7 +58,7 @@ class Source:
         index = self._window.find(text)
         return index if index == -1 else self.start + index
 
-    def place(self, offset: int) -> tuple[int, int]:
+    def position_of(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset; those of the first byte still kept, for any before it."""
         offset = max(offset, self.start)
         known, line, column = self._anchor if self._anchor[0] <= offset else self._origin
@@ -67,9 +67,9 @@ class Source:
         count = len(breaks) if breaks is not None else passed.count(b"\n")
         if count:
             tail = passed[breaks[-1].end() :] if breaks else passed[passed.rindex(b"\n") + 1 :]
-            line, column = line + count, 1 + _characters(tail)
+            line, column = line + count, 1 + _count_characters(tail)
         else:
-            column += _characters(passed)
+            column += _count_characters(passed)
         self._anchor = (offset, line, column)
         return line, column
 
@@ -87,27 +87,27 @@ class Source:
         return self.start + index + len(taken.encode())
 
     def _load(self) -> None:
-        chunk = self._stream.read(CHUNK)
+        chunk = self._stream.read(CHUNK_BYTES)
         self._ended = not chunk
-        chunk = self._decoded(chunk)
-        if self._first and chunk:
-            self._first = False
+        chunk = self._decode(chunk)
+        if self._is_first_chunk and chunk:
+            self._is_first_chunk = False
             chunk = chunk.removeprefix(codecs.BOM_UTF8)
         if b"<<(" in chunk or self._depth:
-            chunk = self._shallow(chunk)
+            chunk = self._limit_nesting(chunk)
         if not self.has_generated_labels and (b"_:" in chunk or b"nodeID" in chunk):
             self.has_generated_labels = _GENERATED_LABEL.search(chunk) is not None
         self._window += chunk
-        if len(self._window) > WINDOW + WINDOW // 2:
-            self._forget(WINDOW // 2)
+        if len(self._window) > WINDOW_BYTES + WINDOW_BYTES // 2:
+            self._discard(WINDOW_BYTES // 2)
 
-    def _forget(self, size: int) -> None:
-        line, column = self.place(self.start + size)
+    def _discard(self, size: int) -> None:
+        line, column = self.position_of(self.start + size)
         del self._window[:size]
         self.start += size
         self._origin = self._anchor = (self.start, line, column)
 
-    def _decoded(self, chunk: bytes) -> bytes:
+    def _decode(self, chunk: bytes) -> bytes:
         if self._is_utf8 and chunk.isascii() and not self._decoder.getstate()[0]:
             return chunk
         text = self._decoder.decode(chunk, final=self._ended)
@@ -119,20 +119,20 @@ class Source:
         if self._is_utf8 and text.count("�") <= chunk.count("�".encode()):
             return  # the document itself holds the character
         loaded = self.start + len(self._window)
-        line, column = self.place(loaded)
+        line, column = self.position_of(loaded)
         before = text[: text.index("�")]
         column = column + len(before) if "\n" not in before else len(before) - before.rindex("\n")
         message = f"bytes that are not {self._charset} were replaced"
         line += before.count("\n")
         self.problems.append(Problem(syntax=self._syntax, message=message, line=line, column=column, repaired=True))
 
-    def _shallow(self, chunk: bytes) -> bytes:
+    def _limit_nesting(self, chunk: bytes) -> bytes:
         """Ends the document where triple terms nest deeper than any that is meant."""
         for mark in _NESTING.finditer(chunk):
             self._depth = self._depth + 1 if mark[0] == b"<<(" else max(0, self._depth - 1)
-            if self._depth > DEEPEST:
-                line, column = self.place(self.start + len(self._window))
-                message = f"triple terms nested more than {DEEPEST} levels deep; the rest was left out"
+            if self._depth > MAX_TRIPLE_TERM_DEPTH:
+                line, column = self.position_of(self.start + len(self._window))
+                message = f"triple terms nested more than {MAX_TRIPLE_TERM_DEPTH} levels deep; the rest was left out"
                 self.problems.append(Problem(syntax=self._syntax, message=message, line=line, column=column))
                 self._ended = True
                 return chunk[: mark.start()]
@@ -171,5 +171,5 @@ class Feed:
         return given
 
 
-def _characters(text: bytes) -> int:
+def _count_characters(text: bytes) -> int:
     return len(text) if text.isascii() else len(text.decode(errors="replace"))

@@ -12,26 +12,26 @@ import pyoxigraph as ox
 from msgspec.structs import replace
 
 from motherlode.model import Problem, Statement, Syntax
-from motherlode.transform.rdf_documents.ntriples import reason
-from motherlode.transform.rdf_documents.ntriples import reason as reason_of
+from motherlode.transform.rdf_documents.ntriples import parser_message
+from motherlode.transform.rdf_documents.ntriples import parser_message as reason_of
 from motherlode.transform.rdf_documents.parser_terms import (
-    BATCH,
+    BATCH_STATEMENTS,
     Batches,
-    Names,
-    Repair,
-    Repairs,
-    catch_up,
-    fault,
-    statement_of,
-    take,
+    BlankNodeRenamer,
+    IriRepair,
+    RepairReporter,
+    convert_quad,
+    find_fault,
+    read_batch,
+    skip_known_statements,
+    strip_literals,
     valid_base,
-    without_literals,
 )
-from motherlode.transform.rdf_documents.source import CHUNK, Feed, Source
+from motherlode.transform.rdf_documents.source import CHUNK_BYTES, Feed, Source
 from motherlode.transform.timeouts import ExtractorTimeout
 from motherlode.www.iri import check
 
-_LONGEST = 1 << 24
+_MAX_SCAN_BYTES = 1 << 24
 """Bytes between an error and the end of its statement."""
 
 _TOKEN = re.compile(
@@ -48,12 +48,12 @@ _TOKEN = re.compile(
 )
 
 
-def open_braces(text: bytes, before: int = 0) -> tuple[int, int]:
+def count_open_braces(text: bytes, before: int = 0) -> tuple[int, int]:
     """How many braces are open at the end of a text, and where its last token ends.
 
     `before` is how many were open at its start. Those in strings, IRIs and comments do not count.
 
-    >>> open_braces(b"{ <a> '{' { } "), open_braces(b"} }", before=1)
+    >>> count_open_braces(b"{ <a> '{' { } "), count_open_braces(b"} }", before=1)
     ((1, 13), (0, 3))
     """
     depth, end = before, 0
@@ -73,24 +73,24 @@ class Boundary:
     """Text from a graph's name to its brace, where the boundary lies inside of one; else ""."""
 
 
-def boundary_after(source: Source, start: int, error: int, *, graph: str, named_graphs: bool) -> Boundary | None:
+def find_boundary(source: Source, start: int, error: int, *, graph: str, named_graphs: bool) -> Boundary | None:
     """The first safe place to go on after an error; `start` is the end of a statement before it.
 
     None where there is no such place, or where a string is open: its text must not be taken for statements.
     """
-    size = error - start + CHUNK
+    size = error - start + CHUNK_BYTES
     while True:
         text = source.get(start, size)
-        found = _scan(text, error - start, graph=graph, named_graphs=named_graphs)
+        found = _find_boundary_in(text, error - start, graph=graph, named_graphs=named_graphs)
         is_whole = len(text) < size
         if found is not None and (is_whole or found.offset < len(text)):
             return Boundary(offset=start + found.offset, graph=found.graph)
-        if is_whole or size > error - start + _LONGEST:
+        if is_whole or size > error - start + _MAX_SCAN_BYTES:
             return None
-        size += max(CHUNK, size // 2)
+        size += max(CHUNK_BYTES, size // 2)
 
 
-def _scan(text: bytes, error: int, *, graph: str, named_graphs: bool) -> Boundary | None:
+def _find_boundary_in(text: bytes, error: int, *, graph: str, named_graphs: bool) -> Boundary | None:
     last = Boundary(offset=0, graph=graph)
     label: list[bytes] = []
     label_start = 0
@@ -125,9 +125,9 @@ def _ends_at(text: bytes, boundary: int, error: int) -> bool:
 
 # ── Turtle and TriG: what is good stays, and reading goes on after the statement that is bad.
 
-_HOPELESS = 1000
+_MAX_PROBLEMS = 1000
 """Problems after which a document that gave fewer statements than that is not what it seems to be."""
-_RECENT = 1000
+_RECENT_STATEMENTS = 1000
 """Statements that may share a nameless node with the one that was bad."""
 
 
@@ -147,7 +147,7 @@ class _Segment:
     def header(self) -> str:
         return self.prefixes + self.graph
 
-    def place(self, error: SyntaxError) -> tuple[int, int]:
+    def locate(self, error: SyntaxError) -> tuple[int, int]:
         """Line and column in the document of an error whose place was counted from the header on."""
         line, column = error.lineno or 1, error.offset or 1
         if line > 1:
@@ -155,16 +155,16 @@ class _Segment:
         return self.line, self.column + max(0, column - 1 - len(self.header))
 
 
-Found = Generator[list[Statement] | Problem, None, _Segment | None]
+BatchesAndNextSegment = Generator[list[Statement] | Problem, None, _Segment | None]
 
 
 class TurtleReader:
-    def __init__(self, source: Source, syntax: Syntax, rdf_format: ox.RdfFormat, names: Names) -> None:
+    def __init__(self, source: Source, syntax: Syntax, rdf_format: ox.RdfFormat, names: BlankNodeRenamer) -> None:
         self._source = source
         self._syntax = syntax
         self._format = rdf_format
         self._names = names
-        self._repairs = Repairs(syntax)
+        self._repairs = RepairReporter(syntax)
         self._problems = 0
         self._statements = 0
 
@@ -184,16 +184,16 @@ class TurtleReader:
         feed = Feed(self._source, start=segment.start, end=end.offset, header=header, footer=footer)
         return ox.parse(feed.file(), self._format, base_iri=segment.base, lenient=True)
 
-    def _read_segment(self, segment: _Segment) -> Found:
+    def _read_segment(self, segment: _Segment) -> BatchesAndNextSegment:
         """Reads up to the first error, and says where to go on after it."""
         parser = self._parse(segment)
-        recent: deque[Statement] = deque(maxlen=_RECENT)
+        recent: deque[Statement] = deque(maxlen=_RECENT_STATEMENTS)
         count = 0
         batch: list[Statement] = []
         try:
-            while take(parser, self._names, batch):
+            while read_batch(parser, self._names, batch):
                 ready, batch = batch, []
-                recent.extend(without_literals(ready))
+                recent.extend(strip_literals(ready))
                 count += len(ready)
                 yield ready
         except ExtractorTimeout:
@@ -203,30 +203,30 @@ class TurtleReader:
             yield batch
             yield Problem(syntax=self._syntax, message=str(error))
         except SyntaxError as error:
-            recent.extend(without_literals(batch))
+            recent.extend(strip_literals(batch))
             yield batch
-            return (yield from self._go_on(segment, parser, error, recent, count + len(batch)))
+            return (yield from self._recover(segment, parser, error, recent, count + len(batch)))
         return None
 
-    def _go_on(
+    def _recover(
         self, segment: _Segment, parser: ox.QuadParser, error: SyntaxError, recent: Sequence[Statement], count: int
-    ) -> Found:
+    ) -> BatchesAndNextSegment:
         self._problems += 1
         self._statements += count
-        line, column = segment.place(error)
+        line, column = segment.locate(error)
         problem = Problem(syntax=self._syntax, message=reason_of(error), line=line, column=column)
-        if self._problems >= _HOPELESS and self._statements < self._problems:
+        if self._problems >= _MAX_PROBLEMS and self._statements < self._problems:
             yield problem
-            self._leave_out("too many problems", line)
+            self._report_unread_rest("too many problems", line)
             return None
         is_near = segment.start >= self._source.start
         may_be_inside = self._syntax is Syntax.TRIG or "escape" in error.msg  # of a graph, or of a string
         if may_be_inside and not is_near:
             yield problem
-            self._leave_out("no safe place to go on", line)
+            self._report_unread_rest("no safe place to go on", line)
             return None
         offset = self._source.offset_of(line, column)
-        end = boundary_after(
+        end = find_boundary(
             self._source,
             segment.start if is_near else offset,
             offset,
@@ -239,31 +239,33 @@ class TurtleReader:
             return None
         if is_near:
             parser = self._parse_leniently(segment, end)
-            yield from self._salvage(parser, recent, count, problem)
+            yield from self._read_bad_statement(parser, recent, count, problem)
         base = None if parser.base_iri is None else valid_base(check(parser.base_iri).value)
-        return self._segment(end, base or segment.base, parser.prefixes)
+        return self._make_segment(end, base or segment.base, parser.prefixes)
 
-    def _leave_out(self, reason: str, line: int) -> None:
+    def _report_unread_rest(self, reason: str, line: int) -> None:
         """Tells it at the end, since of many problems in between not all are told."""
         message = f"{reason}; the rest was left out"
         self._source.problems.append(Problem(syntax=self._syntax, message=message, line=line))
 
-    def _segment(self, start: Boundary, base: str | None, prefixes: dict[str, str]) -> _Segment:
-        line, column = self._source.place(start.offset)
+    def _make_segment(self, start: Boundary, base: str | None, prefixes: dict[str, str]) -> _Segment:
+        line, column = self._source.position_of(start.offset)
         checked = ((name, check(iri)) for name, iri in prefixes.items())
         declared = "".join(f"PREFIX {name}: {iri.term} " for name, iri in checked if iri.is_valid)
         return _Segment(start=start.offset, line=line, column=column, base=base, prefixes=declared, graph=start.graph)
 
-    def _salvage(self, lenient: ox.QuadParser, recent: Sequence[Statement], count: int, problem: Problem) -> Batches:
+    def _read_bad_statement(
+        self, lenient: ox.QuadParser, recent: Sequence[Statement], count: int, problem: Problem
+    ) -> Batches:
         """What the statement says that stopped the strict parser with a problem, but for its invalid terms."""
         bad = 0
         is_mended, is_told = True, False
         try:
-            catch_up(lenient, recent, count, self._names)
+            skip_known_statements(lenient, recent, count, self._names)
             for quad in lenient:
-                repaired: list[Repair] = []
-                statement = statement_of(quad, self._names, repaired)
-                reason = fault(statement)
+                repaired: list[IriRepair] = []
+                statement = convert_quad(quad, self._names, repaired)
+                reason = find_fault(statement)
                 if not reason:
                     is_told |= bool(repaired)
                     yield from self._repairs.problems(repaired, line=problem.line, column=problem.column)
@@ -282,39 +284,43 @@ class TurtleReader:
 
 # ── Notation3, as far as it is RDF: formulas and variables are left out, what stands outside of them is kept.
 
-_N3_HOPELESS = 100
+_MAX_N3_ERRORS = 100
 """Errors after which the rest is not worth the time."""
-_LOG = "<http://www.w3.org/2000/10/swap/log#"
+_LOG_NAMESPACE = "<http://www.w3.org/2000/10/swap/log#"
 
 
-def read_n3(source: Source, base: str | None, names: Names) -> Batches:
+def read_n3(source: Source, base: str | None, names: BlankNodeRenamer) -> Batches:
     """A parser that meets an error inside a formula forgets the formula, so nothing after it can be believed."""
     parser = ox.parse(Feed(source).file(), ox.RdfFormat.N3, base_iri=base, lenient=True)
-    outside, formulas = _Outside(source), _Formulas(source)
+    outside, formulas = _FormulaFilter(source), _FormulaTracker(source)
     errors = 0
     while True:
         batch: list[Statement] = []
-        repaired: list[Repair] = []
+        repaired: list[IriRepair] = []
         try:
-            more = _take(parser, names, batch, repaired)
-            yield from outside.of(batch, repaired)
+            more = _read_lenient_batch(parser, names, batch, repaired)
+            yield from outside.check(batch, repaired)
             if not more:
                 break
         except ExtractorTimeout:
-            yield from outside.of(batch, repaired)
+            yield from outside.check(batch, repaired)
             raise
         except MemoryError as error:  # the parser's own limit on the length of a token
-            yield from outside.of(batch, repaired)
+            yield from outside.check(batch, repaired)
             yield Problem(syntax=Syntax.N3, message=str(error))
             break
         except SyntaxError as error:
-            yield from outside.of(batch, repaired)
+            yield from outside.check(batch, repaired)
             if error.lineno is None:  # a statement that is N3, but not RDF
                 outside.left_out += 1
                 continue
             errors += 1
-            yield Problem(syntax=Syntax.N3, message=reason(error), line=error.lineno, column=error.offset)
-            why = "too many problems" if errors >= _N3_HOPELESS else formulas.trouble(error.lineno, error.offset or 1)
+            yield Problem(syntax=Syntax.N3, message=parser_message(error), line=error.lineno, column=error.offset)
+            why = (
+                "too many problems"
+                if errors >= _MAX_N3_ERRORS
+                else formulas.reason_to_stop(error.lineno, error.offset or 1)
+            )
             if why:
                 message = f"{why}; the rest was left out"
                 source.problems.append(Problem(syntax=Syntax.N3, message=message, line=error.lineno))
@@ -324,15 +330,17 @@ def read_n3(source: Source, base: str | None, names: Names) -> Batches:
         yield Problem(syntax=Syntax.N3, message=message)
 
 
-def _take(parser: ox.QuadParser, names: Names, found: list[Statement], repaired: list[Repair]) -> bool:
+def _read_lenient_batch(
+    parser: ox.QuadParser, names: BlankNodeRenamer, found: list[Statement], repaired: list[IriRepair]
+) -> bool:
     """Appends the next statements of a lenient parser to `found`; what came before an error stays. False at the end."""
     size = len(found)
-    for quad in islice(parser, BATCH):
-        found.append(statement_of(quad, names, repaired))
+    for quad in islice(parser, BATCH_STATEMENTS):
+        found.append(convert_quad(quad, names, repaired))
     return len(found) > size
 
 
-class _Formulas:
+class _FormulaTracker:
     """Tells whether a place is inside of a formula; places are asked for in the order of the document."""
 
     def __init__(self, source: Source) -> None:
@@ -340,44 +348,44 @@ class _Formulas:
         self._position = 0
         self._open = 0
 
-    def trouble(self, line: int, column: int) -> str:
+    def reason_to_stop(self, line: int, column: int) -> str:
         """Why one cannot go on after an error at this place; "" where one can."""
         if self._position < self._source.start:
             return "no safe place to go on"
         offset = self._source.offset_of(line, column)
         text = self._source.get(self._position, offset - self._position)
-        self._open, passed = open_braces(text, self._open)
+        self._open, passed = count_open_braces(text, self._open)
         self._position += passed
         return "an error inside of a formula" if self._open else ""
 
 
-class _Outside:
+class _FormulaFilter:
     """Tells statements that stand on their own from those in formulas, or about them."""
 
     def __init__(self, source: Source) -> None:
         self.left_out = 0
         self._source = source
         self._formulas: set[str] = set()
-        self._repairs = Repairs(Syntax.N3)
+        self._repairs = RepairReporter(Syntax.N3)
 
-    def of(self, batch: list[Statement], repaired: list[Repair]) -> Batches:
+    def check(self, batch: list[Statement], repaired: list[IriRepair]) -> Batches:
         """The statements that are kept, after the problems of all. The parser does not tell where these are."""
         for repair in repaired:
-            offset = self._source.find(f"<{repair.written}>".encode(errors="replace"))
-            line, column = (None, None) if offset == -1 else self._source.place(offset)
+            offset = self._source.find(f"<{repair.original}>".encode(errors="replace"))
+            line, column = (None, None) if offset == -1 else self._source.position_of(offset)
             yield from self._repairs.problems([repair], line=line, column=column)
-        faults = {statement: reason for statement in batch if (reason := fault(statement))}
+        faults = {statement: reason for statement in batch if (reason := find_fault(statement))}
         for message in dict.fromkeys(faults.values()):
             yield Problem(syntax=Syntax.N3, message=message)
-        yield self._kept([statement for statement in batch if statement not in faults])
+        yield self._keep_rdf([statement for statement in batch if statement not in faults])
 
-    def _kept(self, batch: list[Statement]) -> list[Statement]:
+    def _keep_rdf(self, batch: list[Statement]) -> list[Statement]:
         kept = []
         for statement in batch:
             subject, predicate, obj, graph = statement
             if graph:
                 self._formulas.add(graph)
-            if graph or subject in self._formulas or obj in self._formulas or predicate.startswith(_LOG):
+            if graph or subject in self._formulas or obj in self._formulas or predicate.startswith(_LOG_NAMESPACE):
                 self.left_out += 1
             else:
                 kept.append(statement)

@@ -28,14 +28,14 @@ _NODE = re.compile(rb"<(?:[^\s<>/:]+:)?Description[\s/>]|<[^/!?][^<>]*[\s:]about
 _STEPS = {None: 1, 2: -1}
 """How a tag changes the depth, by its last group: start tags have none, comments 1, end tags 2, empty elements 3."""
 _XML = "http://www.w3.org/XML/1998/namespace"
-_NEAR = 64
+_MAX_SEARCHED_ELEMENTS = 64
 """Open elements among which an end tag is looked for."""
 
 
-def last_boundary(text: bytes, *, depth: int) -> int:
+def find_last_boundary(text: bytes, *, depth: int) -> int:
     """The end of the last child of the root in well-formed text that starts so deep in the document; 0 if none ends.
 
-    >>> last_boundary(b"<r><a/><b><c/></b> <d>", depth=0), last_boundary(b"<a/><b", depth=1)
+    >>> find_last_boundary(b"<r><a/><b><c/></b> <d>", depth=0), find_last_boundary(b"<a/><b", depth=1)
     (18, 4)
     """
     last = position = 0
@@ -47,10 +47,10 @@ def last_boundary(text: bytes, *, depth: int) -> int:
     return last
 
 
-def depth_after(text: bytes, *, depth: int) -> tuple[int, int]:
+def count_depth(text: bytes, *, depth: int) -> tuple[int, int]:
     """How deep the document is behind the last whole tag of well-formed text, and where that is.
 
-    >>> depth_after(b"<a><b c='d'/><e>f</e><g", depth=1), depth_after(b"<a><!-- <b> --><c", depth=1)
+    >>> count_depth(b"<a><b c='d'/><e>f</e><g", depth=1), count_depth(b"<a><!-- <b> --><c", depth=1)
     ((2, 21), (2, 15))
     """
     end = text.rfind(b">") + 1
@@ -79,19 +79,19 @@ def ends_before_root(text: bytes, names: Sequence[bytes]) -> bool:
             found = _START.match(markup)
             opened.append(found[1] if found else b"")
         elif _STEPS.get(token.lastindex) == -1:
-            if opened.pop() != end_tag(markup):
+            if opened.pop() != parse_end_tag(markup):
                 return False
             if len(opened) < len(names):
                 return True
     return False
 
 
-def next_node(text: bytes, root: bytes) -> int:
+def find_next_node(text: bytes, root: bytes) -> int:
     """Where the next child of the root begins, in a text that should begin between two of them.
 
     Where an element ends that did not begin there, the text did begin inside of it.
 
-    >>> next_node(b"<p>1</p></a> <p>2</p></b> <c rdf:about='d'>", b"r"), next_node(b"<p>1</p></r>", b"r")
+    >>> find_next_node(b"<p>1</p></a> <p>2</p></b> <c rdf:about='d'>", b"r"), find_next_node(b"<p>1</p></r>", b"r")
     (25, 0)
     """
     found = depth = position = 0
@@ -102,18 +102,18 @@ def next_node(text: bytes, root: bytes) -> int:
             break
         depth += _STEPS.get(token.lastindex, 0)
         if depth < 0:
-            if end_tag(markup) == root:
+            if parse_end_tag(markup) == root:
                 break
             found, depth = position, 0
     return found
 
 
-def token_end(text: bytes, *, is_all: bool) -> int | None:
+def find_token_end(text: bytes, *, is_all: bool) -> int | None:
     """Where the first tag, comment or the like in `text` ends, with what text comes before it; None to see more.
 
-    >>> token_end(b'one <a b=">"> two', is_all=False), token_end(b"<!-- > --> x", is_all=False)
+    >>> find_token_end(b'one <a b=">"> two', is_all=False), find_token_end(b"<!-- > --> x", is_all=False)
     (13, 10)
-    >>> token_end(b"<a", is_all=False), token_end(b"<a", is_all=True), token_end(b"<a b='c <d e='f'>", is_all=False)
+    >>> find_token_end(b"<a", is_all=False), find_token_end(b"<a", is_all=True), find_token_end(b"<a b='c <d e='f'>", is_all=False)
     (None, 2, 8)
     """
     start = text.find(b"<")
@@ -142,10 +142,10 @@ def is_tag(markup: bytes) -> bool:
     return _end_of(_TAG, markup, 0) == len(markup) - 1
 
 
-def is_open(text: bytes) -> bool:
+def has_unclosed_section(text: bytes) -> bool:
     """Whether a comment, a CDATA section or an instruction has no end.
 
-    >>> is_open(b"<a><?b ?><!-- <?c --></a>"), is_open(b"<a><?b </a>")
+    >>> has_unclosed_section(b"<a><?b ?><!-- <?c --></a>"), has_unclosed_section(b"<a><?b </a>")
     (False, True)
     """
     closings = dict(_ENCLOSED)
@@ -158,15 +158,15 @@ def is_open(text: bytes) -> bool:
     return False
 
 
-def is_silent(markup: bytes) -> bool:
+def is_comment_or_instruction(markup: bytes) -> bool:
     """Whether it is a comment or an instruction."""
     return markup.startswith((b"<!--", b"<?"))
 
 
-def cdata(markup: bytes) -> bytes:
+def convert_cdata(markup: bytes) -> bytes:
     """A CDATA section as text like any other; other markup as it is.
 
-    >>> cdata(b"<![CDATA[1 < 2 & 3]]>")
+    >>> convert_cdata(b"<![CDATA[1 < 2 & 3]]>")
     b'1 &lt; 2 &amp; 3'
     """
     if not (markup.startswith(b"<![CDATA[") and markup.endswith(b"]]>")):
@@ -200,30 +200,30 @@ class StartTag:
         return self.rest.endswith(b"/>")
 
     @property
-    def closing(self) -> bytes:
+    def end_tag(self) -> bytes:
         return b"</" + self.name + b">"
 
     def value(self, name: bytes) -> bytes | None:
         return next((value for known, value in self.attributes if known == name), None)
 
-    def respelled(self) -> StartTag:
+    def separate_attributes(self) -> StartTag:
         """The same with a space before each attribute."""
-        return self._spelled(self.attributes)
+        return self._rebuild(self.attributes)
 
-    def with_attributes(self, attributes: list[tuple[bytes, bytes]]) -> StartTag:
+    def replace_attributes(self, attributes: list[tuple[bytes, bytes]]) -> StartTag:
         """The tag with those instead of its own; itself if they are the same."""
-        return self if attributes == list(self.attributes) else self._spelled(tuple(attributes))
+        return self if attributes == list(self.attributes) else self._rebuild(tuple(attributes))
 
-    def _spelled(self, attributes: tuple[tuple[bytes, bytes], ...]) -> StartTag:
+    def _rebuild(self, attributes: tuple[tuple[bytes, bytes], ...]) -> StartTag:
         spelled = (b' %s="%s"' % (name, value.replace(b'"', b"&quot;")) for name, value in attributes)
         markup = b"<" + self.name + b"".join(spelled) + self.rest
         return StartTag(markup=markup, name=self.name, attributes=attributes, rest=self.rest)
 
 
-def start_tag(markup: bytes) -> StartTag | None:
+def parse_start_tag(markup: bytes) -> StartTag | None:
     """The tag that the markup is, or None where it is none.
 
-    >>> start_tag(b"<a b='c' />")
+    >>> parse_start_tag(b"<a b='c' />")
     StartTag(markup=b"<a b='c' />", name=b'a', attributes=((b'b', b'c'),), rest=b' />')
     """
     found = _START.match(markup)
@@ -237,7 +237,7 @@ def start_tag(markup: bytes) -> StartTag | None:
     return StartTag(markup=markup, name=found[1], attributes=tuple(attributes), rest=markup[position:])
 
 
-def end_tag(markup: bytes) -> bytes | None:
+def parse_end_tag(markup: bytes) -> bytes | None:
     """The name in an end tag, or None where the markup is none."""
     found = _END.match(markup)
     return found[1] if found else None
@@ -271,11 +271,13 @@ class OpenElements:
     def open(self, tag: StartTag) -> None:
         declared = []
         base = tag.value(b"xml:base")
-        self._bases.append(self.base if base is None else resolve_and_check(self.base, self._expanded(base)).value)
+        self._bases.append(
+            self.base if base is None else resolve_and_check(self.base, self._expand_entities(base)).value
+        )
         for name, value in tag.attributes:
             if name == b"xmlns" or name.startswith(b"xmlns:"):
                 prefix = name[6:]
-                self._namespaces.setdefault(prefix, []).append(self._expanded(value))
+                self._namespaces.setdefault(prefix, []).append(self._expand_entities(value))
                 declared.append(prefix)
         self._names.append(tag.name)
         self._declared.append(tuple(declared))
@@ -287,7 +289,7 @@ class OpenElements:
 
     def close(self, name: bytes) -> None:
         """Closes the element of that name and all inside of it; the innermost one, if there is none of that name."""
-        nearest = self._names[: -_NEAR - 1 : -1]
+        nearest = self._names[: -_MAX_SEARCHED_ELEMENTS - 1 : -1]
         self.close_to(len(self._names) - (nearest.index(name) + 1 if name in nearest else 1))
 
     def close_to(self, depth: int) -> None:
@@ -313,7 +315,7 @@ class OpenElements:
         prefix, colon, rest = name.rpartition(b":")
         return rest == local and bool(colon or is_element) and self.namespace(prefix) == RDF_NAMESPACE
 
-    def _expanded(self, value: bytes) -> str:
+    def _expand_entities(self, value: bytes) -> str:
         if b"&" in value:
             for reference, text in self._entities.items():
                 value = value.replace(reference, text)
