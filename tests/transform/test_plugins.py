@@ -55,7 +55,11 @@ def test_a_transformer_is_found_by_media_type() -> None:
 
 @pytest.mark.parametrize(
     ("content_type", "part"),
-    [("x/other", "which is no RDF"), ("x/broken", "RuntimeError: oops"), ("x/missing", "AttributeError")],
+    [
+        ("x/other", "which is not an RDF media type"),
+        ("x/broken", "RuntimeError: oops"),
+        ("x/missing", "AttributeError"),
+    ],
 )
 def test_trouble_is_a_problem(content_type: str, part: str) -> None:
     found = extract(content_type)

@@ -63,7 +63,7 @@ def test_without_a_header_the_kind_of_content_tells() -> None:
 def test_too_much_content_is_refused_with_a_reason() -> None:
     call = call_for("application/pdf", b"x" * 11)
     assert call is not None
-    assert call.refused == "11 bytes are more than the service is given"
+    assert call.refused == "11 bytes are more than the limit of 10 bytes"
     assert "s.org/pdf: 11 bytes" in service_failure(call, call.refused).problems[0].message
 
 
@@ -76,8 +76,8 @@ def test_an_answer_in_rdf_becomes_statements_of_the_page() -> None:
 @pytest.mark.parametrize(
     ("content_type", "body", "part"),
     [
-        ("text/html", b"<p>", "text/html, which is no RDF"),
-        ("", b"", "of no type"),
+        ("text/html", b"<p>", "text/html, not RDF"),
+        ("", b"", "has no media type"),
         ("text/turtle", b"x" * 101, "longer than the limit"),
         ("text/turtle", b"<a", "the RDF made from it"),
         ("application/ld+json", b'{"@context": "http://c.org/"}', "the RDF made from it"),

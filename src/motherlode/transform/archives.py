@@ -1,6 +1,9 @@
-"""The members of a tar file (POSIX.1-2001 interchange format, with GNU long names), read straight from its bytes.
+"""Unpack the members of archives and compressed files: tar, ZIP, gzip and bzip2.
 
-The standard library's reader can be led in circles by a negative size; this one only ever moves forward.
+Limits on size, number, compression ratio and nesting protect against decompression bombs (`UnpackLimits`).
+
+The tar reader is our own (POSIX.1-2001 interchange format, with GNU long names), because a negative size can send the
+reader of the standard library into an endless loop. This one only moves forward.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ _PAX_PATH = re.compile(rb"\d+ path=([^\n]*)\n")
 
 
 def read_tar_members(body: bytes) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each regular file, up to the end or to the first header that is none."""
+    """Yield the name and content of each regular file. Stop at the end or at the first invalid header."""
     position = 0
     long_name = b""
     while position + _BLOCK_BYTES <= len(body):
@@ -53,7 +56,8 @@ def _member_name(header: bytes) -> bytes:
 
 
 def _parse_number(field: bytes) -> int | None:
-    """An octal number, or a binary one with its first bit set; never negative."""
+    """Return an octal number, or a binary number marked by the first bit. None if the field is neither. Never
+    negative."""
     if field[0] == 0x80:
         return int.from_bytes(field[1:], "big")
     digits = field.strip(b" \0")
@@ -65,7 +69,7 @@ def _has_valid_checksum(header: bytes) -> bool:
     return checksum == sum(header[:148]) + sum(header[156:]) + 8 * ord(" ")
 
 
-# ── Archives and compressed files: their members, one by one, within limits that no bomb gets past.
+# Limits
 
 _READ_BYTES = 1 << 16
 _ZIP_ENTRY_SIGNATURE = b"PK\x01\x02"
@@ -74,17 +78,17 @@ _MAX_ZIP_ENTRIES = 65_535
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnpackLimits:
-    """What an archive may hold."""
+    """Limits on what one archive may contain."""
 
     max_bytes: int = 256 << 20
-    """Bytes of all members together, unpacked."""
+    """Total unpacked size of all members."""
     max_members: int = 10_000
     max_ratio: int = 250
-    """Unpacked bytes to packed ones; the best that text reaches is far below, zeros are far above."""
+    """Unpacked bytes per packed byte. Text compresses far less than this, zeros far more."""
     ratio_free_bytes: int = 1 << 20
-    """Bytes for which no ratio is asked."""
+    """The ratio is checked only after this many unpacked bytes."""
     max_depth: int = 2
-    """Archives within archives. A compressed tar file counts once for each of the two."""
+    """Levels of archives inside archives. A compressed tar file has two levels."""
 
 
 MemberOrProblem = tuple[str, bytes] | Problem
@@ -92,14 +96,15 @@ DecompressedFile = gzip.GzipFile | bz2.BZ2File | zipfile.ZipExtFile | io.BytesIO
 
 
 def unpack_members(document: Document, limits: UnpackLimits = UnpackLimits()) -> Iterator[MemberOrProblem]:  # noqa: B008 - it is frozen
-    """Name and content of each member that is no archive itself, and problems where some could not be had."""
+    """Yield the name and content of each member that is not itself an archive, and a problem for each failure."""
     name = document.url.partition("?")[0].rpartition("/")[2]
     budget = _UnpackBudget(limits, packed=len(document.body))
     yield from _unpack_nested(name, document.body, document.kind, budget, limits.max_depth)
 
 
 def member_url(url: str, name: str) -> str:
-    """The address under which a member is read: the archive's own, as far as relative references can tell.
+    """Return the URL of a member: the URL of the archive with the name as fragment, so that relative references resolve
+    as in the archive's own directory.
 
     >>> member_url("http://example.org/all.zip", "a b/data.ttl")
     'http://example.org/all.zip#a%20b/data.ttl'
@@ -108,7 +113,8 @@ def member_url(url: str, name: str) -> str:
 
 
 class _UnpackBudget:
-    """What may still be unpacked. It says what is too much, and then nothing more can be had from it."""
+    """Counts unpacked bytes and members. Once a limit is exceeded, `exceeded` says which and every request is
+    refused."""
 
     def __init__(self, limits: UnpackLimits, *, packed: int) -> None:
         self.exceeded = ""
@@ -168,7 +174,7 @@ def _untar(name: str, body: bytes, budget: _UnpackBudget) -> Iterator[MemberOrPr
 
 
 def _unzip(name: str, body: bytes, budget: _UnpackBudget) -> Iterator[MemberOrProblem]:
-    if body.count(_ZIP_ENTRY_SIGNATURE) > 2 * _MAX_ZIP_ENTRIES:  # the directory alone would fill the memory
+    if body.count(_ZIP_ENTRY_SIGNATURE) > 2 * _MAX_ZIP_ENTRIES:  # reading the directory alone would exhaust the memory
         yield Problem(syntax=None, message=f"{name}: more than {_MAX_ZIP_ENTRIES} members")
         return
     try:
@@ -188,15 +194,15 @@ def _unzip(name: str, body: bytes, budget: _UnpackBudget) -> Iterator[MemberOrPr
 
 
 def _open_zip_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> zipfile.ZipExtFile:
-    return cast("zipfile.ZipExtFile", archive.open(info))  # that is what it gives for reading
+    return cast("zipfile.ZipExtFile", archive.open(info))  # the type of a file opened for reading
 
 
 def _read_member(
     name: str, open_file: Callable[[], DecompressedFile], budget: _UnpackBudget
 ) -> Iterator[MemberOrProblem]:
-    """The content of a member as far as it can be had, and a problem if that is not all.
+    """Yield the content of a member as far as it can be read, and a problem if it is incomplete.
 
-    `read1` gives what one step of unpacking gave: `read` would lose that when the next step fails.
+    `read1` returns the output of one decompression step. `read` would lose it if the next step fails.
     """
     pieces: list[bytes] = []
     trouble = ""
@@ -216,7 +222,7 @@ def _read_member(
 
 
 def _decompressed_name(name: str) -> str:
-    """The name of what a compressed file holds."""
+    """Return the name of the content of a compressed file."""
     stem, _, extension = name.rpartition(".")
     if extension.lower() in ("tgz", "tbz", "tbz2"):
         return f"{stem}.tar"

@@ -1,8 +1,9 @@
-"""RDF documents inside other documents: data blocks of HTML, and RDF/XML in the metadata of SVG and other XML.
+"""Extract RDF documents embedded in other documents: script elements of HTML, and RDF/XML elements in SVG or other XML.
 
-A `script` element whose type is that of an RDF syntax holds a document of it (RDF 1.1 Turtle, appendix A). An `rdf:RDF`
-element in other XML is one, too (RDF/XML, section 7.2.1). Each is read as if it came alone: its prefixes and the labels
-of its blank nodes reach no further than itself. Only its base, its language and its namespaces may come from around it.
+A `script` element whose type is the media type of an RDF syntax contains a document of that syntax (RDF 1.1 Turtle,
+appendix A). An `rdf:RDF` element in other XML is an RDF/XML document (RDF/XML, section 7.2.1). Each block is parsed as
+a document of its own: its prefixes and blank node labels are not visible in other blocks. It inherits only its base
+IRI, language and namespaces from the surrounding document.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from motherlode.www.media_types import MEDIA, RDF_NAMESPACE, by_media_type
 from motherlode.www.xml import Element
 
 SCRIPT_SYNTAXES = (Syntax.TURTLE, Syntax.N_TRIPLES, Syntax.N_QUADS, Syntax.TRIG, Syntax.N3, Syntax.RDF_XML)
-"""What scripts hold beside JSON-LD, which has rules of its own."""
+"""Syntaxes read from script elements. JSON-LD has rules of its own and is not among them."""
 _MAX_BLOCKS = 1_000
 _RDF = f"{{{RDF_NAMESPACE}}}RDF"
 _NAMESPACE = RDF_NAMESPACE.encode()
@@ -35,19 +36,19 @@ _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _CDATA, _CDATA_END = "<![CDATA[", "]]>"
 
 LocateProblems = Callable[[tuple[Problem, ...]], Iterable[Problem]]
-"""Problems of a block as those of the page around it."""
+"""Converts positions of problems in a block to positions in the page."""
 EmbeddedBlocks = Iterator[tuple[Document, LocateProblems]]
 
 
 def make_script_extractor(syntax: Syntax) -> Callable[[Document, BlankNames, TransformOptions], Extraction]:
-    """The extractor of a page's script elements of one syntax."""
+    """Return an extractor for the script elements of one syntax."""
     return lambda document, names, options: _extract_blocks(
         _find_script_blocks(document, syntax), syntax, names, options
     )
 
 
 def extract_rdfxml(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
-    """What the `rdf:RDF` elements of an XML document say."""
+    """Extract the `rdf:RDF` elements of an XML document."""
     found = _extract_blocks(_find_rdf_elements(document), Syntax.RDF_XML, names, options)
     source = document.xml
     if not source.error or not (found.statements or found.problems):
@@ -58,14 +59,14 @@ def extract_rdfxml(document: Document, names: BlankNames, options: TransformOpti
 
 
 def may_have_rdfxml(document: Document, _options: TransformOptions) -> bool:
-    """False where an XML document does not even name the namespace."""
+    """Return False if the document does not contain the RDF namespace."""
     if document.charset.startswith(("utf-16", "utf-32")):
         return RDF_NAMESPACE in document.text
     return _NAMESPACE in document.body
 
 
 def _extract_blocks(blocks: EmbeddedBlocks, syntax: Syntax, names: BlankNames, options: TransformOptions) -> Extraction:
-    """All blocks of a page, within the limits of one document."""
+    """Extract all blocks of a page, within the limits of one document."""
     statements: list[Statement] = []
     problems: list[Problem] = []
     deadline = Deadline(options.seconds)
@@ -92,7 +93,7 @@ def _make_document(text: bytes, kind: ContentKind, base: str) -> Document:
     return Document(url=base, body=text, detected=Detected(kind=kind, evidence=DetectionEvidence.CONTENT))
 
 
-# Script elements -----------------------------------------------------------------------------------------------------
+# Script elements
 
 
 def _find_script_blocks(document: Document, syntax: Syntax) -> EmbeddedBlocks:
@@ -107,13 +108,13 @@ def _find_script_blocks(document: Document, syntax: Syntax) -> EmbeddedBlocks:
 
 
 def _kind_of(media_type: str, syntax: Syntax) -> ContentKind | None:
-    """Return the kind that a media type names if it is one of the syntax, else None."""
+    """Return the content kind of a media type if its syntax is `syntax`, else None."""
     kind = by_media_type(media_type)
     return kind if kind is not None and MEDIA[kind].syntax is syntax else None
 
 
 class _ScriptLocator:
-    """Where the scripts of a page stand. They are looked for only when there is a trouble to tell."""
+    """Finds the positions of script elements in the page. It searches only if there are problems to report."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -126,7 +127,7 @@ class _ScriptLocator:
         line = self._source.count("\n", 0, start)
         column = start - (self._source.rfind("\n", 0, start) + 1)
         for problem in problems:
-            if start < 0 or problem.line is None or problem.column is None:  # the parser may have had to mend a script
+            if start < 0 or problem.line is None or problem.column is None:  # the HTML parser may have changed the text
                 yield replace(problem, line=None, column=None)
             else:
                 shift = column if problem.line == 1 else 0
@@ -134,15 +135,15 @@ class _ScriptLocator:
 
     @cached_property
     def _source(self) -> str:
-        """The page with line ends as the parser leaves them."""
+        """Text of the page with line ends as the HTML parser normalizes them."""
         return self._document.text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-# Elements of XML -----------------------------------------------------------------------------------------------------
+# XML elements
 
 
 def _find_rdf_elements(document: Document) -> EmbeddedBlocks:
-    """The outermost `rdf:RDF` elements. One inside another is part of a literal."""
+    """Yield the outermost `rdf:RDF` elements. An `rdf:RDF` element inside another is part of a literal."""
     root = document.xml.root
     if root is None:
         return
@@ -160,7 +161,7 @@ def _find_rdf_elements(document: Document) -> EmbeddedBlocks:
 
 
 def _copy_with_language(element: Element, around: list[Element]) -> Element:
-    """A copy that says its language itself; others read the tree, too."""
+    """Return a copy of the element with an explicit language. The tree itself is shared with other extractors."""
     copy = deepcopy(element)
     language = next((it.get(_XML_LANG) for it in (element, *around) if it.get(_XML_LANG) is not None), None)
     if language:
@@ -169,12 +170,12 @@ def _copy_with_language(element: Element, around: list[Element]) -> Element:
 
 
 def _is_truncated(document: Document) -> bool:
-    """Whether a document ends in the middle of a tag or of a text."""
+    """Return whether the document ends inside a tag or text."""
     return bool(document.xml.error) and not document.body.rstrip(b"\0 \t\r\n").endswith(b">")
 
 
 def _remove_last_element(block: Element) -> None:
-    """Takes away the element in which a document breaks off: its name or its text may be half of what was meant."""
+    """Remove the element in which the document was truncated, because its name or text may be incomplete."""
     last = block
     while len(last):
         last = last[-1]
@@ -183,7 +184,7 @@ def _remove_last_element(block: Element) -> None:
 
 
 def _resolve_base(around: list[Element], url: str) -> str:
-    """What the xml:base attributes around a block make of the document's own address (XML Base, section 4)."""
+    """Resolve the xml:base attributes of the ancestors against the document URL (XML Base, section 4)."""
     base = url
     for element in reversed(around):
         reference = element.get(_XML_BASE)
@@ -192,6 +193,9 @@ def _resolve_base(around: list[Element], url: str) -> str:
 
 
 def _locate_at_element(element: Element) -> LocateProblems:
-    """The parser of the block sees its tags on other lines than their author wrote them on; its beginning is known."""
+    """Return a function that moves problems to the line of the element.
+
+    Serialization changes the line breaks inside the block, so only its first line is known.
+    """
     line = element.sourceline
     return lambda problems: [replace(problem, line=line, column=None) for problem in problems]

@@ -1,16 +1,16 @@
-"""Page facts: what plain HTML says about a page in its head. Never enough to make a page relevant.
+"""Extract metadata from the head of an HTML page. These statements never make a page relevant.
 
 | in the head of a page | statement about the page |
 |---|---|
 | `title` | dcterms:title |
 | `meta` description, keywords (one each), author | dcterms:description, dcterms:subject, dcterms:creator |
 | `html lang` | dcterms:language |
-| `link` canonical, alternate, license, next, prev, author | the relation as IANA registers it: <…/relation/canonical> |
+| `link` canonical, alternate, license, next, prev, author | IANA link relation: <…/relation/canonical> |
 | `meta` DC.title, dcterms.issued, DC.date.issued … | dc11:title, dcterms:issued, dcterms:issued … |
-| `link` DC.relation, dcterms.license … | the same, with the address as object |
-| `link` schema.X | X.name stands for a name in that namespace, from there on |
+| `link` DC.relation, dcterms.license … | the same, with the linked IRI as object |
+| `link` schema.X | declares the prefix X for the names that follow: X.name is a name in that namespace |
 
-Dublin Core follows DC-HTML (DCMI, 2008), but for letter case, about which pages are not strict.
+Dublin Core names follow DC-HTML (DCMI, 2008). Case is ignored, because pages do not use it consistently.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MAX_ELEMENTS = 1_000
 
 
 def extract(document: Document, _names: BlankNames) -> Extraction:
-    """The page facts of an HTML document."""
+    """Extract the metadata of an HTML document."""
     page = iri(document.iri)
     head = document.html.head
     if page is None or head is None:
@@ -71,9 +71,9 @@ class _HeadReader:
     def __init__(self, page: str, document: Document) -> None:
         self.statements: list[Statement] = []
         self.invalid: dict[str, str] = {}
-        """Messages about references that are none, and how these are written."""
+        """Messages about invalid references, with the reference as written."""
         self.repaired: dict[str, str] = {}
-        """The same of references with characters that an IRI may not have."""
+        """Messages about repaired references, with the reference as written."""
         self._page = page
         self._document = document
         self._schemas = _SCHEMAS.copy()
@@ -88,7 +88,7 @@ class _HeadReader:
             self.statements.append((self._page, predicate, literal(text, language=language), ""))
 
     def read_title(self, text: str) -> None:
-        """The first title is the page's; others may stand in images."""
+        """Add the first title. Later title elements may belong to images."""
         if not self._has_title:
             self._has_title = True
             self.add_text(_TITLE, " ".join(text.split()), self.language)
@@ -109,7 +109,7 @@ class _HeadReader:
         if not href:
             return
         words = rel.split()
-        if "stylesheet" in rel.lower():  # then `alternate` speaks of the sheet (HTML, section 4.6.7.1)
+        if "stylesheet" in rel.lower():  # here `alternate` means an alternative style sheet (HTML, section 4.6.7.1)
             words = [word for word in words if word.lower() != "alternate"]
         for word in words:
             predicate = _RELATIONS.get(word.lower()) if "." not in word else self._find_dotted_relation(word, href)
@@ -131,9 +131,10 @@ class _HeadReader:
         return self._find_dublin_core_property(word)
 
     def _find_dublin_core_property(self, name: str) -> str | None:
-        """The property that a dotted name stands for; the last part of a longer one refines it.
+        """Return the property for a dotted name such as `DC.date.issued`, or None if its prefix is unknown.
 
-        The refinements of Dublin Core's elements are properties of its terms.
+        The last part of a name with more than two parts refines the property. Refinements of Dublin Core elements are
+        properties in the Dublin Core terms namespace.
         """
         prefix, dot, rest = name.partition(".")
         namespace = self._schemas.get(prefix.lower()) if dot and rest else None
@@ -147,6 +148,6 @@ class _HeadReader:
 
 
 def _language(attributes: Mapping[str, str | None], *, is_xml: bool) -> str:
-    """Return the language that an element names; HTML that names it as XML does is understood, too."""
+    """Return the language of an element. `xml:lang` is accepted in HTML as well."""
     own = own_language(attributes, is_xml=is_xml)
     return own or (attributes.get("xml:lang") or "").strip()

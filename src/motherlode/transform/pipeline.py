@@ -1,4 +1,4 @@
-"""Which extractors read which kind of content."""
+"""The table of extractors per content kind, and `transform`, which runs them one by one in isolation."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Extract = Callable[[Document, BlankNames, TransformOptions], Extraction]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extractor:
-    """One syntax, how to tell cheaply that a page has none of it, and how to read it."""
+    """An extractor of one syntax, with cheap tests of whether a document can contain it."""
 
     syntax: Syntax
     extract: Extract
     marks: frozenset[Mark] | None = None
-    """A page whose bytes have none of these marks holds nothing of the syntax; None where marks tell nothing."""
+    """Run only if the body contains one of these marks. None if the syntax has no marks."""
     gate: Gate | None = None
-    """False where the document holds nothing of the syntax, by what else there is to see."""
+    """Run only if this function returns True."""
 
 
 def _ignore_options(extract: Callable[[Document, BlankNames], Extraction]) -> Extract:
@@ -77,10 +77,10 @@ EXTRACTORS: Mapping[ContentKind, tuple[Extractor, ...]] = {
     ContentKind.RSS: (_FEED,),
     ContentKind.ATOM: (_FEED,),
 }
-"""In the order in which they run. A kind that holds no facts has none; archives are unpacked, not read."""
+"""Extractors per content kind, in the order in which they run. Kinds without RDF, and archives, have none."""
 
 
-# ── The transform itself: the extractors of a kind, one after the other, each on its own.
+# Running the extractors
 
 
 def transform(
@@ -89,9 +89,9 @@ def transform(
     *,
     content_type: str = "",
 ) -> TransformResult:
-    """All facts of a document, syntax by syntax; an extractor that found nothing leaves no trace.
+    """Return the extractions of a document, one per syntax that gave statements, problems or missing contexts.
 
-    The Content-Type that the document came with only matters to the user's own transformers.
+    `content_type` selects the transformers that the user installed, and is compared with the detected kind.
     """
     found: list[Extraction] = []
     with shared_timer():
@@ -111,7 +111,7 @@ def _find_label_mismatch(document: Document, options: TransformOptions, content_
 
 
 def merge(facts: Iterable[TransformResult]) -> TransformResult:
-    """The facts of several documents as those of one page."""
+    """Join the results of several documents into the result of one page."""
     known = tuple(facts)
     return TransformResult(
         extractions=tuple(e for one in known for e in one.extractions),
@@ -120,7 +120,7 @@ def merge(facts: Iterable[TransformResult]) -> TransformResult:
 
 
 def _find_plugin_extractors(document: Document, options: TransformOptions, content_type: str) -> tuple[Extractor, ...]:
-    """The transformer that somebody installed for this type of content."""
+    """Return the extractor for the transformer installed for this media type, or an empty tuple."""
     if not installed_transformers() or plugins.find_transformer(document, options, content_type=content_type) is None:
         return ()
     extract = partial(plugins.extract, content_type=content_type)
@@ -128,7 +128,7 @@ def _find_plugin_extractors(document: Document, options: TransformOptions, conte
 
 
 def _run_isolated(extractor: Extractor, document: Document, options: TransformOptions) -> Extraction | None:
-    """What an extractor gives, or what became of it; None where its gate is closed."""
+    """Run one extractor. Return None if its test rejects the document, and a problem if the extractor fails."""
     syntax = extractor.syntax
     try:
         if extractor.marks is not None and extractor.marks.isdisjoint(document.marks):

@@ -1,7 +1,7 @@
-"""Time limits for extractors: the one place in this room that looks at a clock.
+"""Time limits for extractors. No other module of the package reads a clock.
 
-In the main thread of a process (where the transform workers run) an interval timer raises `ExtractorTimeout` inside whatever
-Python code is running. In other threads no signal can be had, so only code that asks its `Deadline` will stop.
+In the main thread, where the transform workers run, an interval timer raises `ExtractorTimeout` inside the running
+Python code. Other threads cannot receive signals, so there only code that checks its `Deadline` is stopped.
 """
 
 from __future__ import annotations
@@ -15,25 +15,27 @@ from contextlib import contextmanager
 from types import FrameType, FunctionType
 
 _REPEAT_SECONDS = 0.25
-"""The alarm rings again: the first may be lost where Python cannot raise, in a finaliser for one."""
+"""The timer repeats, because Python discards an exception that is raised in a finalizer, for example."""
 _TOLERANCE_SECONDS = 0.1
-"""Seconds: of work, in which nobody can have caught a ring; and before a limit, in which it counts as reached."""
+"""A second signal within this much CPU time is ignored, because no handler can have finished. A deadline that expires
+this many seconds before a limit counts as that limit."""
 _SUSPENDED_SECONDS = 60.0
-"""For who keeps what there is once the time is up."""
+"""Time that the code which catches a timeout has to save its results."""
 
 
 class ExtractorTimeout(BaseException):
-    """Raised inside an extractor whose time is up. Not an Exception, so that no extractor catches it by accident."""
+    """Raised inside an extractor when its time is up. A BaseException, so that extractors do not catch it by
+    accident."""
 
 
 class Deadline:
-    """A moment after which work must stop."""
+    """A time after which work must stop."""
 
     def __init__(self, seconds: float) -> None:
         self._at = time.monotonic() + seconds
 
     def check(self) -> None:
-        """Raises ExtractorTimeout once the moment has passed; for loops that may run where no alarm can be set."""
+        """Raise ExtractorTimeout if the deadline has passed. For loops that may run in threads without a timer."""
         now = time.monotonic()
         if now > self._at:
             if _is_main_thread():
@@ -42,28 +44,29 @@ class Deadline:
 
 
 class _TimeoutTimer:
-    """The process's one interval timer, shared by limits after limits and inside limits.
+    """The interval timer of the process, shared by nested and consecutive limits.
 
-    Limits that end in time do not touch it: it is set for the first of them, and when it rings too early for the one
-    that is then in force, it is set again. Where nobody used the alarm before, our handler stays, and does nothing.
-    System calls for each limit cost a page as much as a small syntax.
+    The timer is armed for the first limit only. A limit that ends in time does not touch it. If the timer fires too
+    early for the limit then in force, it is armed again. Two system calls per limit would cost as much time as
+    extracting a small syntax. If the program had no handler for SIGALRM, our handler stays installed and does nothing.
     """
 
     def __init__(self) -> None:
         self.due: list[float] = []
-        """When each limit that is in force ends, the outermost first; none later than the one around it."""
+        """End of each limit in force, outermost first. No limit ends later than the one around it."""
         self._next_signal = math.inf
-        """When the timer will ring next, at the latest."""
+        """Latest time of the next signal."""
         self._raised_at_cpu = -math.inf
-        """When it rang last for the limit in force, in seconds of work: on a busy machine a process may stand still for
-        longer than the alarm takes to ring again, and whoever catches the first ring must not be met by the second."""
+        """CPU time of the last exception for the innermost limit. On a busy machine a process may be paused for longer
+        than the repeat interval, and the code that handles the first exception must not be interrupted by a second
+        one."""
         self._is_installed = False
         self._previous_handler: Callable[[int, FrameType | None], object] | int = signal.SIG_DFL
-        """Whose handler must come back, with the time that its own timer had, and when that was."""
+        """Handler to restore, with the remaining time of its timer, its interval, and when that was read."""
         self._previous_delay = self._previous_interval = self._installed_at = 0.0
 
     def start_limit(self, ends: float) -> None:
-        """Puts a limit in force, inside those that are."""
+        """Start a limit inside the limits in force."""
         if self.due and self.due[-1] < ends:
             ends = self.due[-1]
         self.due.append(ends)
@@ -72,11 +75,11 @@ class _TimeoutTimer:
             self._arm(ends)
 
     def handle_signal(self, _signal: int, frame: FrameType | None) -> None:
-        if frame is not None and frame.f_code in _OWN_CODE:  # a limit half set or half taken away would stay for ever
+        if frame is not None and frame.f_code in _OWN_CODE:  # an exception here could leave a limit in force forever
             self._next_signal = time.monotonic() + _REPEAT_SECONDS
             return
         now = time.monotonic()
-        if not self.due:  # it was meant for a block that has ended
+        if not self.due:  # the limit has ended
             self._disarm()
         elif now < self.due[-1]:
             self._arm(self.due[-1])
@@ -88,7 +91,8 @@ class _TimeoutTimer:
                 raise ExtractorTimeout
 
     def suspend_if_due(self, now: float) -> None:
-        """Somebody stops by the clock: the alarm for the same moment, which may be on its way, must not come, too."""
+        """Suspend the innermost limit if a deadline raises at the same time, because the signal may already be
+        pending."""
         if self.due and now >= self.due[-1] - _TOLERANCE_SECONDS:
             self.suspend()
 
@@ -101,12 +105,13 @@ class _TimeoutTimer:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
     def suspend(self) -> None:
-        """Lets the innermost limit be: its end is that of the one around it, or a while from now."""
+        """Move the end of the innermost limit to that of the limit around it, or to a minute from now if there is
+        none."""
         if self.due:
             self.due[-1] = self.due[-2] if len(self.due) > 1 else time.monotonic() + _SUSPENDED_SECONDS
 
     def install(self) -> bool:
-        """Puts the handler in its place; False where a limit around this one has done so."""
+        """Install the signal handler. Return False if an outer limit has already installed it."""
         if self._is_installed:
             return False
         if signal.getsignal(signal.SIGALRM) != self.handle_signal:
@@ -117,7 +122,7 @@ class _TimeoutTimer:
         return True
 
     def uninstall(self) -> None:
-        """What was there before comes back, with the time that it still has."""
+        """Restore the previous handler with the remaining time of its timer."""
         self._disarm()
         self._is_installed = False
         if self._previous_handler == signal.SIG_DFL and not self._previous_delay:
@@ -136,16 +141,16 @@ def _is_main_thread() -> bool:
 
 
 def suspend_timeout() -> None:
-    """ExtractorTimeout was caught: while its catcher keeps what there is, the alarm must not ring again for the same limit."""
+    """Prevent further signals for the innermost limit while the code that caught ExtractorTimeout saves its results."""
     if _is_main_thread():
         _TIMER.suspend()
 
 
 @contextmanager
 def shared_timer() -> Iterator[None]:
-    """Makes the limits inside the block cheap: the alarm is taken and given back once for all of them.
+    """Install the signal handler once for all limits inside the block.
 
-    Who transforms many documents puts all of them into one block: two system calls less for each.
+    Put the transformation of many documents into one block: this saves two system calls per document.
     """
     installed_timer = _is_main_thread() and _TIMER.install()
     try:
@@ -156,9 +161,9 @@ def shared_timer() -> Iterator[None]:
 
 
 class TimeLimit(Deadline):
-    """Raises ExtractorTimeout inside the block after so many seconds, or when a limit that was set around it is due.
+    """Raises ExtractorTimeout inside the block after the given seconds, or when an outer limit expires.
 
-    A page has several, hence a class: what `contextlib` makes of a generator costs three times as much.
+    A class, because a page has several limits and a `contextlib` generator takes three times as long.
 
     >>> try:
     ...     with TimeLimit(0.01):
@@ -190,4 +195,4 @@ _OWN_CODE = frozenset(
     for method in vars(owner).values()
     if isinstance(method, FunctionType)
 )
-"""Where the alarm must not raise; it rings again a moment later."""
+"""Code in which the timer does not raise. The signal repeats shortly after."""

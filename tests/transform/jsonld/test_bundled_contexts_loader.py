@@ -49,4 +49,4 @@ def test_a_remote_document_that_cannot_be_read_is_refused(content: bytes) -> Non
 def test_an_address_without_a_scheme_is_mended_where_it_is_known() -> None:
     found = process({"@context": "schema.org", "@id": "x", "name": "Ann"}, strict=False)
     assert [statement[1] for statement in found.statements] == ["<http://schema.org/name>"]
-    assert found.notes[0].message == "context address without a scheme, read as https://schema.org"
+    assert found.notes[0].message == "context URL without a scheme, read as https://schema.org"

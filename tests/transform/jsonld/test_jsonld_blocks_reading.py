@@ -89,7 +89,7 @@ def test_strict_iris_cost_their_statements() -> None:
     found = jsonld.read_document(document, names(), TransformOptions(strict_jsonld=True))
     assert [statement[2][:3] for statement in found.statements] == ['"1"']
     assert [(p.message, p.repaired) for p in found.problems] == [
-        ("bad IRI, its statements are lost: http://x/a b", False)
+        ("invalid IRI, its statements are lost: http://x/a b", False)
     ]
 
 
@@ -116,12 +116,12 @@ def test_long_integer_keeps_its_digits(digits: str) -> None:
 )
 def test_block_without_context_gets_a_notice(block: str) -> None:
     messages = [problem.message for problem in extract_block(block).problems]
-    assert messages.count("no @context, so terms mean nothing and are left out") == 1
+    assert messages.count("no @context, so terms are undefined and left out") == 1
 
 
 def test_prefix_without_context_gets_a_notice() -> None:
     found = extract_block('{"@type": "schema:Person"}')
-    assert [p.message for p in found.problems] == ['no @context, so the prefix of "schema:Person" means nothing']
+    assert [p.message for p in found.problems] == ['no @context, so the prefix of "schema:Person" is undefined']
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_a_missing_context_is_wanted_and_then_used() -> None:
 
 def test_a_block_that_says_nothing_is_told() -> None:
     silent = '{"@context": {"a": "http://a/"}, "b": 1}'
-    assert [p.message for p in extract_block(silent).problems] == ["no statement comes of the block"]
+    assert [p.message for p in extract_block(silent).problems] == ["the block gives no statements"]
     assert not extract_block('{"@context": {"a": "http://a/"}}').problems
     assert not extract_block("{}").problems
     assert not extract_block("[]").problems
@@ -269,7 +269,7 @@ def test_a_block_without_a_context_is_told() -> None:
     found = extract_block('[{"@type": "http://t/",\n "name": "Ann"}]')
     assert len(found.statements) == 1
     assert [(it.message, it.line, it.column) for it in found.problems] == [
-        ("no @context, so terms mean nothing and are left out", 3, 2)
+        ("no @context, so terms are undefined and left out", 3, 2)
     ]
     assert not extract_block('{"@type": "http://t/", "http://p/": "Ann"}').problems
 

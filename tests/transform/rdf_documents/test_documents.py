@@ -139,7 +139,7 @@ def test_problems_are_kept_up_to_a_number_and_counted() -> None:
 
 
 def test_other_syntaxes_are_refused() -> None:
-    with pytest.raises(ValueError, match="no syntax"):
+    with pytest.raises(ValueError, match="not a syntax"):
         found(b"", Syntax.RDFA)
 
 
@@ -189,7 +189,7 @@ PEAK = """
 import io, re, sys
 from motherlode.model import Syntax
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.rdf_documents import parser_terms, read
+from motherlode.transform.rdf_documents import parser_terms, read, source
 
 source.WINDOW_BYTES = 1 << 20
 parser_terms._MAX_LABELS = 2_000

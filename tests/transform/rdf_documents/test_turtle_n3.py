@@ -32,7 +32,7 @@ def test_reading_goes_on_after_an_error_outside_of_formulas_only() -> None:
     assert [(p.line, p.column) for p in problems] == [(2, 9)]
     statements, problems = found(PREFIX + b"{ e:a e:p % . e:a e:p e:inside . } => {} . e:a e:p e:lost .", Syntax.N3)
     assert not statements
-    assert problems[-1].message == "an error inside of a formula; the rest was left out"
+    assert problems[-1].message == "an error inside a formula; the rest was left out"
 
 
 def test_formulas_that_are_closed_are_no_reason_to_stop() -> None:

@@ -1,8 +1,8 @@
-"""Contexts that are known without the network: compact tables made from published definitions.
+"""Remote contexts that are available without the network: those provided by the caller, and bundled tables.
 
-`tools/make_contexts.py` writes the tables. A table holds some entries as published, and groups of terms that are all
-defined in one way: a star in the definition stands for the term. Tables marked lazy are not defined as a whole: a
-term is defined when a document first uses it, which for schema.org means some twenty terms of three thousand.
+`tools/make_contexts.py` generates the tables from the published contexts. A table has single entries, and groups of
+terms with the same form of definition, in which a star represents the term. In a lazy table, a term is defined when a
+document first uses it. A document uses about twenty of the three thousand terms of schema.org.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from motherlode.transform.jsonld.processor_options import CONTEXT_ENTRIES, Json
 from motherlode.transform.jsonld.term_definitions import TermDefiner
 
 _LAZY_TABLE_SETTINGS = frozenset({"@vocab", "@language", "@version"})
-"""Entries beside terms that a lazy table may have."""
+"""Entries other than terms that a lazy table may have."""
 
 
 class ContextGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Terms that share the shape of their definition."""
+    """Terms with the same form of definition."""
 
     definition: Json
     terms: str
-    """Separated by spaces."""
+    """Terms, separated by spaces."""
 
 
 class ContextTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file of `contexts/`."""
+    """One file of `contexts/`."""
 
     title: str
     urls: tuple[str, ...]
-    """Where the context is published; http and https count as one, and so does a last slash."""
+    """URLs of the context. The scheme (http or https) and a trailing slash are ignored."""
     lazy: bool
     entries: dict[str, Json]
     groups: tuple[ContextGroup, ...] = ()
 
 
 class ContextEntries(Mapping[str, Json]):
-    """The entries of a published context, put together again when they are asked for.
+    """The entries of a published context, rebuilt from its table on access.
 
     >>> ContextEntries(ContextTable("", (), False, {"a": "b"}, (ContextGroup({"@id": "x:*"}, "c d"),)))["d"]
     {'@id': 'x:d'}
@@ -69,14 +69,14 @@ class ContextEntries(Mapping[str, Json]):
 
 
 def fill_definition(definition: Json, term: str) -> Json:
-    """A group's definition with the term in the place of the star."""
+    """Return the definition of a group with the term instead of the star."""
     if isinstance(definition, str):
         return definition.replace("*", term)
     return {**definition, "@id": definition["@id"].replace("*", term)}
 
 
 class BundledContext:
-    """One bundled context."""
+    """A bundled context."""
 
     def __init__(self, table: ContextTable) -> None:
         self.title = table.title
@@ -91,16 +91,16 @@ class BundledContext:
 
     @cached_property
     def context(self) -> dict[str, Json]:
-        """The context as it was published."""
+        """The context as published."""
         return dict(self._entries)
 
     def __contains__(self, name: str) -> bool:
         return name in self._entries and name not in self._settings
 
     def define(self, name: str) -> TermDefinition | None:
-        """The definition of a term of a lazy table. Such tables lean on nothing but themselves.
+        """Return the definition of a term of a lazy table. Lazy tables refer only to their own terms.
 
-        Each is made in a context of its own, so that neither another thread nor a time limit leaves half of one behind.
+        Each term is defined in a new context, so that other threads and timeouts cannot leave an incomplete definition.
         """
         found = self._defined.get(name)
         if found is None:
@@ -115,7 +115,7 @@ class BundledContext:
         return found
 
     def apply_to(self, active: ActiveContext) -> ActiveContext | None:
-        """What `active` becomes by this context; None where only the whole algorithm can tell."""
+        """Return `active` extended by this context; None if the full algorithm is needed."""
         if not self.lazy or active.has_protected_terms():
             return None
         result = active.clone()
@@ -131,7 +131,7 @@ def _reject_scoped_context(*_: Any, **__: Any) -> None:
 
 
 def find_bundled_context(url: str) -> BundledContext | None:
-    """The bundled context that is published at an address."""
+    """Return the bundled context published at a URL, or None."""
     name = _load_index().get(normalize_url(url))
     return None if name is None else _load_table(name)
 
@@ -141,7 +141,7 @@ def is_bundled(url: str) -> bool:
 
 
 def normalize_url(url: str) -> str:
-    """The form under which the index knows an address.
+    """Return a URL in the form used in the index; "" if it is not an HTTP URL.
 
     >>> normalize_url("HTTP://Schema.org/#") == normalize_url("https://schema.org")
     True
@@ -155,7 +155,7 @@ def normalize_url(url: str) -> str:
 
 @lru_cache(maxsize=1)
 def _load_index() -> dict[str, str]:
-    """Addresses to file names."""
+    """Return the file names of the tables by normalized URL."""
     content = (_tables_folder() / "index.json").read_bytes()
     return msgspec.json.decode(content, type=dict[str, str])
 
@@ -169,34 +169,34 @@ def _tables_folder() -> Any:
     return resources.files(__package__) / "contexts"
 
 
-# ── Where remote contexts come from: the caller's own, then the bundled ones. Never the network.
+# Loading of remote contexts
 
 _MAX_CONTEXT_BYTES = 2 * 1024 * 1024
-"""Bytes of a remote context; the largest in common use has 0.2 MB."""
+"""Maximum size of a remote context. The largest in common use has 0.2 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextDocument:
-    """A remote context that the caller had fetched."""
+    """A remote context provided by the caller."""
 
     context: Json
 
 
 class ContextLoader:
-    """Finds remote contexts for one document."""
+    """Loads remote contexts for one document: those of the caller first, then the bundled ones."""
 
     def __init__(self, contexts: Mapping[str, bytes]) -> None:
         self._contexts = contexts
 
     def provided_content(self, url: str) -> bytes | None:
-        """What the caller gave for an address."""
+        """Return the content that the caller provided for a URL, or None."""
         if not self._contexts:
             return None
         found = self._contexts.get(url)
         return found if found is not None else self._contexts.get(url.partition("#")[0])
 
     def load(self, url: str) -> BundledContext | ContextDocument | None:
-        """The context at an address, or None where it is not to be had."""
+        """Return the context at a URL; None if it is not available."""
         content = self.provided_content(url)
         if content is None:
             return find_bundled_context(url)
@@ -207,7 +207,7 @@ class ContextLoader:
             raise JsonLdError(code, url) from error
 
     def find_url_without_scheme(self, reference: str) -> str | None:
-        """The address of a bundled context, where a reference is one but for the scheme: `schema.org`."""
+        """Return the URL of a bundled context for a reference without a scheme, such as `schema.org`; else None."""
         address = "https://" + reference.lstrip("/")
         return address if is_bundled(address) else None
 

@@ -1,4 +1,7 @@
-"""The entries of a context definition that are not terms (JSON-LD 1.1 API, section 4.1.2, steps 5.5 to 5.11)."""
+"""Context processing (JSON-LD 1.1 API, section 4.1). Step numbers in docstrings are those of section 4.1.2.
+
+The functions at the top parse the entries of a context that are not terms (steps 5.5 to 5.11).
+"""
 
 from __future__ import annotations
 
@@ -40,12 +43,12 @@ def parse_base(value: Json, current: str | None) -> str | None:
 
 
 def is_relative_base(value: Json) -> bool:
-    """Whether a `@base` means something else on another page."""
+    """Return whether `@base` is relative, so that its meaning depends on the document."""
     return isinstance(value, str) and not is_absolute(value)
 
 
 def parse_vocab(value: Json, active: ActiveContext, *, is_1_1: bool) -> str | None:
-    """The vocabulary mapping as far as it can be told without the document: the result may be relative."""
+    """Return the vocabulary mapping without the document base. The result may be relative."""
     if value is None:
         return None
     if not isinstance(value, str):
@@ -96,20 +99,22 @@ def check_protected(value: Json) -> bool:
     return value
 
 
-# ── Context processing (JSON-LD 1.1 API, section 4.1). Step numbers in comments are those of section 4.1.2.
+# The algorithm
 
 _CACHE = ContextCache(entries=1024, weight=200_000)
 _MAX_CACHED_CONTEXT_BYTES = 32_768
-"""Bytes of a context that is worth remembering."""
+"""Longer contexts are not cached."""
 _CHARACTERS_PER_TERM = 64
+"""Characters of text that weigh as much as one term in the cache."""
 _COPIED_TERMS_PER_DEFINITION = 32
+"""Terms whose copying costs as much work as one definition."""
 _SETTINGS = ("@version", "@base", "@vocab", "@language", "@direction", "@propagate", "@protected")
-"""In the order of the specification."""
+"""Entries other than terms, in the order of the specification."""
 INITIAL_CONTEXTS = {mode: ActiveContext() for mode in Mode}
 
 
 class ContextProcessor:
-    """Makes active contexts for one document."""
+    """Creates the active contexts of one document."""
 
     def __init__(self, options: ProcessorOptions, notes: Notes) -> None:
         self._base = options.base
@@ -122,21 +127,22 @@ class ContextProcessor:
         self._loads = 0
         self._scopes = 0
         self._is_document_specific = False
-        """The context being made depends on this document, or there is something to tell about it: not to be shared."""
+        """Whether the context being processed must not be cached: it depends on this document, or has problems to
+        report."""
         self._sources: dict[str, bytes | None] = {}
         self.initial = INITIAL_CONTEXTS[options.mode]
 
-    # What expansion calls ---------------------------------------------------------------------------------------------
+    # Called by expansion
 
     def apply_embedded(self, active: ActiveContext, local: Json) -> ActiveContext:
-        """The context inside an object that has `@context` (expansion, step 9)."""
+        """Return the context inside an object with `@context` (Expansion, step 9)."""
         key: str | bytes
         if isinstance(local, str):
             key = local
         else:
             try:
                 key = msgspec.json.encode(local)
-            except (ValueError, TypeError, OverflowError, RecursionError):  # not to be spelled, so not to be shared
+            except (ValueError, TypeError, OverflowError, RecursionError):  # without a key it cannot be cached
                 return self.process(active, local, base=DOCUMENT)
         if len(key) > _MAX_CACHED_CONTEXT_BYTES:
             return self.process(active, local, base=DOCUMENT)
@@ -145,7 +151,7 @@ class ContextProcessor:
     def apply_scoped(
         self, active: ActiveContext, definition: TermDefinition, *, override_protected: bool, propagate: bool
     ) -> ActiveContext:
-        """The context that a term brings for its values or for the nodes of its type."""
+        """Return the context inside the values of a term, or inside the nodes of a type, with a scoped context."""
         return self._process_cached(
             definition.context_key,
             active,
@@ -176,11 +182,11 @@ class ContextProcessor:
         return context
 
     def _weight(self, key: str | bytes | int, context: ActiveContext) -> int:
-        """Terms, and as much for what is kept beside them."""
+        """Return the weight in the cache: the number of terms, plus a share for the stored texts."""
         texts = [*self._sources, *filter(None, self._sources.values()), key if isinstance(key, str | bytes) else ""]
         return 1 + len(context.terms) + sum(map(len, texts)) // _CHARACTERS_PER_TERM
 
-    # The algorithm ----------------------------------------------------------------------------------------------------
+    # The algorithm
 
     def process(
         self,
@@ -229,12 +235,12 @@ class ContextProcessor:
     def _spend_work(self, work: int) -> None:
         self._work += work
         if self._work > self._limits.context_work:
-            raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, "the contexts of the document ask for too much work")
+            raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, "the contexts of the document need too much work")
 
     def _nullify(
         self, active: ActiveContext, result: ActiveContext, *, override_protected: bool, propagate: bool
     ) -> ActiveContext:
-        """Step 5.1."""
+        """Handle a null context (step 5.1)."""
         if not override_protected and active.has_protected_terms():
             raise JsonLdError(ErrorCode.INVALID_CONTEXT_NULLIFICATION)
         fresh = ActiveContext()
@@ -242,7 +248,7 @@ class ContextProcessor:
             fresh.previous = result
         return fresh
 
-    # Remote contexts --------------------------------------------------------------------------------------------------
+    # Remote contexts
 
     def _apply_remote(
         self,
@@ -254,7 +260,7 @@ class ContextProcessor:
         override_protected: bool,
         validate_scoped: bool,
     ) -> ActiveContext:
-        """Step 5.2."""
+        """Process a remote context (step 5.2)."""
         url = self._resolve_reference(reference, base)
         if not validate_scoped and url in remote:
             return result
@@ -289,7 +295,7 @@ class ContextProcessor:
             raise JsonLdError(ErrorCode.LOADING_DOCUMENT_FAILED, reference)
         if not self._strict and (bundled := self._loader.find_url_without_scheme(reference)):
             self._is_document_specific = True
-            self._notes.add(f"context address without a scheme, read as {bundled}", reference)
+            self._notes.add(f"context URL without a scheme, read as {bundled}", reference)
             return bundled
         return resolve(base, reference)
 
@@ -310,7 +316,7 @@ class ContextProcessor:
         result.is_incomplete = True
         return result
 
-    # Context definitions ----------------------------------------------------------------------------------------------
+    # Context definitions
 
     def _define(
         self,
@@ -321,7 +327,7 @@ class ContextProcessor:
         remote: tuple[str, ...],
         override_protected: bool,
     ) -> None:
-        """Steps 5.4 to 5.13."""
+        """Process a context definition (steps 5.4 to 5.13)."""
         if "@import" in context:
             context = self._merge_import(result, context, base)
         for name in _SETTINGS:
@@ -376,7 +382,7 @@ class ContextProcessor:
         return active.base
 
     def _merge_import(self, result: ActiveContext, context: dict[str, Json], base: Base) -> dict[str, Json]:
-        """Step 5.6."""
+        """Return the context merged with the one it imports (step 5.6)."""
         if not self._is_1_1:
             raise JsonLdError(ErrorCode.INVALID_CONTEXT_ENTRY, "@import")
         reference = context["@import"]

@@ -1,8 +1,8 @@
-"""Expansion (JSON-LD 1.1 API, section 5.1). Step numbers in comments are those of section 5.1.2.
+"""Expansion (JSON-LD 1.1 API, section 5.1). Step numbers in docstrings are those of section 5.1.2.
 
-The result is expanded JSON-LD in plain dictionaries and lists, made for `rdf.Emitter` to read at once. Free-floating
-values are dropped and every property has a list, as the specification says; `@index` is kept because two different
-ones for a node are an error.
+The result is expanded JSON-LD in dictionaries and lists for `to_rdf.StatementEmitter`. As specified, free-floating
+values are dropped and every property has a list. `@index` is kept, because two different indexes of a node are an
+error.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class Expander:
         self._notes = notes
         self.contexts = contexts
 
-    # Elements ---------------------------------------------------------------------------------------------------------
+    # Elements
 
     def expand(self, active: ActiveContext, key: ExpandedKey | None, element: Json, *, from_map: bool = False) -> Json:
-        """Any element. `key` is the active property as `active` knows it; None at the top and below `@graph`."""
+        """Expand any element. `key` is the active property in `active`; None at the top level and in `@graph`."""
         if element is None:
             return None
         if isinstance(element, dict):
@@ -70,7 +70,7 @@ class Expander:
     def _expand_array(
         self, active: ActiveContext, key: ExpandedKey | None, elements: list[Json], *, from_map: bool
     ) -> list[Json]:
-        """Step 5."""
+        """Expand an array (step 5)."""
         result: list[Json] = []
         lists = key is not None and "@list" in key.container
         for element in elements:
@@ -89,7 +89,7 @@ class Expander:
         return result
 
     def expand_value(self, active: ActiveContext, key: ExpandedKey, value: Json) -> Node:
-        """Value Expansion (section 5.3.2)."""
+        """Expand a scalar (Value Expansion, section 5.3.2)."""
         coercion = key.type
         if type(value) is str:
             if coercion is None or coercion == "@none":
@@ -107,17 +107,17 @@ class Expander:
             return {"@value": value}
         return {"@value": value, "@type": coercion}
 
-    # IRIs -------------------------------------------------------------------------------------------------------------
+    # IRIs
 
     def expand_id(self, active: ActiveContext, value: str) -> str | None:
-        """IRI Expansion relative to the document, without vocab: what `@id` holds."""
+        """Expand the value of `@id`: an IRI relative to the document, without the vocabulary mapping."""
         if value[:1] <= " " and self._strips_iris:
             value = self._strip_leading_space(value)
         found = active.expand_reference(value)
         return found if found is None else self._resolve(active, found)
 
     def expand_type(self, active: ActiveContext, value: str) -> str | None:
-        """IRI Expansion with vocab, then relative to the document: what `@type` holds."""
+        """Expand the value of `@type`: an IRI with the vocabulary mapping, then relative to the document."""
         key = active.key(value)
         if key.absolute:
             return key.iri
@@ -135,16 +135,16 @@ class Expander:
         return iri if base is None else resolve(base, iri)
 
     def _strip_leading_space(self, value: str) -> str:
-        """A reference without the white space before it, which would make a relative one of an absolute one."""
+        """Remove white space before a reference, which would turn an absolute IRI into a relative one."""
         stripped = value.lstrip()
         if stripped != value:
             self._notes.add("white space before an IRI was left out", value, repaired=True)
         return stripped
 
-    # Objects ----------------------------------------------------------------------------------------------------------
+    # Objects
 
     def _expand_object(self, active: ActiveContext, key: ExpandedKey | None, element: Node, *, from_map: bool) -> Json:
-        """Steps 6 to 20."""
+        """Expand an object (steps 6 to 20)."""
         if active.previous is not None and not from_map and self._leaves_type_scope(active, element):
             active = active.previous
         if key is not None and key.scoped and key.definition is not None:
@@ -162,7 +162,7 @@ class Expander:
 
     @staticmethod
     def _leaves_type_scope(active: ActiveContext, element: Node) -> bool:
-        """Step 7: type-scoped contexts end at the next node, but value objects and references are not nodes."""
+        """Return whether a type-scoped context ends here (step 7). It ends at the next node object."""
         expanded = [active.key(name).iri for name in element]
         return "@value" not in expanded and expanded != ["@id"]
 
@@ -173,7 +173,7 @@ class Expander:
         return sorted(found) if len(found) > 1 else found
 
     def _apply_type_scopes(self, active: ActiveContext, element: Node, type_names: list[str]) -> ActiveContext:
-        """Step 11."""
+        """Apply the scoped contexts of the types of an object (step 11)."""
         outside = active
         for name in type_names:
             value = element[name]
@@ -191,7 +191,7 @@ class Expander:
     def _expand_entries(
         self, active: ActiveContext, key: ExpandedKey | None, element: Node, result: Node, scope: ObjectScope
     ) -> None:
-        """Steps 13 and 14."""
+        """Expand the entries of an object into `result` (steps 13 and 14)."""
         nests: list[str] = []
         known, find = active.key_cache, active.key
         for name, value in element.items():
@@ -223,13 +223,13 @@ class Expander:
             self._expand_nest(active, find(name), element[name], result, scope)
 
     def tolerate(self, error: JsonLdError) -> None:
-        """Keeps a fault as a note, if the reading is tolerant."""
+        """Record the error as a note in tolerant mode, else raise it."""
         if self._strict or isinstance(error, LimitExceeded):
             raise error
         self._notes.add(str(error), error.detail)
 
     def _expand_property(self, active: ActiveContext, entry: ExpandedKey, value: Json) -> Json:
-        """Steps 13.5 to 13.12."""
+        """Expand the value of a property (steps 13.5 to 13.12)."""
         if entry.simple:
             if type(value) is str:
                 return self.expand_value(active, entry, value)
@@ -255,7 +255,7 @@ class Expander:
     def _expand_nest(
         self, active: ActiveContext, entry: ExpandedKey, values: Json, result: Node, scope: ObjectScope
     ) -> None:
-        """Step 14, with the scoped context of the nesting term (steps 3 and 8)."""
+        """Expand the value of a nesting term (step 14), with its scoped context (steps 3 and 8)."""
         self._enter()
         try:
             if entry.scoped and entry.definition is not None:

@@ -1,4 +1,7 @@
-"""What becomes of an object once its entries are expanded (JSON-LD 1.1 API, section 5.1.2, steps 15 to 20)."""
+"""Expansion of keyword entries and maps, and the checks on expanded objects.
+
+Step numbers are those of JSON-LD 1.1 API, section 5.1.2.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,8 @@ Node = dict[str, Json]
 
 
 def finish_object(result: Node, key: ExpandedKey | None, *, strict: bool) -> Json:
-    """A node, value, list or graph object; the members of a set; None for what says nothing."""
+    """Check and return an expanded object (steps 15 to 20): an object, the members of a set, or None if it is
+    dropped."""
     if "@value" in result:
         value_object = _check_value_object(result, strict=strict)
         return None if key is None else value_object
@@ -36,7 +40,7 @@ def finish_object(result: Node, key: ExpandedKey | None, *, strict: bool) -> Jso
 
 
 def _check_value_object(result: Node, *, strict: bool) -> Node | None:
-    """Step 15."""
+    """Return a valid value object; None if its value is null (step 15)."""
     if not result.keys() <= VALUE_ENTRIES or ("@type" in result and result.keys() & {"@language", "@direction"}):
         raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT, ", ".join(sorted(result))[:100])
     type_ = result.get("@type")
@@ -59,7 +63,7 @@ def as_list(value: Json) -> list[Json]:
 
 
 def add_reverse(expander: Expander, reverse_properties: Node, iri: str, expanded: Json) -> None:
-    """Step 13.13: only nodes can be at the other end of a reverse property."""
+    """Add the values of a reverse property, which must be nodes (step 13.13)."""
     items = as_list(expanded)
     nodes = [item for item in items if "@value" not in item and "@list" not in item]
     if len(nodes) < len(items):
@@ -67,13 +71,13 @@ def add_reverse(expander: Expander, reverse_properties: Node, iri: str, expanded
     reverse_properties.setdefault(iri, []).extend(nodes)
 
 
-# ── Maps: objects whose keys are languages, indexes, identifiers or types (expansion, steps 13.7 and 13.8).
+# Maps: objects whose keys are languages, indexes, identifiers or types (steps 13.7 and 13.8)
 
 
 def expand_language_map(
     expander: Expander, active: ActiveContext, entry: ExpandedKey, value: dict[str, Json]
 ) -> list[Json]:
-    """Step 13.7."""
+    """Expand a language map (step 13.7)."""
     result: list[Json] = []
     for language, strings in value.items():
         none = active.expand_term(language) == "@none"
@@ -95,7 +99,7 @@ def expand_language_map(
 def expand_index_map(
     expander: Expander, active: ActiveContext, entry: ExpandedKey, value: dict[str, Json]
 ) -> list[Json]:
-    """Step 13.8."""
+    """Expand an index, identifier, type or graph map (step 13.8)."""
     result: list[Json] = []
     for index, values in value.items():
         context = _find_map_context(expander, active, entry, index)
@@ -111,7 +115,8 @@ def expand_index_map(
 
 
 def _find_map_context(expander: Expander, active: ActiveContext, entry: ExpandedKey, index: str) -> ActiveContext:
-    """Steps 13.8.3.1 to 13.8.3.3. What a type brings ends at the next node, as it does for `@type`."""
+    """Return the context for the values of a map entry (steps 13.8.3.1 to 13.8.3.3). A type scope ends at the next
+    node."""
     if not entry.container & {"@id", "@type"}:
         return active
     context = active.previous or active
@@ -123,7 +128,7 @@ def _find_map_context(expander: Expander, active: ActiveContext, entry: Expanded
 
 
 def _add_index(expander: Expander, active: ActiveContext, entry: ExpandedKey, index: str, item: Json) -> Json:
-    """Step 13.8.3.7: the item with what its key in the map says of it."""
+    """Add to an item what its key in the map means (step 13.8.3.7)."""
     container = entry.container
     if "@graph" in container and not _is_graph(item):
         item = {"@graph": item if isinstance(item, list) else [item]}
@@ -149,7 +154,7 @@ def _add_index(expander: Expander, active: ActiveContext, entry: ExpandedKey, in
 def _add_index_property(
     expander: Expander, active: ActiveContext, name: str, index: str, item: dict[str, Json]
 ) -> None:
-    """Step 13.8.3.7.2."""
+    """Add the key of the map as the value of a property (step 13.8.3.7.2)."""
     key = active.key(name)
     if "@value" in item or key.iri is None:
         raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT, name)
@@ -157,31 +162,31 @@ def _add_index_property(
 
 
 def _is_graph(item: Json) -> bool:
-    """A graph object has `@graph` and nothing but a name beside it."""
+    """Return whether an item is a graph object: `@graph` with at most a name and an index."""
     return isinstance(item, dict) and "@graph" in item and item.keys() <= {"@graph", "@id", "@index", "@context"}
 
 
-# ── The entries of an object whose keys are keywords (JSON-LD 1.1 API, section 5.1.2, step 13.4).
+# Entries whose keys are keywords (step 13.4)
 
 _SCALARS = (str, int, float, bool)
 
 
 class ObjectScope:
-    """What the entries of one object, and of the objects nested in it, ask about the object as a whole."""
+    """State of one object that its entries share, including entries nested with `@nest`."""
 
     __slots__ = ("_element", "_expander", "_type_names", "outside", "seen_reverse")
 
     def __init__(self, expander: Expander, outside: ActiveContext, element: Node, type_names: list[str]) -> None:
         self.outside = outside
-        """The context before type-scoped ones were applied, in which types are expanded."""
+        """The context without the type-scoped contexts. Types are expanded in it."""
         self.seen_reverse = False
-        """Reverse properties come together under `@reverse`, which may itself be there once."""
+        """Whether `@reverse` occurred. `result` may contain `@reverse` without it, from reverse properties."""
         self._expander = expander
         self._element = element
         self._type_names = type_names
 
     def input_type(self) -> str | None:
-        """Step 12: the last value of the first type entry."""
+        """Return the last value of the first type entry, expanded (step 12)."""
         if not self._type_names:
             return None
         value = self._element[self._type_names[0]]
@@ -199,9 +204,9 @@ def expand_keyword(
     result: Node,
     scope: ObjectScope,
 ) -> None:
-    """Adds one entry to the result. `key` is the active property, `entry` the key of the entry itself.
+    """Add one entry to the result. `key` is the active property, `entry` the key of the entry.
 
-    The object may have changed the context, so for the members of a list or set the active property is asked for anew.
+    The object may have changed the context, so the active property is looked up again for the members of a list or set.
     """
     keyword = entry.iri
     if key is not None and key.iri == "@reverse":
@@ -233,7 +238,7 @@ def expand_keyword(
 
 
 def _expand_types(expander: Expander, value: Json, result: Node, scope: ObjectScope) -> None:
-    """Step 13.4.4."""
+    """Expand `@type` (step 13.4.4)."""
     if isinstance(value, str):
         expanded: Json = expander.expand_type(scope.outside, value)
     elif isinstance(value, list):
@@ -249,18 +254,18 @@ def _expand_types(expander: Expander, value: Json, result: Node, scope: ObjectSc
 
 
 def _expand_value_entry(expander: Expander, value: Json, result: Node, scope: ObjectScope) -> None:
-    """Step 13.4.7."""
+    """Expand `@value` (step 13.4.7)."""
     if scope.input_type() == "@json":
         if not expander.is_1_1:
             raise JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, "@json")
     elif value is not None and not isinstance(value, _SCALARS):
         expander.tolerate(JsonLdError(ErrorCode.INVALID_VALUE_OBJECT_VALUE, describe_value(value)))
-        value = None  # a value object without its value would pass for a blank node
+        value = None  # a value object without a value would be taken for a blank node
     result["@value"] = value
 
 
 def _expand_annotation(expander: Expander, keyword: str, value: Json, result: Node) -> None:
-    """Steps 13.4.8 to 13.4.10."""
+    """Expand `@language`, `@direction` or `@index` (steps 13.4.8 to 13.4.10)."""
     if keyword == "@language" and not isinstance(value, str):
         raise JsonLdError(ErrorCode.INVALID_LANGUAGE_TAGGED_STRING, describe_value(value))
     if keyword == "@direction":
@@ -274,7 +279,7 @@ def _expand_annotation(expander: Expander, keyword: str, value: Json, result: No
 
 
 def _expand_included(expander: Expander, active: ActiveContext, value: Json, result: Node) -> None:
-    """Step 13.4.6."""
+    """Expand `@included` (step 13.4.6)."""
     if not expander.is_1_1:
         return
     expanded = expander.expand(active, None, value)
@@ -287,13 +292,13 @@ def _expand_included(expander: Expander, active: ActiveContext, value: Json, res
 def _expand_reverse(
     expander: Expander, active: ActiveContext, entry: ExpandedKey, value: Json, result: Node, scope: ObjectScope
 ) -> None:
-    """Step 13.4.13."""
+    """Expand `@reverse` (step 13.4.13)."""
     if not isinstance(value, dict):
         raise JsonLdError(ErrorCode.INVALID_REVERSE_VALUE, entry.name)
     scope.seen_reverse = True
     expanded = expander.expand(active, active.key("@reverse"), value) or {}
     turned_back = expanded.pop("@reverse", {})
-    if any(name[0] == "@" for name in expanded):  # a keyword can still come in by way of @nest
+    if any(name[0] == "@" for name in expanded):  # a keyword can still come from @nest
         raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY_MAP, entry.name)
     for iri, items in turned_back.items():
         result.setdefault(iri, []).extend(items)

@@ -1,4 +1,4 @@
-"""Kinds of strings in a document: IRIs, blank nodes, language tags."""
+"""Tests for the kinds of strings in a document: IRIs, blank node identifiers and language tags."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def is_blank(value: str) -> bool:
 
 
 def parse_iri(value: str) -> Iri | None:
-    """The IRI of a string, repaired if it must be; None if no repair helps, or if it is too long.
+    """Return the IRI in a string, repaired if necessary; None if it cannot be repaired or is too long.
 
     >>> parse_iri("http://example.org/a b").term, parse_iri("a")
     ('<http://example.org/a%20b>', None)
@@ -25,7 +25,7 @@ def parse_iri(value: str) -> Iri | None:
 
 
 def is_well_formed(value: str) -> bool:
-    """Whether a string is an IRI as it stands.
+    """Return whether a string is a valid IRI without repair.
 
     >>> [is_well_formed(f"http://example.org/{end}") for end in ("a#b", "a#b#c", "a b")]
     [True, False, False]
@@ -35,7 +35,7 @@ def is_well_formed(value: str) -> bool:
 
 
 def is_language_tag(value: str) -> bool:
-    """Whether a tag is well-formed by BCP 47, section 2.2.9 (its general shape).
+    """Return whether a tag has the general form of BCP 47, section 2.2.9.
 
     >>> is_language_tag("de-AT"), is_language_tag("en_US")
     (True, False)

@@ -1,6 +1,7 @@
-"""Reads JSON as people write it into pages: whatever can be understood is, and every repair is on record.
+"""Decode the JSON of a block: strictly if possible, else with repairs that are recorded.
 
-One pass from left to right with a stack of its own: no input makes it slow, and no nesting makes it fall.
+The tolerant decoder makes one pass from left to right and keeps its own stack. Its time is linear for any input, and
+deep nesting cannot overflow the stack of Python.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ from motherlode.transform.jsonld.to_rdf import LongInteger
 
 _MAX_DEPTH = 500
 _MAX_UNREADABLE = 20
-"""Unreadable places after which the text is taken for something else than JSON."""
+"""After more unreadable tokens than this, the text is not considered JSON."""
 _MAX_REPAIRS = 20
-"""Repairs that are told one by one."""
+"""Repairs reported per block."""
 
 _SPACE = re.compile(r"[\s\ufeff\u200b-\u200d\u2060\x00]*")
 _WRAPPER = re.compile(r"(?://|/\*)?\s*(?:<!\[CDATA\[|\]\]>)(?:\s*\*/)?")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _HTML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _HTML_MARK = re.compile("<!--|-->")
-# Possessive, because a string without an end must not be tried in all its divisions.
+# Possessive quantifiers, because an unterminated string must not cause backtracking.
 _STRINGS = {
     '"': re.compile(r'(?:[^"\\]++|\\.)*+"', re.DOTALL),
     "'": re.compile(r"(?:[^'\\]++|\\.)*+'", re.DOTALL),
@@ -34,7 +35,7 @@ _STRINGS = {
     "”": re.compile(r"(?:[^“”\"\\]++|\\.)*+[“”\"]", re.DOTALL),
 }
 _ENTRY_ENDS = re.compile(r"""\s*,\s*(?:[^\w\s]|\Z|[\w$-]{1,64}+\s*:)""")
-"""A comma between two entries: what follows is no running text, for that would be words without a colon."""
+"""A comma between two entries. In running text, words without a colon would follow instead."""
 _WORD = re.compile(r"[^\s,:;{}\[\]\"'“”]+")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 _ODD_NUMBER = re.compile(r"[+-]?[\d.]+")
@@ -47,7 +48,7 @@ _OPENING = re.compile(r"[{\[]")
 
 @dataclass(frozen=True, slots=True)
 class JsonRepair:
-    """One place where the text was not JSON."""
+    """One position where the text was not JSON."""
 
     offset: int
     message: str
@@ -55,17 +56,17 @@ class JsonRepair:
 
 @dataclass(slots=True)
 class DecodedJson:
-    """What could be read of a text."""
+    """The result of decoding a text."""
 
     values: list[Json] = field(default_factory=list)
-    """Objects and arrays in order; there should be one."""
+    """Objects and arrays in order. Valid blocks have exactly one."""
     repairs: list[JsonRepair] = field(default_factory=list)
     failure: JsonRepair | None = None
-    """Why reading stopped; what came before stays in `values`."""
+    """Why decoding stopped. `values` contains what was decoded before."""
 
 
 def decode_tolerantly(text: str) -> DecodedJson:
-    """Reads a text that is not JSON, or not quite.
+    """Decode a text that is not valid JSON.
 
     >>> decode_tolerantly('<!-- {"a": [1, 2,], "b": "x"}; -->').values
     [{'a': [1, 2], 'b': 'x'}]
@@ -74,14 +75,14 @@ def decode_tolerantly(text: str) -> DecodedJson:
 
 
 class _OpenContainer:
-    """An object or array that is still open."""
+    """An object or array that is not yet closed."""
 
     __slots__ = ("colon", "container", "key", "needs_comma")
 
     def __init__(self, container: Json) -> None:
         self.container = container
         self.key: str | None = None
-        """In objects: the key whose value comes next."""
+        """In objects: the key whose value is expected next."""
         self.colon = False
         self.needs_comma = False
 
@@ -106,7 +107,7 @@ class _TolerantDecoder:
             self._record_repair(f"the text ends inside {len(self._stack)} open brackets")
         return self._decoded
 
-    # Notes ------------------------------------------------------------------------------------------------------------
+    # Recording
 
     def _record_repair(self, message: str) -> None:
         if len(self._decoded.repairs) < _MAX_REPAIRS:
@@ -121,7 +122,7 @@ class _TolerantDecoder:
     def _fail(self, message: str) -> None:
         self._decoded.failure = JsonRepair(self._position, message)
 
-    # Between tokens ---------------------------------------------------------------------------------------------------
+    # Between tokens
 
     def _skip_space(self) -> None:
         found = _SPACE.match(self._text, self._position)
@@ -131,7 +132,7 @@ class _TolerantDecoder:
         self._position = found.end()
 
     def _skip_wrapping(self) -> bool:
-        """Comments and the wrappers of old browsers."""
+        """Skip a comment or a wrapper for old browsers. Return False if there is none."""
         text, at = self._text, self._position
         if text[at] not in "<-]/":
             return False
@@ -147,7 +148,7 @@ class _TolerantDecoder:
         self._position = found.end()
         return True
 
-    # Tokens -----------------------------------------------------------------------------------------------------------
+    # Tokens
 
     def _read_token(self, character: str) -> None:
         if not self._stack and character not in "{[}],;":
@@ -164,7 +165,7 @@ class _TolerantDecoder:
             self._read_word()
 
     def _skip_outside(self) -> None:
-        """Outside of brackets only brackets matter."""
+        """Skip to the next opening bracket."""
         self._record_unreadable("text outside the JSON was skipped")
         found = _OPENING.search(self._text, self._position)
         self._position = found.start() if found else len(self._text)
@@ -213,7 +214,7 @@ class _TolerantDecoder:
         self._position += 1
 
     def _add_value(self, value: Json) -> None:
-        """A value, or the key of one, inside the innermost bracket."""
+        """Add a value, or the key of one, to the innermost container."""
         frame = self._stack[-1]
         if frame.needs_comma:
             self._record_repair("missing comma")
@@ -249,7 +250,8 @@ class _TolerantDecoder:
         self._position = end
 
     def _quote_is_inside(self, end: int) -> bool:
-        """A value must be followed by punctuation: where words follow, the quotation mark was part of the text."""
+        """Return whether a quotation mark is part of the text: punctuation must follow a value, but words follow
+        here."""
         frame = self._stack[-1]
         if isinstance(frame.container, dict) and frame.key is None:
             return False
@@ -289,10 +291,10 @@ class _TolerantDecoder:
         elif _NUMBER.fullmatch(word):
             self._add_value(_parse_number(word))
         elif _ODD_NUMBER.fullmatch(word):
-            self._record_repair("number that JSON does not know, read as text")
+            self._record_repair("number that is not valid JSON, read as text")
             self._add_value(word)
         elif word in _FOREIGN_WORDS:
-            self._record_repair(f"{word} is no JSON")
+            self._record_repair(f"{word} is not JSON")
             self._add_value(_FOREIGN_WORDS[word])
         else:
             self._record_unreadable("unreadable value")
@@ -310,18 +312,18 @@ def _parse_number(word: str) -> int | float:
         return LongInteger(word)
 
 
-# ── From the text of a block to JSON values: strictly where possible, with repairs where not.
+# Strict decoding with repair as the fallback
 
 MAX_CHARACTERS = 20_000_000
-"""Characters of a block. JSON-LD cannot be read piece by piece, so this bounds memory."""
+"""Maximum length of a block. JSON-LD cannot be read as a stream, so this bounds the memory."""
 MAX_REPAIRED_CHARACTERS = 2_000_000
-"""Characters of a block that is worth repairing: the repair is slow."""
+"""Maximum length of a block that is repaired, because repair is slow."""
 
 _QUOTE_ENTITY = re.compile(r"[{\[,:]\s*(?:&quot;|&#0*34;|&#[xX]0*22;)")
 
 
 def decode(text: str) -> DecodedJson:
-    """The JSON values of a text.
+    """Decode the JSON values of a text.
 
     >>> decode('{"a": 1}').values, decode("{&quot;a&quot;: 1}").values
     ([{'a': 1}], [{'a': 1}])
@@ -332,7 +334,7 @@ def decode(text: str) -> DecodedJson:
         return DecodedJson(values=[msgspec.json.decode(text)])
     except RecursionError:
         return DecodedJson(failure=JsonRepair(0, "nested too deep"))
-    except ValueError:  # also what msgspec raises, and what lone surrogates raise on their way to it
+    except ValueError:  # raised by msgspec for invalid JSON, and for lone surrogates
         return _decode_with_repairs(text)
 
 
@@ -341,22 +343,22 @@ def _decode_with_repairs(text: str) -> DecodedJson:
         return DecodedJson(repairs=[JsonRepair(0, "empty block")])
     if len(text) > MAX_REPAIRED_CHARACTERS:
         return DecodedJson(
-            failure=JsonRepair(0, f"not JSON, and longer than the {MAX_REPAIRED_CHARACTERS} characters that are mended")
+            failure=JsonRepair(0, f"not JSON, and too long to repair (limit: {MAX_REPAIRED_CHARACTERS} characters)")
         )
     entity = _QUOTE_ENTITY.search(text)
     if entity is None:
         return _require_value(decode_tolerantly(text))
     decoded = _require_value(decode(html.unescape(text)))
-    # Offsets no longer point into the page, so all repairs are told at the first entity.
+    # Offsets no longer refer to the page, so all repairs are reported at the first entity.
     decoded.repairs = [JsonRepair(entity.start() + 1, repair.message) for repair in decoded.repairs]
-    decoded.repairs.insert(0, JsonRepair(entity.start() + 1, "HTML entities in the place of quotation marks"))
+    decoded.repairs.insert(0, JsonRepair(entity.start() + 1, "HTML entities instead of quotation marks"))
     if decoded.failure is not None:
         decoded.failure = JsonRepair(entity.start() + 1, decoded.failure.message)
     return decoded
 
 
 def _require_value(decoded: DecodedJson) -> DecodedJson:
-    """Without any value, what was repaired is the failure."""
+    """Turn the result into a failure if it has no value."""
     if not decoded.values and decoded.failure is None:
         decoded.failure = JsonRepair(decoded.repairs[0].offset if decoded.repairs else 0, "no JSON in the block")
         decoded.repairs = []

@@ -1,4 +1,7 @@
-"""Where in a page a trouble is: lines and columns, worked out only when there is a trouble to tell."""
+"""Extract JSON-LD from script elements of HTML pages and from JSON-LD documents, and locate problems in the source.
+
+Positions of problems are computed only if there are problems.
+"""
 
 from __future__ import annotations
 
@@ -30,16 +33,15 @@ _JSON_LD = "ld+json"
 _IRI_SEPARATORS = re.compile(r"[/#:?]")
 _MAX_SEPARATORS = 16
 _COMPARED_CHARACTERS = 40
-"""Characters by which a script is known again whose whole content is not in the source: the parser may have mended it.
-"""
+"""Characters compared to find a script whose whole content is not in the source, because the HTML parser changed it."""
 _REFERENCE_CHARACTERS = 8
-"""Characters of a usual character reference: `&#x1F600`."""
+"""Characters of a typical character reference such as `&#x1F600`."""
 _MAX_SEARCHED_SCRIPTS = 1000
-"""Scripts that are passed over to find one."""
+"""Script elements searched for the content of a block."""
 
 
 class ScriptLocations:
-    """Finds offsets of a script's content in the page that it came from.
+    """Converts offsets in the content of scripts to positions in the page.
 
     >>> page = '<p>\\n<script type="application/ld+json">{}</script>'
     >>> ScriptLocations(page).position(["{}"], 1)
@@ -49,16 +51,17 @@ class ScriptLocations:
     def __init__(self, source: str, *, embedded: bool = True) -> None:
         self._source = _normalize_source(source)
         self._is_embedded = embedded
-        """Whether the content stands in script elements; else it is the whole source."""
+        """Whether the content is in script elements. Otherwise it is the whole source."""
         self._located: list[tuple[int, int] | None] = []
-        """Line and column of each script so far, from zero; None where it could not be found."""
+        """Line and column of each script so far, counted from zero; None if it was not found."""
         self._passed = 0
-        """Starts of scripts that lie before the next one."""
+        """Number of script elements before the next one to search."""
         self._offset = self._line = self._column = 0
-        """Where the last script began that was found."""
+        """Position of the last script found."""
 
     def position(self, blocks: Sequence[str], offset: int) -> tuple[int, int] | tuple[None, None]:
-        """Line and column of an offset in the last of some scripts; they are all of the page's up to it, in order."""
+        """Return line and column of an offset in the last block. `blocks` are the blocks of the page up to it, in
+        order."""
         start = self._start(blocks) if self._is_embedded else (0, 0)
         if start is None:
             return None, None
@@ -69,7 +72,8 @@ class ScriptLocations:
         return line + breaks + 1, within + 1 + (0 if breaks else column)
 
     def _start(self, blocks: Sequence[str]) -> tuple[int, int] | None:
-        """Where the last block begins: behind those before it, for scripts often begin alike."""
+        """Return the position of the last block. The search starts after the blocks before it, because scripts often
+        start alike."""
         for content in blocks[len(self._located) :]:
             self._located.append(self._locate_script(content))
         return self._located[len(blocks) - 1]
@@ -90,7 +94,7 @@ class ScriptLocations:
         return self._line, self._column
 
     def _advance(self, start: int) -> None:
-        """Counts on from the last script, so that all of them together cost one look at the page."""
+        """Move to the script at `start`. Lines are counted from the last script, so the page is scanned only once."""
         line_end = self._source.rfind("\n", self._offset, start)
         self._column = start - line_end - 1 if line_end != -1 else self._column + start - self._offset
         self._line += self._source.count("\n", self._offset, start)
@@ -98,7 +102,7 @@ class ScriptLocations:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """Where the content of each JSON-LD script begins. Scripts in comments are none."""
+        """Offsets of the contents of JSON-LD scripts. Scripts inside comments are ignored."""
         found: list[int] = []
         position = 0
         while opening := _OPENING.search(self._source, position):
@@ -112,7 +116,8 @@ class ScriptLocations:
         return found
 
     def _starts_with_unescaped(self, start: int, head: str) -> bool:
-        """Whether a script begins so, but for character references, which the scripts of XHTML may have."""
+        """Return whether a script starts with `head` after unescaping. Scripts of XHTML may have character
+        references."""
         return html.unescape(self._source[start : start + _REFERENCE_CHARACTERS * _COMPARED_CHARACTERS]).startswith(
             head
         )
@@ -122,19 +127,19 @@ class ScriptLocations:
 
 
 def _normalize_source(source: str) -> str:
-    """Text as an HTML parser takes it in: line ends are all the same, and there is no NUL."""
+    """Normalize line ends and NUL as an HTML parser does."""
     return source.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
 
 
 def find_sample(content: str, sample: str) -> int:
-    """The offset of a string of the document in its text; that of the first character where it cannot be found.
+    """Return the offset of a string in the text of a block; the first non-space character if it is not found.
 
     >>> find_sample('{"a": "x\\\\"y"}', 'x"y'), find_sample('{"a": "b c"}', "http://example.org/b c")
     (7, 7)
     """
     found = _find_spelling(content, sample) if sample else -1
     if found == -1:
-        # An IRI may have been put together from a base, a vocabulary or a prefix and what stands in the text.
+        # An IRI may be the text combined with a base, a vocabulary or a prefix.
         for joint in list(_IRI_SEPARATORS.finditer(sample))[:_MAX_SEPARATORS]:
             for start in (joint.start(), joint.end()):
                 found = _find_spelling(content, '"' + sample[start:]) if start < len(sample) else -1
@@ -157,13 +162,13 @@ def _find_spelling(content: str, sample: str) -> int:
     return -1
 
 
-# ── JSON-LD script elements of an HTML page (JSON-LD 1.1, section 7; JSON-LD 1.1 API, section 9.4).
+# Script elements (JSON-LD 1.1, section 7; JSON-LD 1.1 API, section 9.4)
 
 MEDIA_TYPE = "application/ld+json"
 
 
 def find_scripts(document: Document) -> Iterator[Script]:
-    """The page's JSON-LD blocks in their order."""
+    """Return the JSON-LD scripts of a page in document order."""
     return iter(scripts.find_scripts(document, _is_json_ld))
 
 
@@ -172,9 +177,9 @@ def _is_json_ld(media_type: str) -> bool:
 
 
 def load_scripts(document: Document, *, fragment: str = "", extract_all: bool = False) -> Json:
-    """One decoded document of a page's blocks, with the errors that the specification demands.
+    """Decode the scripts of a page strictly, with the errors that the specification requires.
 
-    With a fragment, the element of that identifier; else all blocks in one array, or the first block alone.
+    Return the script whose element has the identifier `fragment`, or all scripts in one array, or the first script.
     """
     if fragment:
         return _decode_strictly(_find_script_text(document, unquote(fragment)))
@@ -193,7 +198,7 @@ def _find_script_text(document: Document, identifier: str) -> str:
     for node in document.html.css("[id]"):
         if node.attributes.get("id") == identifier:
             if node.tag != "script" or not _is_json_ld(node.attributes.get("type") or ""):
-                raise JsonLdError(ErrorCode.LOADING_DOCUMENT_FAILED, f"#{identifier} is no JSON-LD script")
+                raise JsonLdError(ErrorCode.LOADING_DOCUMENT_FAILED, f"#{identifier} is not a JSON-LD script")
             return node.text()
     raise JsonLdError(ErrorCode.LOADING_DOCUMENT_FAILED, f"no element #{identifier}")
 
@@ -205,14 +210,14 @@ def _decode_strictly(content: str) -> Json:
         raise JsonLdError(ErrorCode.INVALID_SCRIPT_ELEMENT, str(error)) from error
 
 
-# ── The two ways in: JSON-LD blocks of an HTML page, and documents that are JSON-LD as a whole.
+# Extractors
 
 _KEYWORDS_WITHOUT_OBJECTS = frozenset({"@id", "@index", "@language", "@type", "@value"})
-"""Keywords whose values hold no objects, or objects that are plain JSON."""
+"""Keywords whose values contain no node objects."""
 
 
 def extract(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
-    """What the JSON-LD blocks of a page say. Each block stands alone: a broken one costs no other."""
+    """Extract the JSON-LD scripts of a page. An invalid script does not affect the others."""
     reader = _BlockReader(document, names, options, base=document.iri_base, embedded=True)
     for script in find_scripts(document):
         reader.add_block(script.content)
@@ -220,14 +225,14 @@ def extract(document: Document, names: BlankNames, options: TransformOptions) ->
 
 
 def read_document(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
-    """What a JSON-LD document says."""
+    """Extract a JSON-LD document."""
     reader = _BlockReader(document, names, options, base=document.iri, embedded=False)
     reader.add_block(document.text.removeprefix("\ufeff"))
     return reader.extraction()
 
 
 class _BlockReader:
-    """What has been found on a page so far."""
+    """Collects the statements and problems of the blocks of a page."""
 
     def __init__(
         self, document: Document, names: BlankNames, options: TransformOptions, *, base: str, embedded: bool
@@ -245,7 +250,7 @@ class _BlockReader:
         )
         self._locations: ScriptLocations | None = None
         self._blocks: list[str] = []
-        """The contents of all blocks so far: a block's place is behind those of the blocks before it."""
+        """Contents of all blocks so far, needed to locate the last one."""
         self._statements: list[Statement] = []
         self._problems: list[Problem] = []
         self._missing_contexts: dict[str, None] = {}
@@ -274,12 +279,12 @@ class _BlockReader:
             self._report_lost_content(value, content, processed)
 
     def _report_lost_content(self, value: Json, content: str, processed: ProcessedDocument) -> None:
-        """What is dropped by the rules, without an error, but surely not by the author's will."""
+        """Report content that is dropped without an error, but hardly on purpose."""
         if self._options.expand_context is None and (name := find_undefined_name(value)):
-            reason = "the prefix of {} means nothing" if ":" in name else "terms mean nothing and are left out"
+            reason = "the prefix of {} is undefined" if ":" in name else "terms are undefined and left out"
             self._report(f"no @context, so {reason.format(shorten(name))}", find_sample(content, name))
         elif not processed.statements and all(note.repaired for note in processed.notes) and _has_content(value):
-            self._report("no statement comes of the block", find_sample(content, ""))
+            self._report("the block gives no statements", find_sample(content, ""))
 
     def _process(self, value: Json) -> ProcessedDocument:
         left = self._options.limits.statements - len(self._statements)
@@ -289,7 +294,7 @@ class _BlockReader:
         return to_rdf(value, self._names, options)
 
     def _report(self, message: str, offset: int, *, repaired: bool = False) -> None:
-        """Notes a trouble in the last block."""
+        """Record a problem in the last block."""
         if self._locations is None:
             self._locations = ScriptLocations(self._document.text, embedded=self._is_embedded)
         line, column = self._locations.position(self._blocks, offset)
@@ -299,12 +304,12 @@ class _BlockReader:
 
 
 def _has_content(value: Json) -> bool:
-    """False for empty documents, and for contexts that others refer to."""
+    """Return whether a document has more than a context."""
     return bool(value.keys() - {"@context"}) if isinstance(value, dict) else bool(value)
 
 
 def find_undefined_name(value: Json) -> str:
-    """Return a quoted term, type or compact IRI of an object outside of every context; "" if none is found.
+    """Return a quoted term, type or compact IRI that is used outside any context; "" if there is none.
 
     >>> find_undefined_name([{"@context": {}, "a": {"b": 1}}, {"http://example.org/": [{"@type": "C"}]}])
     '"C"'

@@ -1,4 +1,7 @@
-"""What an expanded term definition may say in its entries (JSON-LD 1.1 API, section 4.2.2)."""
+"""Create Term Definition (JSON-LD 1.1 API, section 4.2). Step numbers are those of section 4.2.2.
+
+The functions at the top parse the entries of an expanded term definition.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ _GRAPH_MAPS = ({"@graph", "@id"}, {"@graph", "@index"})
 
 
 def check_type_keyword(value: Json, *, is_1_1: bool) -> None:
-    """Step 4: of `@type` only the container and the protection may be said."""
+    """Check a definition of `@type`, which may only set the container and the protection (step 4)."""
     allowed = (
         is_1_1
         and isinstance(value, dict)
@@ -36,7 +39,7 @@ def check_type_keyword(value: Json, *, is_1_1: bool) -> None:
 
 
 def parse_protected(definition: dict[str, Json], otherwise: Json, *, is_1_1: bool) -> bool:
-    """Step 11. `otherwise` is what the context says of all its terms."""
+    """Parse `@protected` (step 11). `otherwise` is the default of the context."""
     value = definition.get("@protected", otherwise)
     if "@protected" in definition and not is_1_1:
         raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "@protected")
@@ -46,7 +49,7 @@ def parse_protected(definition: dict[str, Json], otherwise: Json, *, is_1_1: boo
 
 
 def parse_container(value: Json, *, is_1_1: bool) -> frozenset[str]:
-    """Step 19."""
+    """Parse `@container` (step 19)."""
     if not is_1_1 and (not isinstance(value, str) or value in ("@graph", "@id", "@type")):
         raise JsonLdError(ErrorCode.INVALID_CONTAINER_MAPPING, describe_value(value))
     entries = value if isinstance(value, list) else [value]
@@ -61,21 +64,21 @@ def parse_container(value: Json, *, is_1_1: bool) -> frozenset[str]:
 
 
 def parse_language(value: Json) -> str | None:
-    """Step 22."""
+    """Parse `@language` (step 22)."""
     if value is not None and not isinstance(value, str):
         raise JsonLdError(ErrorCode.INVALID_LANGUAGE_MAPPING, describe_value(value))
     return value
 
 
 def parse_direction(value: Json) -> str | None:
-    """Step 23."""
+    """Parse `@direction` (step 23)."""
     if value is not None and value != "ltr" and value != "rtl":
         raise JsonLdError(ErrorCode.INVALID_BASE_DIRECTION, describe_value(value))
     return None if value is None else str(value)
 
 
 def parse_nest(value: Json, *, is_1_1: bool) -> str:
-    """Step 24."""
+    """Parse `@nest` (step 24)."""
     if not is_1_1:
         raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "@nest")
     if not isinstance(value, str) or (value in KEYWORDS and value != "@nest"):
@@ -84,7 +87,7 @@ def parse_nest(value: Json, *, is_1_1: bool) -> str:
 
 
 def parse_prefix_flag(term: str, value: Json, iri: str | None, *, is_1_1: bool) -> bool:
-    """Step 25."""
+    """Parse `@prefix` (step 25)."""
     if not is_1_1 or ":" in term or "/" in term:
         raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, term)
     if not isinstance(value, bool):
@@ -94,27 +97,27 @@ def parse_prefix_flag(term: str, value: Json, iri: str | None, *, is_1_1: bool) 
     return value
 
 
-# ── Creating term definitions (JSON-LD 1.1 API, section 4.2). Step numbers in comments are those of section 4.2.2.
+# Definition of terms
 
 _GEN_DELIMS = (":", "/", "?", "#", "[", "]", "@")
 _context_keys = itertools.count()
 
 
 class ScopeCheck(Protocol):
-    """Processes a scoped context for its errors alone."""
+    """Processes a scoped context to find its errors."""
 
     def __call__(self, active: ActiveContext, local: Json, *, base: Base, remote: tuple[str, ...]) -> None: ...
 
 
 @dataclass(slots=True, kw_only=True)
 class TermDefiner:
-    """Defines the terms of one context definition in the context that is being made of it."""
+    """Defines the terms of one context definition in a new active context."""
 
     active: ActiveContext
     local: Mapping[str, Json]
     base: Base
     is_1_1: bool
-    """Processing mode 1.1."""
+    """Whether the processing mode is JSON-LD 1.1."""
     check_scope: ScopeCheck
     protected: bool = False
     override_protected: bool = False
@@ -132,7 +135,7 @@ class TermDefiner:
         if not term:
             raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "the empty term")
         if self._depth >= self.term_depth:
-            raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, f"terms that lean on one another, down to {term}")
+            raise LimitExceeded(ErrorCode.CONTEXT_OVERFLOW, f"a chain of terms too long at {term}")
         self.defined[term] = False
         self._depth += 1
         try:
@@ -168,7 +171,7 @@ class TermDefiner:
             self._check_scoped_context(term, value["@context"])
 
     def _make_definition(self, term: str, value: dict[str, Json], *, simple: bool) -> TermDefinition | None:
-        """Steps 10 to 26. None where the specification says to ignore the term."""
+        """Return a term definition (steps 10 to 26); None if the term must be ignored."""
         protected = parse_protected(value, self.protected, is_1_1=self.is_1_1)
         type_mapping = self._parse_type(value) if "@type" in value else None
         if "@reverse" in value:
@@ -224,7 +227,7 @@ class TermDefiner:
     def _make_reverse_definition(
         self, value: dict[str, Json], *, protected: bool, type_mapping: str | None
     ) -> TermDefinition | None:
-        """Step 13."""
+        """Return the definition of a reverse property (step 13); None if it must be ignored."""
         if "@id" in value or "@nest" in value:
             raise JsonLdError(ErrorCode.INVALID_REVERSE_PROPERTY, "@id or @nest beside @reverse")
         reverse = value["@reverse"]
@@ -247,7 +250,8 @@ class TermDefiner:
         )
 
     def _parse_explicit_iri(self, term: str, given: Json, *, simple: bool) -> tuple[str, bool] | None:
-        """Step 14.2: the IRI mapping, and whether the term may be a prefix."""
+        """Return the IRI mapping, and whether the term can be a prefix (step 14.2); None if the term must be
+        ignored."""
         if not isinstance(given, str):
             raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, term)
         if given not in KEYWORDS and has_keyword_form(given):
@@ -265,7 +269,7 @@ class TermDefiner:
         return iri, plain and simple and (iri.endswith(_GEN_DELIMS) or is_blank(iri))
 
     def _find_implicit_iri(self, term: str) -> str:
-        """Steps 15 to 18: the term says itself what it stands for."""
+        """Return the IRI mapping that follows from the term itself (steps 15 to 18)."""
         colon = term.find(":", 1)
         if colon != -1:
             prefix = term[:colon]
@@ -290,7 +294,7 @@ class TermDefiner:
         index = value["@index"]
         if not self.is_1_1 or "@index" not in container or not isinstance(index, str):
             raise JsonLdError(ErrorCode.INVALID_TERM_DEFINITION, "@index")
-        # A term may be the index of its own values: what is being defined just now makes no cycle here.
+        # A term may be the index of its own values, so a definition in progress is not a cycle here.
         under_way = False in (self.defined.get(index), self.defined.get(index.partition(":")[0]))
         expanded = self.active.expand_term(index) if under_way else self.expand(index)
         if expanded is None or not is_absolute(expanded):
@@ -298,7 +302,8 @@ class TermDefiner:
         return index
 
     def _check_scoped_context(self, term: str, context: Json) -> None:
-        """Step 21: processed once to find its errors; applied where the term is used. It may refer to its own term."""
+        """Process a scoped context for its errors (step 21). It is applied where the term is used, and may use its own
+        term."""
         try:
             self.check_scope(self.active, context, base=self.base, remote=self.remote)
         except LimitExceeded:
@@ -308,7 +313,7 @@ class TermDefiner:
             raise JsonLdError(ErrorCode.INVALID_SCOPED_CONTEXT, f"{term}: {error}") from error
 
     def expand(self, value: str) -> str | None:
-        """IRI Expansion (section 5.2.2) with vocab, while terms it leans on may still have to be defined."""
+        """Expand an IRI with the vocabulary mapping (section 5.2.2), defining the terms it depends on first."""
         if value in KEYWORDS:
             return value
         if has_keyword_form(value):

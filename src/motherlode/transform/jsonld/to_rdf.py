@@ -1,4 +1,8 @@
-"""Numbers and JSON in their canonical spelling: XSD doubles, and the JSON Canonicalization Scheme (RFC 8785)."""
+"""Convert JSON-LD to statements (JSON-LD 1.1 API, `toRdf` in section 9.1, and sections 7 and 8).
+
+The functions at the top serialize numbers and JSON in canonical form: XSD doubles, and RFC 8785 (JSON Canonicalization
+Scheme). `StatementEmitter` converts expanded JSON-LD, and `to_rdf` runs all steps for one document.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ _SAFE_INTEGER = 2**53
 
 
 def canonical_double(value: float) -> str:
-    """The canonical spelling of xsd:double, with at most 15 digits after the point (JSON-LD 1.1 API, section 8.6).
+    """Return the canonical form of an xsd:double with at most 15 decimals (JSON-LD 1.1 API, section 8.6).
 
     >>> [canonical_double(n) for n in (5.3, 1e21, -0.001, 100, float("inf"))]
     ['5.3E0', '1.0E21', '-1.0E-3', '1.0E2', 'INF']
@@ -36,7 +40,8 @@ def canonical_double(value: float) -> str:
 
 
 class LongInteger(float):
-    """An integer with more digits than Python converts (4,300 by default): infinite as a number, exact as text."""
+    """An integer with more digits than Python converts (4,300 by default). Its value is infinite, its digits are
+    exact."""
 
     __slots__ = ("digits",)
 
@@ -49,7 +54,7 @@ class LongInteger(float):
 
 
 def long_integer(value: int | float) -> str:
-    """The digits of an integer that is too large for a double; "" for all other numbers.
+    """Return the digits of an integer that is too large for a double; "" for all other numbers.
 
     >>> len(long_integer(10**400)), long_integer(10**300), long_integer(LongInteger("-" + "9" * 5000))[:3]
     (401, '', '-99')
@@ -60,12 +65,12 @@ def long_integer(value: int | float) -> str:
         return ""
     try:
         return str(value)
-    except ValueError:  # more digits than Python converts; our own decoder makes no such integers
+    except ValueError:  # more digits than Python converts; the decoder creates no such integers
         return ""
 
 
 def as_double(value: int | float) -> float:
-    """The double of a number, which for integers without measure is infinite."""
+    """Convert a number to a double; infinity if it is too large."""
     try:
         return float(value)
     except OverflowError:
@@ -73,7 +78,7 @@ def as_double(value: int | float) -> float:
 
 
 def canonical_json(value: Json) -> str:
-    r"""The canonical spelling of a JSON value.
+    r"""Return the canonical form of a JSON value (RFC 8785).
 
     >>> canonical_json({"b": [1.0, 1e21, 1e-7, None, True], "a": "\u20ac\n"})
     '{"a":"€\\n","b":[1,1e+21,1e-7,null,true]}'
@@ -93,7 +98,7 @@ def canonical_json(value: Json) -> str:
 
 
 def _utf16_sort_key(key: str) -> bytes:
-    """Keys are ordered by their UTF-16 code units."""
+    """Return the UTF-16 code units of a key. RFC 8785 sorts keys by them."""
     return key.encode("utf-16-be", "surrogatepass")
 
 
@@ -102,7 +107,7 @@ def _serialize_string(value: str) -> str:
 
 
 def _serialize_number(value: int | float) -> str:
-    """As ECMAScript spells numbers, which are all doubles."""
+    """Serialize a number as ECMAScript does. All its numbers are doubles."""
     if isinstance(value, int) and abs(value) < _SAFE_INTEGER:
         return str(value)
     double = as_double(value)
@@ -115,13 +120,13 @@ def _serialize_number(value: int | float) -> str:
         return spelled
     mantissa, _, exponent = spelled.partition("e")
     power = int(exponent)
-    if -6 <= power < 0:  # Python changes over to exponents below 1e-4, ECMAScript below 1e-6
+    if -6 <= power < 0:  # Python uses exponents below 1e-4, ECMAScript below 1e-6
         return _serialize_small_number(mantissa, power)
     return f"{mantissa}e{'+' if power > 0 else '-'}{abs(power)}"
 
 
 def _serialize_large_integer(double: float) -> str:
-    """The shortest digits that tell the double apart, filled up with zeros."""
+    """Return the shortest digits that identify the double, padded with zeros."""
     digits, _, exponent = f"{double!r}".partition("e")
     sign = "-" if digits.startswith("-") else ""
     whole, _, fraction = digits.lstrip("-").partition(".")
@@ -136,23 +141,23 @@ def _serialize_small_number(mantissa: str, power: int) -> str:
     return f"{sign}0.{'0' * (-power - 1)}{digits}"
 
 
-# ── From expanded JSON-LD to statements (JSON-LD 1.1 API, sections 7 and 8).
+# Statements
 
 Node = dict[str, Json]
 _FIRST, _REST, _NIL = f"<{RDF}first>", f"<{RDF}rest>", f"<{RDF}nil>"
 _VALUE, _LANGUAGE, _DIRECTION = f"<{RDF}value>", f"<{RDF}language>", f"<{RDF}direction>"
 _BOOLEAN, _DOUBLE, _INTEGER, _JSON = XSD + "boolean", XSD + "double", XSD + "integer", RDF + "JSON"
 _LANGUAGE_DATATYPES = frozenset({RDF + "langString", RDF + "dirLangString"})
-"""Datatypes that a literal has by its language alone (RDF 1.1 Concepts, section 3.3): no typed value can have them."""
+"""Datatypes of literals with a language (RDF 1.1 Concepts, section 3.3). They cannot be given explicitly."""
 _I18N = "https://www.w3.org/ns/i18n#"
 _UNUSABLE_GRAPH = "<>"
-"""Marks the statements of a graph whose name is not usable; no graph is called so."""
+"""Temporary name for a graph with an invalid name. Its statements are dropped."""
 _MIN_DOUBLE_INTEGER = 10**21
-"""From here on numbers are doubles even without a fraction."""
+"""Integers from here on become doubles."""
 
 
 class StatementEmitter:
-    """Writes the statements of one document."""
+    """Creates the statements of one document."""
 
     def __init__(self, options: ProcessorOptions, notes: Notes, names: BlankNames) -> None:
         self._notes = notes
@@ -166,17 +171,17 @@ class StatementEmitter:
         self.statements: list[Statement] = []
 
     def emit(self, nodes: list[Json], graph: str = "") -> None:
-        """Everything that a list of expanded nodes says."""
+        """Add the statements of expanded nodes."""
         for node in nodes:
             self._emit_node(node, graph)
             if len(self.statements) > self._limit:
                 del self.statements[self._limit :]
                 raise LimitExceeded(ErrorCode.LOADING_DOCUMENT_FAILED, f"more than {self._limit} statements")
 
-    # Nodes ------------------------------------------------------------------------------------------------------------
+    # Nodes
 
     def _emit_node(self, node: Node, graph: str) -> str | None:
-        """The term of a node, after everything that it says. None where the node has no usable identifier."""
+        """Add the statements of a node and return its term; None if the node has an invalid identifier."""
         subject = self._convert_subject(node)
         for name, values in node.items():
             if name[0] != "@":
@@ -190,7 +195,7 @@ class StatementEmitter:
                     self._emit_node(value, graph)
             elif name == "@reverse":
                 self._emit_reverse(subject, values, graph)
-            elif name == "@list":  # in a graph container: the list is dropped, but not the nodes in it
+            elif name == "@list":  # in a graph container: the list is dropped, the nodes in it are kept
                 self._emit_nested(values, graph)
             elif name == "@index" and subject is not None:
                 self._check_index(subject, values, graph)
@@ -209,7 +214,7 @@ class StatementEmitter:
         return term
 
     def _convert_iri(self, value: str) -> str | None:
-        """The term of an IRI; None if it is none, or must be repaired and may not be."""
+        """Return the term of an IRI; None if it is invalid and repair fails or is not allowed."""
         found = parse_iri(value)
         if found is None or not found.is_repaired:
             return None if found is None else found.term
@@ -219,7 +224,7 @@ class StatementEmitter:
         return found.term
 
     def _report_lost(self, what: str, value: str) -> None:
-        self._notes.add(f"bad {what}, its statements are lost: {shorten(value)}", value)
+        self._notes.add(f"invalid {what}, its statements are lost: {shorten(value)}", value)
 
     def _emit_graph(self, name: str | None, nodes: list[Json]) -> None:
         if name is not None:
@@ -238,14 +243,14 @@ class StatementEmitter:
             return
         for value in values:
             if len(value) == 1 and type(text := value.get("@value")) is str:
-                found: str | None = literal(text)  # most values of most documents
+                found: str | None = literal(text)  # the most common case
             else:
                 found = self._convert_object(value, graph)
             if found is not None:
                 self.statements.append((subject, predicate, found, graph))
 
     def _emit_nested(self, values: list[Json], graph: str) -> None:
-        """What nodes say that hang on a lost statement: it stays."""
+        """Add the statements of nodes inside a statement that is dropped."""
         for value in values:
             if "@list" in value:
                 self._emit_nested(value["@list"], graph)
@@ -277,26 +282,27 @@ class StatementEmitter:
                     self.statements.append((found, predicate, subject, graph))
 
     def _check_index(self, subject: str, index: str, graph: str) -> None:
-        """Node map generation, step 6.10."""
+        """Check that a node has only one index (Node Map Generation, step 6.10)."""
         if self._node_indexes.setdefault((graph, subject), index) != index:
             if self._strict:
                 raise JsonLdError(ErrorCode.CONFLICTING_INDEXES, index)
             self._notes.add(f"{ErrorCode.CONFLICTING_INDEXES.value}: {shorten(index)}", index)
 
-    # Values -----------------------------------------------------------------------------------------------------------
+    # Values
 
     def _convert_object(self, value: Node, graph: str) -> str | None:
-        """Object to RDF Conversion (section 8.3)."""
+        """Return the term of a value and add its statements (Object to RDF Conversion, section 8.3)."""
         if "@value" in value:
             return self._convert_literal(value, graph)
         if "@list" in value:
             return self._emit_list(value["@list"], graph)
-        if len(value) == 1 and value.get("@id", "") is None:  # a reference to something that looks like a keyword
+        if len(value) == 1 and value.get("@id", "") is None:  # the reference has the form of a keyword
             return None
         return self._emit_node(value, graph)
 
     def _emit_list(self, items: list[Json], graph: str) -> str:
-        """List Conversion (section 8.4). An item that is lost leaves its place in the list empty."""
+        """Add the statements of a list and return its first node (List Conversion, section 8.4). Lost items leave a
+        gap."""
         if not items:
             return _NIL
         nodes = [self._names.fresh() for _ in items]
@@ -329,7 +335,7 @@ class StatementEmitter:
         return literal(value, language=language, datatype=datatype or "")
 
     def _convert_directed(self, value: str, language: str, direction: str, graph: str) -> str:
-        """Section 8.3, step 13."""
+        """Return the term of a string with a base direction (section 8.3, step 13)."""
         if self._direction is RdfDirection.I18N_DATATYPE:
             return literal(value, datatype=f"{_I18N}{language}_{direction}")
         node = self._names.fresh()
@@ -341,9 +347,9 @@ class StatementEmitter:
 
 
 def _convert_native_value(value: Json, datatype: str | None) -> tuple[str, str]:
-    """Section 8.3, steps 9 to 11: booleans and numbers in their canonical spelling, with a datatype.
+    """Return the canonical form and datatype of a boolean or number (section 8.3, steps 9 to 11).
 
-    An integer that no double can hold stays an integer: as a double it would be infinite.
+    An integer that is too large for a double stays an integer, because the double would be infinite.
     """
     if isinstance(value, bool):
         return ("true" if value else "false"), datatype or _BOOLEAN
@@ -355,22 +361,22 @@ def _convert_native_value(value: Json, datatype: str | None) -> tuple[str, str]:
     return str(int(value)), datatype or _INTEGER
 
 
-# ── JSON-LD to RDF: one decoded document in, its statements out (JSON-LD 1.1 API, section 9.1, `toRdf`).
+# The processor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessedDocument:
-    """What one document says, and what was wrong with it."""
+    """The statements of one document and its problems."""
 
     statements: tuple[Statement, ...]
-    """Each once, in the order of the document."""
+    """Distinct statements in document order."""
     notes: tuple[Note, ...] = ()
     wanted: tuple[str, ...] = ()
-    """Remote contexts that could not be loaded."""
+    """Remote contexts that were not available."""
 
 
 def to_rdf(document: Json, names: BlankNames, options: ProcessorOptions) -> ProcessedDocument:
-    """The statements of a decoded document. Raises `JsonLdError` only if the options are strict.
+    """Return the statements of a decoded document. Raise `JsonLdError` only in strict mode.
 
     >>> from motherlode.model import Syntax
     >>> names = BlankNames("http://example.org/", Syntax.JSON_LD)
@@ -401,7 +407,7 @@ def _process(document: Json, options: ProcessorOptions, notes: Notes, emitter: S
     contexts = ContextProcessor(options, notes)
     expander = Expander(options, notes, contexts)
     active = _make_initial_context(contexts, options.expand_context)
-    # One item of a long array after the other: what comes before a fault is kept, and memory stays low.
+    # The items of a long array are processed one by one: results before an error are kept, and memory stays low.
     alone = not isinstance(document, list)
     for item in [document] if alone else document:
         try:

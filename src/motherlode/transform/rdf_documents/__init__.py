@@ -1,11 +1,11 @@
-"""RDF documents: Turtle, TriG, N-Triples, N-Quads, RDF/XML and N3, read as a stream in bounded memory.
+"""Parse RDF documents in Turtle, TriG, N-Triples, N-Quads, RDF/XML and N3 as a stream in bounded memory.
 
-A document passes as a stream of bytes through a `Source`, which makes UTF-8 of it and keeps a window of what it handed
-out, to a strict parser. Where the parser stops, the reader of the syntax records the place and goes on as far as that
-can be done without making up facts: behind the bad line, behind the bad statement, or with the rest of the statement.
+A `Source` decodes the byte stream to UTF-8, keeps a window of the bytes already read, and feeds a strict parser. If the
+parser stops, the reader of the syntax records the position of the error. It then continues where this is possible
+without inventing statements: after the bad line, after the bad statement, or with the rest of the statement.
 
-What is guaranteed: every statement given is RDF that N-Quads can hold; what was lost is a problem with its line and
-column; the same document gives the same statements, blank nodes included.
+Guarantees: every statement can be written as N-Quads; every loss is recorded as a problem with line and column; the
+same document gives the same statements, including blank nodes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from motherlode.www.document import Document
 from motherlode.www.media_types import MEDIA, by_extension, by_media_type
 
 MAX_PROBLEMS = 100
-"""Problems of one document that are kept; the others are counted."""
+"""Problems kept per document. Further ones are only counted."""
 
 _FORMATS = {
     Syntax.TURTLE: ox.RdfFormat.TURTLE,
@@ -38,7 +38,7 @@ _FORMATS = {
     Syntax.N_QUADS: ox.RdfFormat.N_QUADS,
 }
 _SYNTAXES_WITH_ROOT = frozenset({Syntax.RDF_XML, Syntax.JSON_LD})
-"""Syntaxes whose documents have one root; in the others, an empty text is an empty graph."""
+"""Syntaxes whose documents need a root. In the others, an empty text is an empty graph."""
 
 _SUBSETS = {
     ContentKind.TURTLE: {ContentKind.N_TRIPLES},
@@ -46,13 +46,13 @@ _SUBSETS = {
     ContentKind.N_QUADS: {ContentKind.N_TRIPLES},
     ContentKind.N3: {ContentKind.TURTLE, ContentKind.N_TRIPLES},
 }
-"""Each kind, and the kinds whose documents are all documents of it."""
+"""Content kinds, each with the kinds whose documents are all valid documents of it."""
 
 
 def read(
     source: BinaryIO | bytes, *, syntax: Syntax, base: str, names: BlankNames, charset: str = "utf-8"
 ) -> Iterator[Statement | Problem]:
-    """The statements and problems of a document, in the order of the document, one by one.
+    """Yield the statements and problems of a document in document order.
 
     >>> names = BlankNames("http://example.org/", Syntax.TURTLE)
     >>> for found in read(b"<a> <b> 1 . <a> <b> ?? .", syntax=Syntax.TURTLE, base="http://example.org/", names=names):
@@ -79,7 +79,7 @@ def _read_batches(source: BinaryIO | bytes, syntax: Syntax, base: str, names: Bl
             if problems > MAX_PROBLEMS:
                 continue
         yield found
-    yield from dict.fromkeys(window.problems)  # a document that was read twice may have told its problems twice
+    yield from dict.fromkeys(window.problems)  # parts that were read twice may have reported a problem twice
     if problems > MAX_PROBLEMS:
         yield Problem(syntax=syntax, message=f"{problems - MAX_PROBLEMS} more problems")
 
@@ -93,11 +93,11 @@ def _select_reader(source: Source, syntax: Syntax, base: str | None, names: Blan
         return read_rdfxml(source, base, names)
     if syntax is Syntax.N3:
         return read_n3(source, base, names)
-    raise ValueError(f"{syntax} is no syntax of RDF documents")
+    raise ValueError(f"{syntax} is not a syntax of RDF documents")
 
 
 def find_missing_rdf(document: Document, content_type: str) -> Problem | None:
-    """A problem where the type or the name of a body promises RDF, and there is nothing that could be read as such."""
+    """Return a problem if the media type or file name announces RDF but the content is empty or binary."""
     if document.kind not in (ContentKind.EMPTY, ContentKind.BINARY):
         return None
     promised = by_media_type(content_type) or by_extension(document.url)
@@ -108,9 +108,9 @@ def find_missing_rdf(document: Document, content_type: str) -> Problem | None:
 
 
 def find_label_mismatch(kind: ContentKind, content_type: str, url: str) -> Problem | None:
-    """Return a problem if the type or the name of RDF promises another syntax than it is read as.
+    """Return a problem if the media type or file name announces another RDF syntax than the one detected.
 
-    N-Triples is Turtle as well, so that Turtle may be N-Triples, but not the reverse.
+    N-Triples labelled as Turtle is no problem, because every N-Triples document is a Turtle document.
 
     >>> find_label_mismatch(ContentKind.TURTLE, "application/n-triples", "http://example.org/").message
     'labelled as ntriples, read as turtle'
@@ -126,10 +126,10 @@ def find_label_mismatch(kind: ContentKind, content_type: str, url: str) -> Probl
 
 
 def extract(document: Document, names: BlankNames, options: TransformOptions) -> Extraction:
-    """A whole document at once, up to the limits; what was read before a limit is kept."""
+    """Extract a whole document. If a limit is reached, the statements read so far are kept."""
     syntax = MEDIA[document.kind].syntax
     if syntax is None:
-        raise ValueError(f"{document.kind} is no kind of RDF document")
+        raise ValueError(f"{document.kind} is not a kind of RDF document")
     statements: list[Statement] = []
     problems: list[Problem] = []
     deadline = Deadline(options.seconds)

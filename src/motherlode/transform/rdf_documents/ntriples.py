@@ -1,7 +1,7 @@
-"""N-Triples and N-Quads: a line is a statement, so a bad line costs itself alone.
+"""Read N-Triples and N-Quads. Each line is a statement, so an invalid line loses only itself.
 
-A line that stops the strict parser is read once more by a lenient one, as in Turtle: an IRI such as
-`<http://example.org/50%>` is repaired, and no reason to lose the statement.
+If the strict parser rejects a line, a lenient parser reads it again, as in Turtle. Invalid IRIs such as
+`<http://example.org/50%>` are repaired and the statement is kept.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from motherlode.transform.rdf_documents.source import Source
 
 _BLOCK_BYTES = 1 << 16
 _MAX_LINE_BYTES = 1 << 24
-"""Bytes of a line; the parser takes no more."""
+"""Maximum length of a line. The parser accepts no longer ones."""
 
 
 def read_lines(source: Source, syntax: Syntax, rdf_format: ox.RdfFormat, names: BlankNodeRenamer) -> Batches:
-    """Reads blocks of lines in one go, and line by line only where a block has a fault."""
+    """Parse blocks of lines at once, and line by line only if a block has an error."""
     repairs = RepairReporter(syntax)
     for offset, block in _read_blocks(source, syntax):
         if isinstance(block, Problem):
@@ -61,7 +61,7 @@ def _parse_block(text: bytes, rdf_format: ox.RdfFormat, names: BlankNodeRenamer)
 def _parse_leniently(
     line: bytes, rdf_format: ox.RdfFormat, names: BlankNodeRenamer
 ) -> tuple[list[Statement], list[IriRepair]]:
-    """What a line says, and the IRIs that had to be repaired for it; nothing if that is not all that is wrong."""
+    """Return the statements of a line and its repaired IRIs; two empty lists if the line has other errors."""
     repaired: list[IriRepair] = []
     try:
         statements = [convert_quad(quad, names, repaired) for quad in ox.parse(line, rdf_format, lenient=True)]
@@ -71,13 +71,13 @@ def _parse_leniently(
 
 
 def parser_message(error: SyntaxError) -> str:
-    """What a parser says, without the place that it says it of."""
+    """Return the message of a parser error without its position."""
     message = error.msg
     return message.partition(": ")[2] if message.startswith("Parser error ") else message
 
 
 def _read_blocks(source: Source, syntax: Syntax) -> Iterator[tuple[int, bytes | Problem]]:
-    """Whole lines, about `_BLOCK_BYTES` bytes of them, each time with their offset."""
+    """Yield blocks of whole lines of about `_BLOCK_BYTES` bytes, each with its offset."""
     offset = 0
     while block := source.get(offset, _BLOCK_BYTES):
         end = block.rfind(b"\n") + 1
@@ -97,7 +97,7 @@ def _read_blocks(source: Source, syntax: Syntax) -> Iterator[tuple[int, bytes | 
 
 
 def _find_line_end(source: Source, offset: int) -> int:
-    """The offset after the next line break, or of the end."""
+    """Return the offset after the next line break, or the end of the document."""
     while block := source.get(offset, _BLOCK_BYTES):
         end = block.find(b"\n") + 1
         if end:

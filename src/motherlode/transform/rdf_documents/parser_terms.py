@@ -1,4 +1,4 @@
-"""From the parser's terms to ours: spelling, checks, and blank nodes that stay the same from run to run."""
+"""Convert the parser's quads to statements: term syntax, validation, IRI repair and stable blank node names."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from motherlode.www.iri import Iri, check, repair_message
 Batches = Iterator[list[Statement] | Problem]
 BATCH_STATEMENTS = 512
 BATCH_CHARACTERS = 1 << 20
-"""A batch ends behind the object that makes its objects longer than this."""
+"""A batch ends after the object with which the total length of its objects exceeds this."""
 
 _MAX_REPORTED_REPAIRS = 10_000
-"""Repaired IRIs of one document that are remembered, so that each is told once."""
+"""Repaired IRIs remembered per document, so that each is reported once."""
 _DEFAULT_GRAPH = ox.DefaultGraph()
 _MAX_LABELS = 50_000
-"""Blank nodes that are remembered one by one; a dump with more must not fill the memory."""
+"""Blank node labels remembered individually. The limit bounds the memory for large dumps."""
 
 _IRI = re.compile(f"<{IRI_START}" r'[^\x00-\x20<>"{}|^`\\�]*>')
 _LITERAL_SUFFIX = re.compile(r"|@[a-z]{1,8}(-[a-z0-9]{1,8})*(--(ltr|rtl))?|\^\^" + _IRI.pattern)
 _NO_LANGUAGE = (f'"^^<{RDF}langString>', f'"^^<{RDF}dirLangString>')
-"""What a lenient parser makes of a string whose language is not valid."""
+"""Endings of the literal that a lenient parser returns for a string with an invalid language tag."""
 _GENERATED_LABEL = re.compile(r"_:[a-f][0-9a-f]{31}")
 
 
 class IriRepair(NamedTuple):
-    """An IRI that had characters that none may have."""
+    """An IRI with invalid characters and its repaired form."""
 
     original: str
-    """The IRI as the document has it, resolved."""
+    """The resolved IRI as the document has it."""
     iri: Iri
 
 
 class RepairReporter:
-    """Tells of each IRI that was repaired in a document once."""
+    """Reports each repaired IRI of a document once."""
 
     def __init__(self, syntax: Syntax) -> None:
         self._syntax = syntax
@@ -63,11 +63,11 @@ class RepairReporter:
 
 
 class BlankNodeRenamer:
-    """Our blank node for each one of the parser's.
+    """Maps the parser's blank nodes to ours.
 
-    The first ones are numbered as they come. Past `_MAX_LABELS` a label is hashed, which needs no memory. What a document
-    left nameless has a random label from the parser: such a node lives in one statement, so only the last ones are
-    remembered.
+    The first `_MAX_LABELS` labels are numbered in document order. Further labels are hashed, which needs no memory.
+    Anonymous nodes have random labels from the parser. Such a node occurs in one statement only, so the most recent
+    ones are enough to remember.
     """
 
     def __init__(self, names: BlankNames, source: Source) -> None:
@@ -97,15 +97,15 @@ class BlankNodeRenamer:
         return name
 
     def bind(self, label: str, name: str) -> None:
-        """From now on the parser's `label` means a node that was named before."""
+        """Map the parser's `label` to a blank node that already has a name."""
         self._labels[label] = name
 
 
 def read_batch(quads: Iterator[ox.Quad], names: BlankNodeRenamer, found: list[Statement]) -> bool:
-    """Appends the next statements of a strict parser to `found`; what came before an error stays. False at the end.
+    """Append the next statements of a strict parser to `found`. Return False at the end.
 
-    Statements travel in batches, and are cut out of the parser's own line: handing each one through five generators,
-    and asking for its terms one by one, would cost more than to parse it.
+    Statements before an error stay in `found`. Batches, and splitting the parser's own serialization, are faster than
+    passing single statements through five generators and reading their terms one by one: that costs more than parsing.
     """
     rename = names.rename
     size = len(found)
@@ -122,7 +122,7 @@ def read_batch(quads: Iterator[ox.Quad], names: BlankNodeRenamer, found: list[St
             subject = rename(subject)
         if obj[0] == "_":
             obj = rename(obj)
-        elif "\\" in obj or obj[:3] == "<<(":  # an escape, which we write another way, or a triple term
+        elif "\\" in obj or obj[:3] == "<<(":  # an escape, which we write in another form, or a triple term
             obj = _serialize_term(quad.object, names, [])
         found.append((subject, predicate, obj, graph))
         left -= len(obj)
@@ -132,9 +132,9 @@ def read_batch(quads: Iterator[ox.Quad], names: BlankNodeRenamer, found: list[St
 
 
 def convert_quad(quad: ox.Quad, names: BlankNodeRenamer, repairs: list[IriRepair]) -> Statement:
-    """A quad of a lenient parser, term by term: in its line, a space need not be the end of a term.
+    """Convert a quad of a lenient parser term by term, because its terms may contain spaces.
 
-    IRIs that had to be repaired are added to `repairs`. Those that no repair helps stay as they are: see `find_fault`.
+    Repaired IRIs are added to `repairs`. IRIs that cannot be repaired stay unchanged and `find_fault` reports them.
     """
     graph = "" if quad.graph_name == _DEFAULT_GRAPH else _serialize_term(quad.graph_name, names, repairs)
     subject, predicate, obj = (
@@ -144,7 +144,7 @@ def convert_quad(quad: ox.Quad, names: BlankNodeRenamer, repairs: list[IriRepair
 
 
 def find_fault(statement: Statement) -> str:
-    """What is wrong with a statement that a lenient parser gave, or "".
+    """Return what is wrong with a statement of a lenient parser, or "".
 
     >>> find_fault(("<urn:a b>", "<urn:c>", '"d"@en', ""))
     'not a valid IRI: <urn:a b>'
@@ -154,14 +154,14 @@ def find_fault(statement: Statement) -> str:
             return f"not a valid IRI: {term[:200]}"
     obj = statement[2]
     if obj.endswith(_NO_LANGUAGE):
-        return "a language that is not valid"
+        return "not a valid language tag"
     if obj[0] == '"' and not _LITERAL_SUFFIX.fullmatch(obj, obj.rindex('"') + 1):
         return f"not a valid language tag or datatype: {obj[obj.rindex(chr(34)) + 1 :][:200]}"
     return ""
 
 
 def valid_base(iri: str | None) -> str | None:
-    """The IRI if a parser takes it for a base, else None."""
+    """Return the IRI if the parser accepts it as a base, else None."""
     try:
         ox.parse(b"", ox.RdfFormat.TURTLE, base_iri=iri)
     except ValueError:
@@ -170,14 +170,15 @@ def valid_base(iri: str | None) -> str | None:
 
 
 def strip_literals(batch: Sequence[Statement]) -> list[Statement]:
-    """Return statements with as much as `skip_known_statements` needs of them: long literals would fill the memory."""
+    """Return the parts of statements that `skip_known_statements` needs. Long literals would use too much memory."""
     return [(subject, "", obj if obj[0] == "_" else "", graph) for subject, _, obj, graph in batch]
 
 
 def skip_known_statements(
     parser: ox.QuadParser, recent: Sequence[Statement], count: int, names: BlankNodeRenamer
 ) -> None:
-    """Moves a second parser behind the `count` statements that a first one gave, and learns its names for nodes."""
+    """Skip the `count` statements that a first parser returned, and learn this parser's labels for their blank
+    nodes."""
     for _ in islice(parser, count - len(recent)):
         pass
     for quad, known in zip(islice(parser, len(recent)), recent, strict=False):
@@ -187,7 +188,7 @@ def skip_known_statements(
 
 
 def _serialize_term(term: Any, names: BlankNodeRenamer, repairs: list[IriRepair]) -> str:
-    if isinstance(term, ox.Triple):  # as N-Triples 1.2 spells it
+    if isinstance(term, ox.Triple):  # syntax of N-Triples 1.2
         parts = (_serialize_term(part, names, repairs) for part in (term.subject, term.predicate, term.object))
         return f"<<( {' '.join(parts)} )>>"
     if isinstance(term, ox.BlankNode):

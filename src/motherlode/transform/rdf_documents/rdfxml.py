@@ -1,10 +1,10 @@
-"""RDF/XML: entities made harmless, errors given a place, and everything kept that can be told from what is broken.
+"""Read RDF/XML: limit entities, locate errors, and recover as much as possible from invalid documents.
 
-The parser would expand entities without limit and knows no place for its errors. So it is handed a document type with
-entities that are already expanded and counted. Where it stops, the document is read once more, mended, and one tag at a
-time: where a parser then stops is where it stopped. An invalid IRI is repaired, other faults cost the rest of their
-node, a child of `rdf:RDF`, and reading goes on behind it, with a strict parser again. What the parser would pass
-over in silence, a document without an end and some parse types, is found before or after it.
+The parser expands entities without limit and reports no positions. It therefore gets a document type whose entities are
+already expanded and counted. If the parser stops, the part is read again with repairs and one tag at a time, so that
+the last tag read is the position of the error. Invalid IRIs are repaired. Other errors lose the rest of their node (a
+child of `rdf:RDF`), and a strict parser continues after it. Two faults that the parser ignores are detected separately:
+a truncated document and unknown parse types.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from motherlode.transform.timeouts import ExtractorTimeout
 from motherlode.www.xml import XmlHead, read_head
 
 _PROLOG_BYTES = 1 << 20
-"""Bytes in which the root element must start."""
+"""The root element must start within these bytes."""
 _RECENT_STATEMENTS = 20_000
-"""Statements that are remembered, for their nameless nodes."""
+"""Statements remembered to identify their anonymous nodes."""
 _MAX_ERRORS = 1000
-"""Errors after which a document that gave fewer statements than that is not what it seems to be."""
+"""After this many errors, a document with fewer statements than errors is given up."""
 _REPAIR_BYTES = 1 << 14
-"""Bytes that are mended at once, behind an error: where one fault is, there are often more."""
-_LEFT_OUT = "no safe place to go on; the rest was left out"
+"""Bytes to repair after an error, because errors often occur close together."""
+_LEFT_OUT = "cannot continue after the error; the rest was left out"
 
 _XML_LITERAL = re.compile(rf'"(?:[^"\\]|\\.)*<(?:[^"\\]|\\.)*"\^\^<{re.escape(RDF)}XMLLiteral>')
 
@@ -64,7 +64,7 @@ def read_rdfxml(source: Source, base: str | None, names: BlankNodeRenamer) -> Ba
 
 
 class _RdfXmlReader:
-    """Reads with a strict parser as far as that goes, then mended to the end of the node that stopped it, and so on."""
+    """Alternates between a strict parser and, from each error to the end of its node, a lenient parser with repairs."""
 
     def __init__(self, source: Source, head: XmlHead | None, base: str | None, names: BlankNodeRenamer) -> None:
         self._source = source
@@ -76,7 +76,7 @@ class _RdfXmlReader:
         self._errors = 0
         self._statements = 0
         self._has_reported = False
-        """Something was said of the part that is being mended."""
+        """Whether a problem was reported for the part being repaired."""
 
     @property
     def found_nothing(self) -> bool:
@@ -88,7 +88,7 @@ class _RdfXmlReader:
             is_left = yield from self._read_strictly()
 
     def check_end(self) -> Batches:
-        """The parser does not mind a document without an end."""
+        """Yield a problem if the document is truncated, because the parser does not report it."""
         if self._feed.is_truncated():
             line, column = self._source.position_of(self._feed.position)
             message = "the document ends before its root element does"
@@ -98,7 +98,7 @@ class _RdfXmlReader:
         return ox.parse(feed.file(), ox.RdfFormat.RDF_XML, base_iri=self._base, lenient=lenient)
 
     def _read_strictly(self) -> BatchesAndIsMore:
-        """Reads a part up to its first error and what must be mended after it; tells whether there is more."""
+        """Read up to the first error and repair the part after it. Return whether more input follows."""
         self._feed.start_plain()
         start = self._feed.position
         parser = self._make_parser(self._feed, lenient=False)
@@ -123,13 +123,13 @@ class _RdfXmlReader:
             if start >= self._source.start:
                 return (yield from self._read_repaired(start, recent, count + len(batch)))
             line, _ = self._source.position_of(self._feed.position)
-            message = f"{error.msg}, not far before line {line}; the rest was left out"
+            message = f"{error.msg}, shortly before line {line}; the rest was left out"
             self._source.problems.append(Problem(syntax=Syntax.RDF_XML, message=message, line=line))
             return False
         return self._feed.is_paused
 
     def _read_repaired(self, start: int, recent: deque[Statement], count: int) -> BatchesAndIsMore:
-        """Reads again what stopped the strict parser, which was fed from `start` on and gave `count` statements."""
+        """Read again the part that stopped the strict parser, which started at `start` and gave `count` statements."""
         feed = self._feed
         until = feed.position + _REPAIR_BYTES
         boundary = feed.find_node_boundary(start)
@@ -147,7 +147,7 @@ class _RdfXmlReader:
         return True
 
     def _count_statements(self, feed: Feed) -> int:
-        """How many statements there are before the end, where the root is still open."""
+        """Count the statements of an unfinished document, whose root is still open at its end."""
         count = 0
         try:
             for _ in ox.parse(feed.file(), ox.RdfFormat.RDF_XML, base_iri=self._base):
@@ -157,7 +157,7 @@ class _RdfXmlReader:
         return count
 
     def _read_leniently(self, known: Sequence[Statement], count: int, part: tuple[int, int]) -> Batches:
-        """What a part of the document has behind the statements that are known."""
+        """Read a part with a lenient parser and yield the statements after the known ones."""
         parser = self._make_parser(self._feed, lenient=True)
         skip_known_statements(parser, known, count, self._names)
         while True:
@@ -205,7 +205,7 @@ class _RdfXmlReader:
         return Problem(syntax=Syntax.RDF_XML, message=message, line=line, column=column)
 
     def _find_strict_error(self, boundary: int, until: int) -> Problem | None:
-        """What a strict parser, which minds more than a lenient one, has against a part of the document."""
+        """Return the error that a strict parser reports for a part, or None. It rejects more than a lenient one."""
         feed = self._feed.copy()
         feed.start_repair(boundary, until)
         try:
@@ -220,7 +220,7 @@ class _RdfXmlReader:
 
 
 def _canonicalize_literals(batch: list[Statement], entities: Mapping[str, str]) -> list[Statement]:
-    """XML literals in exclusive canonical form, as RDF/XML asks (section 7.2.17); the parser writes every namespace."""
+    """Convert XML literals to exclusive canonical form (RDF/XML, section 7.2.17). The parser adds every namespace."""
     for number, (subject, predicate, obj, graph) in enumerate(batch):
         if "XMLLiteral>" in obj:
             obj = _XML_LITERAL.sub(lambda term: canonicalize_literal(term[0], entities), obj)

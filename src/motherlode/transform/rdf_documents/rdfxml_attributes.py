@@ -1,4 +1,8 @@
-"""What mending writes into a document in place of what a parser would refuse, and what becomes of it in statements."""
+"""Repair the attributes of RDF/XML start tags.
+
+Values that the parser would reject are replaced by markers. `restore_statement` converts the markers in the resulting
+statements back, or drops the statement if a part of it has no meaning.
+"""
 
 from __future__ import annotations
 
@@ -12,24 +16,24 @@ from motherlode.www.iri import check
 from motherlode.www.media_types import RDF_NAMESPACE
 
 UNDECLARED_NAMESPACE = "urn:x-undeclared-prefix:"
-"""Namespace of names that have none. No statement with such a name is given."""
+"""Namespace for names with an undeclared prefix. Statements with such a name are dropped."""
 UNDECLARED_ENTITY = "\U000efffe"
-"""In place of an entity that nobody declared. XML takes it everywhere, even in names, and no text has it, for it stands
-for no character. No statement with it is given."""
+"""Replaces an undeclared entity. XML allows this character everywhere, even in names, and no real text contains it,
+because it is not assigned. Statements with it are dropped."""
 EMPTY_LANGUAGE = "x-repaired-none"
-"""In place of a language tag that is empty, which takes back the language that is around it."""
+"""Replaces an empty language tag, which cancels the language of the ancestors."""
 _EMPTY_LANGUAGE_SUFFIX = f"@{EMPTY_LANGUAGE}"
 _ENCODED_PREFIX = "x-repaired-"
 _ENCODED_IRI = re.compile(rf"#{_ENCODED_PREFIX}([0-9a-f]*)>")
 
 
 def encode_identifier(identifier: bytes) -> bytes:
-    """An XML name in place of an identifier that is none."""
+    """Return an XML name that encodes an identifier which is not an XML name."""
     return (_ENCODED_PREFIX + identifier.hex()).encode()
 
 
 def restore_statement(statement: Statement) -> Statement | None:
-    """A statement of a mended document as it was meant; None where a part of it has no meaning.
+    """Replace the markers in a statement by the original values; None if the statement must be dropped.
 
     >>> restore_statement(("<http://example.org/#x-repaired-3162>", "<urn:p>", "<urn:o>", ""))
     ('<http://example.org/#1b>', '<urn:p>', '<urn:o>', '')
@@ -53,15 +57,16 @@ def _decode_identifier(term: str) -> str:
     return check(renamed_back[1:-1]).term
 
 
-# ── Attributes of RDF/XML as they should have been, and what the parser takes in no other way.
+# Repair of attributes
 
 _MAX_UNDECLARED_PREFIXES = 100
-"""Prefixes that nobody declared."""
+"""Undeclared prefixes that are repaired per document."""
 _UNQUALIFIED = frozenset({b"ID", b"about", b"parseType", b"resource", b"type"})
-"""Attributes of RDF that may do without a namespace (RDF 1.1 XML Syntax, section 6.1.4)."""
+"""RDF attributes that may be written without a namespace (RDF 1.1 XML Syntax, section 6.1.4)."""
 LITERAL = b"Literal"
 PARSE_TYPES = frozenset({LITERAL, b"Resource", b"Collection", b"Triple"})
-"""All others mean a literal (section 7.2.20); the parser would pass over them. Triples are new in RDF 1.2."""
+"""Parse types that the parser knows. All others mean a literal (section 7.2.20), but the parser ignores them. Triple is
+new in RDF 1.2."""
 _RDF_PREFIX = b"x-repaired-rdf"
 _NAME_START = (
     "A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f\u2c00-\u2fef"
@@ -69,22 +74,22 @@ _NAME_START = (
 )
 _NC_NAME = re.compile(f"[{_NAME_START}][{_NAME_START}\\-.0-9\xb7\u0300-\u036f\u203f\u2040]*")
 _FRAGMENT = re.compile(r'[^\x00-\x20<>"{}|^`\\#%&\ufffd]+')
-"""What may follow the # of an IRI: an identifier is a name, and no reference to be repaired."""
+"""Valid fragments of an IRI. Such an identifier can be kept; others are left to the parser."""
 _REFERENCES = (b"about", b"resource", b"datatype")
 _LOCALE = re.compile(rb"[A-Za-z]{1,8}(?:_[A-Za-z0-9]{1,8})+")
-"""A locale, which is a language tag but for its underscores."""
+"""A locale such as de_CH: a language tag with underscores instead of hyphens."""
 
 Attribute = tuple[bytes, bytes]
 
 
 class ReportProblem(Protocol):
-    """Takes down a problem; `once` is for what a whole document may be full of."""
+    """Records a problem. With `once`, equal messages are recorded only once per document."""
 
     def __call__(self, message: str, *, repaired: bool = False, once: bool = False) -> None: ...
 
 
 class AttributeRepairer:
-    """Mends the attributes of start tags whose element is the innermost one that is open."""
+    """Repairs the attributes of start tags. The element of the tag must be the innermost open element."""
 
     def __init__(self, elements: OpenElements, report: ReportProblem) -> None:
         self._open = elements
@@ -92,13 +97,13 @@ class AttributeRepairer:
         self._undeclared: set[bytes] = set()
 
     def repair_attributes(self, tag: StartTag) -> list[Attribute]:
-        """What the attributes of a tag that is in no XML literal should have been."""
+        """Return the repaired attributes of a tag outside XML literals."""
         found = [one for name, value in tag.attributes for one in self._repair_attribute(tag, name, value)]
         for prefix in self._find_undeclared_prefixes(tag):
             shown = (
                 f"the prefix {prefix.decode(errors='replace')}:" if prefix else "the namespace of names without prefix"
             )
-            self._report(f"{shown} is not declared; what is said with it was left out")
+            self._report(f"{shown} is not declared; statements that use it were left out")
             namespace = f"{UNDECLARED_NAMESPACE}{prefix.hex()}:"
             self._undeclared.add(prefix)
             self._open.declare(prefix, namespace)
@@ -120,14 +125,14 @@ class AttributeRepairer:
             self._report(f"the attribute {shown} was read as rdf:{shown}", repaired=True, once=True)
             name = prefix + b":" + name
         if name == b"xml:lang" and not value and len(self._open) == 1:
-            return []  # around the root there is no language that it could take back
+            return []  # no ancestor has a language that it could cancel
         return [*added, (name, self._repair_value(name, value))]
 
     def _repair_value(self, name: bytes, value: bytes) -> bytes:
         if name == b"xml:lang":
             return self._repair_language(value)
         if name == b"xml:base":
-            return escape_xml(self._open.base).encode()  # it may be relative to the one around it
+            return escape_xml(self._open.base).encode()  # the attribute may be relative to the outer base
         if self._open.is_rdf(name, b"ID") or self._open.is_rdf(name, b"nodeID"):
             return self._repair_identifier(name, value)
         if value[:1].isspace() and any(self._open.is_rdf(name, one) for one in _REFERENCES):
@@ -149,11 +154,11 @@ class AttributeRepairer:
         text = value.decode(errors="replace")
         if _NC_NAME.fullmatch(text) or not _FRAGMENT.fullmatch(text):
             return value
-        self._report(f"{name.decode(errors='replace')}={text[:100]!r} is no XML name", repaired=True)
+        self._report(f"{name.decode(errors='replace')}={text[:100]!r} is not an XML name", repaired=True)
         return encode_identifier(value)
 
     def _find_undeclared_prefixes(self, tag: StartTag) -> list[bytes]:
-        """The prefixes of a tag that nobody declared. Where there are many, it is no mistake that we could mend."""
+        """Return the undeclared prefixes of a tag; none once the limit is reached, because then repair is pointless."""
         prefixes = dict.fromkeys(name.rpartition(b":")[0] for name, _ in tag.attributes if b":" in name)
         prefixes[tag.name.rpartition(b":")[0]] = None
         missing = [one for one in prefixes if one != b"xmlns" and not self._open.namespace(one)]

@@ -1,7 +1,8 @@
-"""Cuts a long RDF/XML document between two nodes, so that each part is still at hand when its parser stops.
+"""Input for the RDF/XML parser: splitting of long documents, limits on entities and attributes, and XML literals.
 
-To find the end of a node, tags must be counted. In most text a byte search does that, a hundred times faster than the
-parser; the rest is looked at tag by tag.
+Long documents are split between nodes, so that each part is still in the window of the source when its parser stops. To
+find the end of a node, tags are counted. A byte search does this in most text, a hundred times faster than the parser;
+the rest is scanned tag by tag.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from motherlode.transform.rdf_documents.xml_scanner import count_depth, find_las
 from motherlode.www.xml import XmlHead
 
 PART_BYTES = WINDOW_BYTES // 4
-"""Bytes after which a document is cut."""
+"""Bytes after which a document is split."""
 _COUNT_BYTES = 1 << 20
-"""Bytes that are counted together."""
+"""Bytes whose tags are counted at once."""
 
 
 class DocumentSplitter:
-    """Follows a document on its way to a parser, from `start` on, which lies so deep in it."""
+    """Finds split positions in a document that is read from `start`, where `depth` elements are open."""
 
     def __init__(self, source: Source, start: int, *, depth: int) -> None:
         self._source = source
@@ -34,10 +35,10 @@ class DocumentSplitter:
         self._counted = start
         self._depth = depth
         self._is_stopped = False
-        """A comment or a text was too long to be looked at."""
+        """Whether counting stopped because a comment or text was too long."""
 
     def find_end(self, position: int, size: int) -> int | None:
-        """The end of a child of the root in the next bytes, if it is time for one; what comes before was handed out."""
+        """Return the end of a child of the root within the next `size` bytes, if a split is due; else None."""
         if position >= self._split_after or position - self._counted >= _COUNT_BYTES:
             self._count(position)
         if position < self._split_after or self._is_stopped:
@@ -54,20 +55,20 @@ class DocumentSplitter:
             self._is_stopped = position - self._counted >= _COUNT_BYTES
 
 
-# ── RDF/XML on its way to a parser that trusts it: entities expanded and counted before, and an end put to harm.
+# Limits
 
 _MAX_ATTRIBUTES = 20_000
-"""Of one element; the parser's time grows with their square."""
+"""Maximum per element. The parser's time grows with the square of the number."""
 _MAX_EXPANSION_RATIO = 20
 _FREE_EXPANSION_BYTES = 1 << 24
-"""What we add may make a document so many times longer, and so much may come for free."""
+"""Expanded entities may be this many times as long as the document, plus the free bytes."""
 
 _ENTITY_DECLARATION = b"<!ENTITY"
 _REFERENCE = re.compile(rb"&([^\s;&#]{1,64});")
 
 
 class LimitedFeed(Feed):
-    """Ends the document where it would harm the parser: too many attributes, or too much that entities add."""
+    """Ends the document before it harms the parser, which has no limits on attributes and entities of its own."""
 
     def __init__(self, source: Source, head: XmlHead | None) -> None:
         entities = head.entities if head else {}
@@ -88,9 +89,9 @@ class LimitedFeed(Feed):
         if self._entities and b"&" in given:
             self._expanded += sum(self._entities.get(name, 0) for name in _REFERENCE.findall(given))
         declared = (self._tail + given).find(_ENTITY_DECLARATION)
-        if declared != -1:  # the parser would take it from anywhere, and expand it without limit
+        if declared != -1:  # the parser accepts declarations anywhere and expands them without limit
             before = given[: max(declared - len(self._tail), 0)]
-            return self._stop("an entity is declared where none may be; the rest was left out", before)
+            return self._stop("an entity is declared outside the document type; the rest was left out", before)
         self._tail = (self._tail + given)[1 - len(_ENTITY_DECLARATION) :]
         if self._open_attributes > _MAX_ATTRIBUTES:
             return self._stop("an element with too many attributes; the rest was left out")
@@ -99,7 +100,7 @@ class LimitedFeed(Feed):
         return given
 
     def _read_piece(self, size: int) -> bytes:
-        """The next bytes for the parser; `position` moves behind what they stand for."""
+        """Return the next bytes for the parser and advance `position`."""
         given = self._source.get(self.position, size)
         self.position += len(given)
         return given
@@ -117,7 +118,7 @@ class LimitedFeed(Feed):
 
 
 def document_type(name: str, entities: Mapping[str, str]) -> bytes:
-    """A document type that declares entities whose text is already expanded.
+    """Return a document type declaration for entities whose text is already expanded.
 
     >>> document_type("a", {"x": "1 & 2"}), document_type("a", {})
     (b'<!DOCTYPE a [<!ENTITY x "1 &amp; 2">]>', b'')
@@ -127,11 +128,11 @@ def document_type(name: str, entities: Mapping[str, str]) -> bytes:
 
 
 def escape_xml(value: str) -> str:
-    """Text as it may stand anywhere in XML."""
+    """Escape text for use anywhere in XML."""
     return value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
 
-# ── XML literals in exclusive canonical form (Exclusive XML Canonicalization 1.0).
+# XML literals in exclusive canonical form (Exclusive XML Canonicalization 1.0)
 
 _ESCAPE = re.compile(r'\\(["\\nr])')
 _UNESCAPED = {"n": "\n", "r": "\r", '"': '"', "\\": "\\"}
@@ -143,9 +144,9 @@ _NO_ENTITIES: Mapping[str, str] = MappingProxyType({})
 
 
 def canonicalize_literal(term: str, entities: Mapping[str, str] = _NO_ENTITIES) -> str:
-    """The literal with the namespaces that it uses and no others; as it was, where it is not well-formed.
+    """Return the literal with only the namespaces that it uses; unchanged if it is not well-formed.
 
-    The parser leaves entities as they are in attributes, and in the namespaces that it writes into each literal.
+    The parser leaves entities unexpanded in attributes, and in the namespaces that it adds to each literal.
 
     >>> canonicalize_literal(f'"<b xmlns=\\\\"urn:b\\\\" xmlns:c=\\\\"urn:c\\\\"/>"^^<{RDF}XMLLiteral>')
     '"<b xmlns=\\\\"urn:b\\\\"></b>"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#XMLLiteral>'
@@ -163,7 +164,7 @@ def canonicalize_literal(term: str, entities: Mapping[str, str] = _NO_ENTITIES) 
 
 
 def _parse_literal(value: str) -> Any:
-    """An element around the text of a literal, or None where that is not well-formed."""
+    """Parse the text of a literal inside a wrapper element. Return None if it is not well-formed."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     try:
         return etree.fromstring(f"<x>{value}</x>".encode(), parser)
@@ -172,7 +173,7 @@ def _parse_literal(value: str) -> Any:
 
 
 def _remove_repeated_attributes(tag: re.Match[str]) -> str:
-    """A start tag without the namespaces that the parser writes into it although they are there."""
+    """Return a start tag without repeated attributes. The parser adds namespaces that are already declared."""
     seen: set[str] = set()
 
     def first(attribute: re.Match[str]) -> str:

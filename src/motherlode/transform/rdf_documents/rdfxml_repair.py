@@ -1,12 +1,13 @@
-"""RDF/XML that a parser refused, mended on its way to a second one; and where to go on when that refuses it as well.
+"""Repair RDF/XML that a parser rejected, and skip the nodes that cannot be repaired.
 
-What is mended leaves no doubt about what was meant: a bare ampersand or less-than, an entity of HTML, an attribute that
-forgot its `rdf:`, an identifier that is no XML name. What has no meaning is left out, and costs itself only: an
-attribute without namespace, text between nodes, a datatype that is no IRI, and what is said with a prefix or an entity
-that nobody declared. After anything else, reading goes on with the next child of `rdf:RDF`, behind the root's start tag
-once more, so that its namespaces, base and language hold.
+Only faults with a single possible meaning are repaired: a bare `&` or `<`, an undeclared HTML entity, an attribute
+without its `rdf:` prefix, an identifier that is not an XML name. Parts without a meaning are dropped alone: an
+attribute without a namespace, text between nodes, a datatype that is not an IRI, and statements that use an undeclared
+prefix or entity. After any other error, reading continues with the next child of `rdf:RDF`. The start tag of the root
+is inserted before it, so that its namespaces, base and language apply.
 
-Nothing is wrong with comments and CDATA sections in text; but the parser takes no text in more than one piece.
+Comments and CDATA sections in text are valid, but they are removed or escaped, because the parser does not join text
+that comes in several pieces.
 """
 
 from __future__ import annotations
@@ -42,19 +43,19 @@ from motherlode.www.xml import XmlHead
 
 _FIRST_READ_BYTES = 1 << 12
 _MAX_TOKEN_BYTES = 1 << 24
-"""Bytes of a tag with the text before it."""
+"""Maximum length of a tag together with the text before it."""
 _MAX_SKIPPED_TAGS = 200_000
-"""Tags between an error and the end of its node."""
+"""Maximum number of tags between an error and the end of its node."""
 _MAX_ROOT_BYTES = 1 << 16
-"""Bytes of a root's start tag that is worth to be read again."""
+"""A longer start tag of the root is not inserted again, so reading ends at the first error."""
 _MAX_REPORTED_ONCE = 1000
-"""Kinds of mending that are told of only once."""
+"""Messages remembered so that each is reported once."""
 _LOOKAHEAD_BYTES = 1 << 18
-"""Bytes in which the end of a node is looked for."""
+"""Bytes searched for the end of a node."""
 _NEXT_NODE_BYTES = 1 << 15
-"""Bytes in which the beginning of the next node is looked for."""
+"""Bytes searched for the start of the next node."""
 _PROPERTY_DEPTH = 3
-"""Open elements, where the last one is a property of a child of `rdf:RDF`."""
+"""Number of open elements inside a property of a child of `rdf:RDF`."""
 
 _SURROGATES = range(0xD800, 0xE000)
 _LAST_CHARACTER = 0x10FFFF
@@ -70,15 +71,18 @@ _OTHER_PARSE_TYPE = re.compile(rb"""parseType\s*+=\s*+(["'])(?!(?:%s)\1)""" % b"
 
 
 class RepairingFeed(LimitedFeed):
-    """Hands out a document as it is, or mended and tag by tag, so that its position tells where the parser is."""
+    """Feeds a document to a parser, either unchanged or repaired.
+
+    Repaired input is fed tag by tag, so that the position of the feed is the position of the parser.
+    """
 
     def __init__(self, source: Source, head: XmlHead | None, base: str = "") -> None:
         super().__init__(source, head)
         entities = head.entities if head else {}
         self.has_unread_rest = False
-        """Something of the document is left that nobody will read."""
+        """Whether the rest of the document will not be read."""
         self.is_paused = False
-        """The document goes on behind the part that was to be handed out."""
+        """Whether the current part has ended and the document continues."""
         self._head = head
         self._base = base
         self._plain_doctype = self._header
@@ -87,27 +91,28 @@ class RepairingFeed(LimitedFeed):
         self._open = OpenElements(entities, base)
         self._attributes = AttributeRepairer(self._open, self._report)
         self._literal_depth: int | None = None
-        """How many elements are open around the content of an XML literal."""
+        """Number of open elements at the start of an XML literal; None outside literals."""
         self._root_offset = self.position
         self._root: StartTag | None = None
-        """The root's start tag, mended, where it is `rdf:RDF`."""
+        """The repaired start tag of the root, if the root is `rdf:RDF`."""
         self._repair_until: int | None = None
-        """From where on mending may end; None where nothing is mended."""
+        """Offset after which repair may end; None if nothing is repaired."""
         self._end: int | None = None
-        """Where a part ends that is handed out as it is; None where that is not known yet."""
+        """Offset where an unchanged part ends; None if not yet known."""
         self._splitter: DocumentSplitter | None = None
         self._token = self._markup = self.position
-        """Offsets of what was handed out last, and of the tag in it."""
+        """Offsets of the last token read and of the tag in it."""
         self._node_depth = 0
-        """How deep a tag for a node was found last; 0 where the last tag is none."""
+        """Depth of the last tag if it starts a node, else 0."""
         self._pending = memoryview(b"")
         self._is_broken = False
-        """What was handed out last is no tag; the parser must not look for its end in what follows."""
+        """Whether the last token is not a complete tag. The parser must not look for the end of the tag in the text
+        after it."""
         self._reported: set[str] = set()
         self._problems: list[Problem] = []
 
     def find_node_boundary(self, start: int) -> int:
-        """The end of the last node that a parser got through, which was fed from `start` on; else `start`."""
+        """Return the end of the last node completed by a parser that started at `start`; `start` if there is none."""
         self._read_root()
         if self._root is None:
             return start
@@ -115,12 +120,12 @@ class RepairingFeed(LimitedFeed):
         return start + find_last_boundary(text, depth=0 if start == self._root_offset else 1)
 
     def feed_between(self, start: int, end: int) -> Feed:
-        """The document between two boundaries, as it is; without the end of its root."""
+        """Return a feed of the unchanged document between two boundaries. It does not close the root."""
         root = b"" if self._root is None or start == self._root_offset else self._root.markup
         return Feed(self._source, start=start, end=end, header=self._plain_doctype + root)
 
     def start_repair(self, start: int, until: int) -> None:
-        """Goes back to a boundary, and mends from there to the first boundary that is not before `until`."""
+        """Go back to the boundary `start` and repair up to the first boundary at or after `until`."""
         self.position = self._token = start
         self._repair_until = until
         self.is_paused = False
@@ -132,7 +137,8 @@ class RepairingFeed(LimitedFeed):
             self._header += self._root.markup
 
     def start_plain(self) -> None:
-        """Hands out the rest as it is, or a part that can be read again, behind the root's start tag."""
+        """Feed the document unchanged, in parts that can be read again. The start tag of the root precedes each
+        part."""
         self._repair_until = self._end = None
         self.is_paused = False
         is_at_root = self.position == self._root_offset
@@ -140,13 +146,13 @@ class RepairingFeed(LimitedFeed):
         self._header = self._plain_doctype + (self._root.markup if self._root and not is_at_root else b"")
 
     def copy(self) -> RepairingFeed:
-        """Another one for the same document."""
+        """Return another feed for the same document."""
         twin = RepairingFeed(self._source, self._head, self._base)
         twin._root = self._root
         return twin
 
     def is_truncated(self) -> bool:
-        """Whether the document was read to its end, and its root has none."""
+        """Return whether the document was read to its end without an end tag of the root."""
         root = (
             parse_start_tag(self._source.get(self._root_offset, _FIRST_READ_BYTES))
             if self._root is None
@@ -161,23 +167,23 @@ class RepairingFeed(LimitedFeed):
         return root.end_tag[:-1] not in text and (start > self._root_offset or count_depth(text, depth=0)[0] > 0)
 
     def tag_position(self) -> tuple[int, int]:
-        """Line and column of the tag that was handed out last, or of the text before it."""
+        """Return line and column of the last tag read, or of the text before it."""
         text = self._source.get(self._token, self.position - self._token)
         return self._source.position_of(self._token + len(text) - len(text.lstrip()))
 
     def take_problems(self) -> list[Problem]:
-        """Those since the last time."""
+        """Return the problems recorded since the last call."""
         taken, self._problems = self._problems, []
         return taken
 
     def skip_node(self) -> bool:
-        """Moves behind the node that a parser stopped in, ready for another one; False where that cannot be done."""
+        """Move to the end of the node in which a parser stopped. Return False if reading cannot continue."""
         self._pending = memoryview(b"")
         self._is_broken = False
         error = self.position
         if self.is_stopped or self.is_paused or not len(self._open):
             return False
-        if self._node_depth == _PROPERTY_DEPTH and not self._node_has_end():  # no node may be there
+        if self._node_depth == _PROPERTY_DEPTH and not self._node_has_end():  # a node is not allowed inside a property
             self.position = self._markup
             self._open.close_to(1)
         skipped = 0
@@ -187,7 +193,7 @@ class RepairingFeed(LimitedFeed):
         if len(self._open) == 1:
             self.position = self._find_next_node(self.position)
         self._is_broken = False
-        self._problems.clear()  # nobody reads what was skipped
+        self._problems.clear()  # problems of skipped input
         self._literal_depth = None
         if self._root:
             self._expanded += len(self._root.markup)
@@ -198,7 +204,7 @@ class RepairingFeed(LimitedFeed):
         return len(self._open) == 1
 
     def _node_has_end(self) -> bool:
-        """Whether the child of the root that is open has an end, and is not just followed by the next one."""
+        """Return whether the open child of the root has an end tag before the end tag of the root."""
         return ends_before_root(self._source.get(self._markup, _LOOKAHEAD_BYTES), self._open.names()[:2])
 
     def _read_piece(self, size: int) -> bytes:
@@ -217,7 +223,7 @@ class RepairingFeed(LimitedFeed):
             self._end = self._splitter.find_end(self.position, size)
             if self._end is not None:
                 self._read_root()
-                if self._root is None:  # it is a node itself, and what is in it has no meaning outside
+                if self._root is None:  # the root is itself a node, so its content cannot be read on its own
                     self._splitter = self._end = None
         if self._end is None:
             return self._read_source(size)
@@ -233,7 +239,7 @@ class RepairingFeed(LimitedFeed):
         given = super()._read_piece(size)
         if b"parseType" in given and _OTHER_PARSE_TYPE.search(given):
             self.position = self._token
-            raise SyntaxError("a parse type that must be spelled in another way")
+            raise SyntaxError("internal error: a parse type must be replaced")
         return given
 
     def _read_pending(self, size: int) -> bytes:
@@ -254,7 +260,7 @@ class RepairingFeed(LimitedFeed):
         return self.is_stopped or not self._source.get(self.position, 1)
 
     def _repair_next_token(self) -> bytes:
-        """The next tag with the text before it, mended; b"" where nothing is left of them."""
+        """Return the next tag with the text before it, repaired; b"" if both are dropped."""
         size = _FIRST_READ_BYTES
         while True:
             text = self._source.get(self.position, size)
@@ -275,7 +281,7 @@ class RepairingFeed(LimitedFeed):
         return self._repair_references(text[:start]) + self._repair_markup(text[start:end])
 
     def _find_next_node(self, position: int) -> int:
-        """Where the next node begins behind a place that seems to lie between two of them, after an error."""
+        """Return the start of the next node after `position`, which seems to lie between two nodes."""
         name = self._open.names()[0]
         return position + find_next_node(self._source.get(position, _NEXT_NODE_BYTES), name)
 
@@ -293,7 +299,7 @@ class RepairingFeed(LimitedFeed):
         tag = parse_start_tag(self._repair_references(markup))
         if tag is not None and self._is_broken and tag.is_whole:
             self._is_broken = False
-            self._report("attributes without space between them", repaired=True)
+            self._report("missing space between attributes", repaired=True)
             tag = tag.separate_attributes()
         if tag is not None:
             return self._repair_start_tag(tag)
@@ -317,19 +323,19 @@ class RepairingFeed(LimitedFeed):
         references = dict.fromkeys(_REFERENCE.findall(mended))
         names = {name.decode(errors="replace"): name for name in references if name not in self._declared}
         if html := [f"&{name};" for name in names if name in _HTML_ENTITIES]:
-            self._report(f"entities of HTML that were not declared: {', '.join(html[:20])}", repaired=True)
+            self._report(f"HTML entities that are not declared: {', '.join(html[:20])}", repaired=True)
         for shown, name in names.items():
             if shown not in _HTML_ENTITIES and not _is_predefined(name):
-                why = "is no character" if name.startswith(b"#") else "is not declared"
-                self._report(f"&{shown}; {why}; what is said with it was left out")
+                why = "is not a character" if name.startswith(b"#") else "is not declared"
+                self._report(f"&{shown}; {why}; statements that use it were left out")
                 mended = mended.replace(b"&%s;" % name, UNDECLARED_ENTITY.encode())
         return mended
 
     def _repair_start_tag(self, tag: StartTag) -> bytes:
-        """Notes that an element begins, and what its start tag should have been."""
+        """Open the element and return its repaired start tag."""
         is_root = not len(self._open)
         self._open.open(tag)
-        if tag.is_whole and self._literal_depth is None:  # else it is beyond us, or text
+        if tag.is_whole and self._literal_depth is None:  # other tags cannot be repaired or are part of a literal
             tag = tag.replace_attributes(self._attributes.repair_attributes(tag))
         is_rdf = self._open.is_rdf(tag.name, b"RDF", is_element=True)
         if is_root and is_rdf and not tag.is_empty and len(tag.markup) <= _MAX_ROOT_BYTES:
@@ -341,7 +347,7 @@ class RepairingFeed(LimitedFeed):
         return tag.markup
 
     def _note_position(self, tag: StartTag) -> None:
-        """Remembers what an error in this tag, or what comes inside of it, depends on."""
+        """Record whether the tag starts a node or an XML literal."""
         if self._open.is_rdf(tag.name, b"Description", is_element=True):
             self._node_depth = len(self._open)
         for name, value in tag.attributes:
@@ -363,7 +369,7 @@ class RepairingFeed(LimitedFeed):
 
 
 def _is_predefined(name: bytes) -> bool:
-    """Whether a reference means something without any declaration.
+    """Return whether a reference is valid without a declaration.
 
     >>> [_is_predefined(name) for name in (b"amp", b"#233", b"#xE9", b"#xD800", b"#0", b"#x110000", b"eacute")]
     [True, True, True, False, False, False, False]

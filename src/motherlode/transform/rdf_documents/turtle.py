@@ -1,4 +1,8 @@
-"""Where statements end in Turtle and TriG, told without parsing them: for readers that must go on after a bad one."""
+"""Read Turtle, TriG and Notation3, and continue after invalid statements.
+
+After an error, the end of the statement is found without parsing (`find_boundary`), and a strict parser continues
+there. Notation3 is read as far as it is RDF: statements outside formulas and without variables.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,6 @@ from msgspec.structs import replace
 
 from motherlode.model import Problem, Statement, Syntax
 from motherlode.transform.rdf_documents.ntriples import parser_message
-from motherlode.transform.rdf_documents.ntriples import parser_message as reason_of
 from motherlode.transform.rdf_documents.parser_terms import (
     BATCH_STATEMENTS,
     Batches,
@@ -32,7 +35,7 @@ from motherlode.transform.timeouts import ExtractorTimeout
 from motherlode.www.iri import check
 
 _MAX_SCAN_BYTES = 1 << 24
-"""Bytes between an error and the end of its statement."""
+"""Maximum distance between an error and the end of its statement."""
 
 _TOKEN = re.compile(
     rb'"""(?:[^"\\]|\\.|"(?!""))*"""'
@@ -40,7 +43,7 @@ _TOKEN = re.compile(
     rb"|(?P<open>\"\"\"|''')"
     rb'|"(?:[^"\\\n\r]|\\.)*"'
     rb"|'(?:[^'\\\n\r]|\\.)*'"
-    rb"|<[^<>\n\r]*>"  # also with characters that no IRI may have, because these are repaired
+    rb"|<[^<>\n\r]*>"  # also with characters that are invalid in IRIs, because these are repaired
     rb"|(?P<comment>\#[^\n\r]*)"
     rb"|(?P<dot>\.(?=[\s<\"'\[(_@}#]|\Z))"
     rb"|(?P<brace>[{}])",
@@ -49,9 +52,9 @@ _TOKEN = re.compile(
 
 
 def count_open_braces(text: bytes, before: int = 0) -> tuple[int, int]:
-    """How many braces are open at the end of a text, and where its last token ends.
+    """Return the number of open braces at the end of a text, and the end of its last token.
 
-    `before` is how many were open at its start. Those in strings, IRIs and comments do not count.
+    `before` is the number of open braces at the start. Braces in strings, IRIs and comments are ignored.
 
     >>> count_open_braces(b"{ <a> '{' { } "), count_open_braces(b"} }", before=1)
     ((1, 13), (0, 3))
@@ -70,13 +73,13 @@ class Boundary:
 
     offset: int
     graph: str
-    """Text from a graph's name to its brace, where the boundary lies inside of one; else ""."""
+    """Text from the graph name to the opening brace if the boundary lies inside a graph, else ""."""
 
 
 def find_boundary(source: Source, start: int, error: int, *, graph: str, named_graphs: bool) -> Boundary | None:
-    """The first safe place to go on after an error; `start` is the end of a statement before it.
+    """Return the first statement end after an error; `start` is a statement end before the error.
 
-    None where there is no such place, or where a string is open: its text must not be taken for statements.
+    None if there is none, or if a string is open, because its text must not be parsed as statements.
     """
     size = error - start + CHUNK_BYTES
     while True:
@@ -94,7 +97,7 @@ def _find_boundary_in(text: bytes, error: int, *, graph: str, named_graphs: bool
     last = Boundary(offset=0, graph=graph)
     label: list[bytes] = []
     label_start = 0
-    is_known = True  # whether the graph that we are in has a name that we read
+    is_known = True  # whether the name of the current graph was read
     for token in _TOKEN.finditer(text):
         kind = token.lastgroup
         if kind == "open":
@@ -119,21 +122,21 @@ def _find_boundary_in(text: bytes, error: int, *, graph: str, named_graphs: bool
 
 
 def _ends_at(text: bytes, boundary: int, error: int) -> bool:
-    """Whether a parser met the error on its way over a line break just behind the boundary: in an open string, say."""
+    """Return whether the error lies at a line break directly after the boundary, as in an unterminated string."""
     return 0 < boundary <= error and text[error : error + 1] in b"\r\n" and not text[boundary:error].strip()
 
 
-# ── Turtle and TriG: what is good stays, and reading goes on after the statement that is bad.
+# Turtle and TriG
 
 _MAX_PROBLEMS = 1000
-"""Problems after which a document that gave fewer statements than that is not what it seems to be."""
+"""After this many problems, a document with fewer statements than problems is given up."""
 _RECENT_STATEMENTS = 1000
-"""Statements that may share a nameless node with the one that was bad."""
+"""Statements that may share an anonymous node with the invalid one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Segment:
-    """A part of the document that one strict parser reads, and what holds at its start."""
+    """A part of the document that one strict parser reads, with the state at its start."""
 
     start: int = 0
     line: int = 1
@@ -141,14 +144,14 @@ class _Segment:
     base: str | None = None
     prefixes: str = ""
     graph: str = ""
-    """Text from a graph's name to its brace, where the segment begins inside of one."""
+    """Text from the graph name to the opening brace if the segment starts inside a graph."""
 
     @property
     def header(self) -> str:
         return self.prefixes + self.graph
 
     def locate(self, error: SyntaxError) -> tuple[int, int]:
-        """Line and column in the document of an error whose place was counted from the header on."""
+        """Return line and column in the document for an error position that counts from the header."""
         line, column = error.lineno or 1, error.offset or 1
         if line > 1:
             return self.line + line - 1, column
@@ -178,14 +181,14 @@ class TurtleReader:
         return ox.parse(feed.file(), self._format, base_iri=segment.base)
 
     def _parse_leniently(self, segment: _Segment, end: Boundary) -> ox.QuadParser:
-        """A parser that minds no invalid IRI. If the part ends inside a graph, the graph is closed."""
+        """Return a parser that accepts invalid IRIs. If the part ends inside a graph, the footer closes the graph."""
         footer = b" }" if end.graph else b""
         header = segment.header.encode()
         feed = Feed(self._source, start=segment.start, end=end.offset, header=header, footer=footer)
         return ox.parse(feed.file(), self._format, base_iri=segment.base, lenient=True)
 
     def _read_segment(self, segment: _Segment) -> BatchesAndNextSegment:
-        """Reads up to the first error, and says where to go on after it."""
+        """Read up to the first error. Return the segment to continue with, or None at the end."""
         parser = self._parse(segment)
         recent: deque[Statement] = deque(maxlen=_RECENT_STATEMENTS)
         count = 0
@@ -199,7 +202,7 @@ class TurtleReader:
         except ExtractorTimeout:
             yield batch
             raise
-        except MemoryError as error:  # the parser's own limit on the length of a token
+        except MemoryError as error:  # the parser limits the length of a token
             yield batch
             yield Problem(syntax=self._syntax, message=str(error))
         except SyntaxError as error:
@@ -214,16 +217,16 @@ class TurtleReader:
         self._problems += 1
         self._statements += count
         line, column = segment.locate(error)
-        problem = Problem(syntax=self._syntax, message=reason_of(error), line=line, column=column)
+        problem = Problem(syntax=self._syntax, message=parser_message(error), line=line, column=column)
         if self._problems >= _MAX_PROBLEMS and self._statements < self._problems:
             yield problem
             self._report_unread_rest("too many problems", line)
             return None
         is_near = segment.start >= self._source.start
-        may_be_inside = self._syntax is Syntax.TRIG or "escape" in error.msg  # of a graph, or of a string
+        may_be_inside = self._syntax is Syntax.TRIG or "escape" in error.msg  # inside a graph or a string
         if may_be_inside and not is_near:
             yield problem
-            self._report_unread_rest("no safe place to go on", line)
+            self._report_unread_rest("cannot continue after the error", line)
             return None
         offset = self._source.offset_of(line, column)
         end = find_boundary(
@@ -244,7 +247,7 @@ class TurtleReader:
         return self._make_segment(end, base or segment.base, parser.prefixes)
 
     def _report_unread_rest(self, reason: str, line: int) -> None:
-        """Tells it at the end, since of many problems in between not all are told."""
+        """Record that the rest is not read. The source reports it last, outside the limit on the number of problems."""
         message = f"{reason}; the rest was left out"
         self._source.problems.append(Problem(syntax=self._syntax, message=message, line=line))
 
@@ -257,7 +260,7 @@ class TurtleReader:
     def _read_bad_statement(
         self, lenient: ox.QuadParser, recent: Sequence[Statement], count: int, problem: Problem
     ) -> Batches:
-        """What the statement says that stopped the strict parser with a problem, but for its invalid terms."""
+        """Yield the valid triples of the statement that stopped the strict parser, and its problems."""
         bad = 0
         is_mended, is_told = True, False
         try:
@@ -273,24 +276,28 @@ class TurtleReader:
                     yield [statement]
                     continue
                 is_mended = False
-                if (bad := bad + 1) > 1:  # the first is the one that the strict parser told of
+                if (bad := bad + 1) > 1:  # the strict parser has reported the first one
                     yield Problem(syntax=self._syntax, message=reason, line=problem.line)
-        except SyntaxError:  # it stopped at the same place
+        except SyntaxError:  # the lenient parser stopped at the same position
             is_mended = False
         self._problems -= is_mended
         if not is_mended or not is_told:
             yield replace(problem, repaired=is_mended)
 
 
-# ── Notation3, as far as it is RDF: formulas and variables are left out, what stands outside of them is kept.
+# Notation3
 
 _MAX_N3_ERRORS = 100
-"""Errors after which the rest is not worth the time."""
+"""Reading stops after this many errors."""
 _LOG_NAMESPACE = "<http://www.w3.org/2000/10/swap/log#"
 
 
 def read_n3(source: Source, base: str | None, names: BlankNodeRenamer) -> Batches:
-    """A parser that meets an error inside a formula forgets the formula, so nothing after it can be believed."""
+    """Read the RDF statements of an N3 document.
+
+    Reading stops at an error inside a formula, because the parser then loses track of the formula and would report its
+    content as statements of the document.
+    """
     parser = ox.parse(Feed(source).file(), ox.RdfFormat.N3, base_iri=base, lenient=True)
     outside, formulas = _FormulaFilter(source), _FormulaTracker(source)
     errors = 0
@@ -305,13 +312,13 @@ def read_n3(source: Source, base: str | None, names: BlankNodeRenamer) -> Batche
         except ExtractorTimeout:
             yield from outside.check(batch, repaired)
             raise
-        except MemoryError as error:  # the parser's own limit on the length of a token
+        except MemoryError as error:  # the parser limits the length of a token
             yield from outside.check(batch, repaired)
             yield Problem(syntax=Syntax.N3, message=str(error))
             break
         except SyntaxError as error:
             yield from outside.check(batch, repaired)
-            if error.lineno is None:  # a statement that is N3, but not RDF
+            if error.lineno is None:  # valid N3, but not RDF
                 outside.left_out += 1
                 continue
             errors += 1
@@ -333,7 +340,7 @@ def read_n3(source: Source, base: str | None, names: BlankNodeRenamer) -> Batche
 def _read_lenient_batch(
     parser: ox.QuadParser, names: BlankNodeRenamer, found: list[Statement], repaired: list[IriRepair]
 ) -> bool:
-    """Appends the next statements of a lenient parser to `found`; what came before an error stays. False at the end."""
+    """Append the next statements of a lenient parser to `found`. Return False at the end."""
     size = len(found)
     for quad in islice(parser, BATCH_STATEMENTS):
         found.append(convert_quad(quad, names, repaired))
@@ -341,7 +348,7 @@ def _read_lenient_batch(
 
 
 class _FormulaTracker:
-    """Tells whether a place is inside of a formula; places are asked for in the order of the document."""
+    """Tells whether a position is inside a formula. Positions must be given in document order."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -349,18 +356,18 @@ class _FormulaTracker:
         self._open = 0
 
     def reason_to_stop(self, line: int, column: int) -> str:
-        """Why one cannot go on after an error at this place; "" where one can."""
+        """Return why reading cannot continue after an error at this position; "" if it can."""
         if self._position < self._source.start:
-            return "no safe place to go on"
+            return "cannot continue after the error"
         offset = self._source.offset_of(line, column)
         text = self._source.get(self._position, offset - self._position)
         self._open, passed = count_open_braces(text, self._open)
         self._position += passed
-        return "an error inside of a formula" if self._open else ""
+        return "an error inside a formula" if self._open else ""
 
 
 class _FormulaFilter:
-    """Tells statements that stand on their own from those in formulas, or about them."""
+    """Drops the statements that are inside a formula or refer to one."""
 
     def __init__(self, source: Source) -> None:
         self.left_out = 0
@@ -369,7 +376,8 @@ class _FormulaFilter:
         self._repairs = RepairReporter(Syntax.N3)
 
     def check(self, batch: list[Statement], repaired: list[IriRepair]) -> Batches:
-        """The statements that are kept, after the problems of all. The parser does not tell where these are."""
+        """Yield the problems of a batch, then the statements to keep. The parser gives no positions for these
+        problems."""
         for repair in repaired:
             offset = self._source.find(f"<{repair.original}>".encode(errors="replace"))
             line, column = (None, None) if offset == -1 else self._source.position_of(offset)

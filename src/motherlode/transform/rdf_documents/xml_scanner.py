@@ -1,4 +1,4 @@
-"""The tags of XML that need not be well-formed, told without a parser: for readers that must go on after a bad one."""
+"""Scan the tags of XML that may not be well-formed, and track the open elements and namespaces."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _WHOLE = re.compile(
     re.DOTALL,
 )
 _NODE = re.compile(rb"<(?:[^\s<>/:]+:)?Description[\s/>]|<[^/!?][^<>]*[\s:]about\s*=")
-"""A start tag that can only be that of a node."""
+"""A start tag that must be that of a node."""
 _STEPS = {None: 1, 2: -1}
-"""How a tag changes the depth, by its last group: start tags have none, comments 1, end tags 2, empty elements 3."""
+"""Change of depth by the last matching group: None for a start tag, 1 comment, 2 end tag, 3 empty element."""
 _XML = "http://www.w3.org/XML/1998/namespace"
 _MAX_SEARCHED_ELEMENTS = 64
-"""Open elements among which an end tag is looked for."""
+"""Innermost open elements that are compared with an end tag."""
 
 
 def find_last_boundary(text: bytes, *, depth: int) -> int:
-    """The end of the last child of the root in well-formed text that starts so deep in the document; 0 if none ends.
+    """Return the end of the last child of the root in well-formed text, or 0. `depth` elements are open at its start.
 
     >>> find_last_boundary(b"<r><a/><b><c/></b> <d>", depth=0), find_last_boundary(b"<a/><b", depth=1)
     (18, 4)
@@ -48,14 +48,14 @@ def find_last_boundary(text: bytes, *, depth: int) -> int:
 
 
 def count_depth(text: bytes, *, depth: int) -> tuple[int, int]:
-    """How deep the document is behind the last whole tag of well-formed text, and where that is.
+    """Return the depth after the last complete tag of well-formed text, and the end of that tag.
 
     >>> count_depth(b"<a><b c='d'/><e>f</e><g", depth=1), count_depth(b"<a><!-- <b> --><c", depth=1)
     ((2, 21), (2, 15))
     """
     end = text.rfind(b">") + 1
     is_plain = text.count(b"<", 0, end) == text.count(b">") and b"<!" not in text and b"<?" not in text
-    if is_plain:  # every < begins a tag and every > ends one
+    if is_plain:  # every < starts a tag and every > ends one
         return depth + text.count(b"<", 0, end) - 2 * text.count(b"</", 0, end) - text.count(b"/>"), end
     position = 0
     while token := _WHOLE.match(text, position):
@@ -65,7 +65,7 @@ def count_depth(text: bytes, *, depth: int) -> tuple[int, int]:
 
 
 def ends_before_root(text: bytes, names: Sequence[bytes]) -> bool:
-    """Whether of the elements of those names, which are open where the text begins, the last one ends in it in order.
+    """Return whether the innermost of the open elements `names` ends in the text before an outer one does.
 
     >>> ends_before_root(b"<b><c/></b></a></r>", [b"r", b"a"]), ends_before_root(b"<b><c/></b></r>", [b"r", b"a"])
     (True, False)
@@ -87,9 +87,9 @@ def ends_before_root(text: bytes, names: Sequence[bytes]) -> bool:
 
 
 def find_next_node(text: bytes, root: bytes) -> int:
-    """Where the next child of the root begins, in a text that should begin between two of them.
+    """Return the start of the next child of the root in a text that should start between two children.
 
-    Where an element ends that did not begin there, the text did begin inside of it.
+    An end tag without a start tag in the text shows that the text starts inside that element.
 
     >>> find_next_node(b"<p>1</p></a> <p>2</p></b> <c rdf:about='d'>", b"r"), find_next_node(b"<p>1</p></r>", b"r")
     (25, 0)
@@ -109,12 +109,14 @@ def find_next_node(text: bytes, root: bytes) -> int:
 
 
 def find_token_end(text: bytes, *, is_all: bool) -> int | None:
-    """Where the first tag, comment or the like in `text` ends, with what text comes before it; None to see more.
+    """Return the end of the first tag, comment or the like; None if more text is needed (never if `is_all`).
 
     >>> find_token_end(b'one <a b=">"> two', is_all=False), find_token_end(b"<!-- > --> x", is_all=False)
     (13, 10)
-    >>> find_token_end(b"<a", is_all=False), find_token_end(b"<a", is_all=True), find_token_end(b"<a b='c <d e='f'>", is_all=False)
-    (None, 2, 8)
+    >>> find_token_end(b"<a", is_all=False), find_token_end(b"<a", is_all=True)
+    (None, 2)
+    >>> find_token_end(b"<a b='c <d e='f'>", is_all=False)
+    8
     """
     start = text.find(b"<")
     if not is_all and (start == -1 or len(text) - start < _LONGEST_OPENING):
@@ -134,7 +136,7 @@ def find_token_end(text: bytes, *, is_all: bool) -> int | None:
 
 
 def is_tag(markup: bytes) -> bool:
-    """Whether markup that begins as a tag is one as a whole.
+    """Return whether markup that starts like a tag is a complete tag.
 
     >>> is_tag(b'<a b=">">'), is_tag(b"<a b='c "), is_tag(b"<a b='c>")
     (True, False, False)
@@ -143,7 +145,7 @@ def is_tag(markup: bytes) -> bool:
 
 
 def has_unclosed_section(text: bytes) -> bool:
-    """Whether a comment, a CDATA section or an instruction has no end.
+    """Return whether a comment, CDATA section or processing instruction is not closed.
 
     >>> has_unclosed_section(b"<a><?b ?><!-- <?c --></a>"), has_unclosed_section(b"<a><?b </a>")
     (False, True)
@@ -159,12 +161,12 @@ def has_unclosed_section(text: bytes) -> bool:
 
 
 def is_comment_or_instruction(markup: bytes) -> bool:
-    """Whether it is a comment or an instruction."""
+    """Return whether markup is a comment or a processing instruction."""
     return markup.startswith((b"<!--", b"<?"))
 
 
 def convert_cdata(markup: bytes) -> bytes:
-    """A CDATA section as text like any other; other markup as it is.
+    """Return a CDATA section as escaped text; other markup unchanged.
 
     >>> convert_cdata(b"<![CDATA[1 < 2 & 3]]>")
     b'1 &lt; 2 &amp; 3'
@@ -181,22 +183,22 @@ def _end_of(pattern: re.Pattern[bytes], text: bytes, start: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartTag:
-    """A start tag, its names and values as they are written."""
+    """A start tag with its names and values as written."""
 
     markup: bytes
     name: bytes
     attributes: tuple[tuple[bytes, bytes], ...]
     rest: bytes
-    """What comes after the last attribute that could be read."""
+    """The part after the last attribute that could be parsed."""
 
     @property
     def is_whole(self) -> bool:
-        """Nothing in it was left unread."""
+        """Whether the whole tag could be parsed."""
         return self.rest.strip() in (b">", b"/>")
 
     @property
     def is_empty(self) -> bool:
-        """It is an end tag as well."""
+        """Whether the tag is an empty-element tag."""
         return self.rest.endswith(b"/>")
 
     @property
@@ -207,11 +209,11 @@ class StartTag:
         return next((value for known, value in self.attributes if known == name), None)
 
     def separate_attributes(self) -> StartTag:
-        """The same with a space before each attribute."""
+        """Return the tag with a space before each attribute."""
         return self._rebuild(self.attributes)
 
     def replace_attributes(self, attributes: list[tuple[bytes, bytes]]) -> StartTag:
-        """The tag with those instead of its own; itself if they are the same."""
+        """Return the tag with other attributes; the same object if they are equal."""
         return self if attributes == list(self.attributes) else self._rebuild(tuple(attributes))
 
     def _rebuild(self, attributes: tuple[tuple[bytes, bytes], ...]) -> StartTag:
@@ -221,7 +223,7 @@ class StartTag:
 
 
 def parse_start_tag(markup: bytes) -> StartTag | None:
-    """The tag that the markup is, or None where it is none.
+    """Parse a start tag. Return None if the markup is not one.
 
     >>> parse_start_tag(b"<a b='c' />")
     StartTag(markup=b"<a b='c' />", name=b'a', attributes=((b'b', b'c'),), rest=b' />')
@@ -238,15 +240,15 @@ def parse_start_tag(markup: bytes) -> StartTag | None:
 
 
 def parse_end_tag(markup: bytes) -> bytes | None:
-    """The name in an end tag, or None where the markup is none."""
+    """Return the name in an end tag; None if the markup is not an end tag."""
     found = _END.match(markup)
     return found[1] if found else None
 
 
 class OpenElements:
-    """The elements that are open, and the namespaces that hold inside of them.
+    """The open elements and the namespaces in scope.
 
-    Each prefix has a stack of its own, so that neither depth nor many declarations cost more than their number.
+    Each prefix has its own stack, so the cost does not depend on the depth.
     """
 
     def __init__(self, entities: Mapping[str, str], base: str = "") -> None:
@@ -261,11 +263,11 @@ class OpenElements:
 
     @property
     def base(self) -> str:
-        """What references inside the innermost element are relative to (XML Base, section 3)."""
+        """Base IRI inside the innermost element (XML Base, section 3)."""
         return self._bases[-1]
 
     def names(self) -> list[bytes]:
-        """Of the root first."""
+        """Return the names of the open elements, root first."""
         return list(self._names)
 
     def open(self, tag: StartTag) -> None:
@@ -283,12 +285,13 @@ class OpenElements:
         self._declared.append(tuple(declared))
 
     def declare(self, prefix: bytes, namespace: str) -> None:
-        """As if the innermost element had the declaration."""
+        """Add a namespace declaration to the innermost element."""
         self._namespaces.setdefault(prefix, []).append(namespace)
         self._declared[-1] += (prefix,)
 
     def close(self, name: bytes) -> None:
-        """Closes the element of that name and all inside of it; the innermost one, if there is none of that name."""
+        """Close the innermost element of that name with all its descendants; just the innermost element if none has the
+        name."""
         nearest = self._names[: -_MAX_SEARCHED_ELEMENTS - 1 : -1]
         self.close_to(len(self._names) - (nearest.index(name) + 1 if name in nearest else 1))
 
@@ -300,18 +303,18 @@ class OpenElements:
                 self._namespaces[prefix].pop()
 
     def namespace(self, prefix: bytes) -> str:
-        """What a prefix stands for, or "" if for nothing."""
+        """Return the namespace of a prefix, or ""."""
         held = self._namespaces.get(prefix)
         return held[-1] if held else ""
 
     def rdf_prefix(self) -> bytes:
-        """A prefix, not empty, for the names of RDF, or b"" if there is none."""
+        """Return a non-empty prefix for the RDF namespace, or b""."""
         return next(
             (prefix for prefix, held in self._namespaces.items() if prefix and held[-1:] == [RDF_NAMESPACE]), b""
         )
 
     def is_rdf(self, name: bytes, local: bytes, *, is_element: bool = False) -> bool:
-        """Whether a name as it is written means that name of RDF."""
+        """Return whether a qualified name is the name `local` in the RDF namespace."""
         prefix, colon, rest = name.rpartition(b":")
         return rest == local and bool(colon or is_element) and self.namespace(prefix) == RDF_NAMESPACE
 
