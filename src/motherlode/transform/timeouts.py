@@ -105,8 +105,7 @@ class _TimeoutTimer:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
     def suspend(self) -> None:
-        """Move the end of the innermost limit to that of the limit around it, or to a minute from now if there is
-        none."""
+        """Move the end of the innermost limit to that of the limit around it, else to a minute from now."""
         if self.due:
             self.due[-1] = self.due[-2] if len(self.due) > 1 else time.monotonic() + _SUSPENDED_SECONDS
 

@@ -5,9 +5,11 @@ import io
 import pytest
 
 from motherlode.model import Syntax
+from motherlode.model.terms import RDF, literal
 from motherlode.transform.rdf_documents import rdfxml_input as cutting
-from motherlode.transform.rdf_documents.rdfxml_input import DocumentSplitter
+from motherlode.transform.rdf_documents.rdfxml_input import DocumentSplitter, LimitedFeed, canonicalize_literal
 from motherlode.transform.rdf_documents.source import Source
+from motherlode.www.xml import read_head
 
 ROOT = b"<r>"
 NODE = b"<a><b>1</b></a>\n"
@@ -59,3 +61,52 @@ def test_a_comment_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(cutting, "PART_BYTES", 100)
     monkeypatch.setattr(cutting, "_COUNT_BYTES", 1000)
     assert _cut(ROOT + b"<!--" + NODE * 1000) is None
+
+
+# SECTION
+
+
+def _feed(text: bytes) -> tuple[Source, LimitedFeed]:
+    source = Source(io.BytesIO(text), syntax=Syntax.RDF_XML)
+    return source, LimitedFeed(source, read_head(text))
+
+
+def test_the_document_type_is_our_own() -> None:
+    _, feed = _feed(b'<!DOCTYPE a SYSTEM "x" [<!ENTITY b "c">]><a>&b;</a>')
+    assert feed.read(1000) + feed.read(1000) == b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'
+
+
+def test_a_declaration_in_the_middle_ends_the_document() -> None:
+    source, feed = _feed(b"<a><!ENTITY b 'c'></a>")
+    assert feed.read(1000) == b"<a>"
+    assert feed.read(1000) == b""
+    assert feed.is_stopped
+    assert len(source.problems) == 1
+
+
+# SECTION
+
+
+def _canonical(value: str) -> str:
+    return canonicalize_literal(literal(value, datatype=f"{RDF}XMLLiteral"))
+
+
+@pytest.mark.parametrize(
+    ("value", "canonical"),
+    [
+        ("text", "text"),
+        ("<br/>", "<br></br>"),
+        ('<b xmlns:x="urn:x"/>', "<b></b>"),
+        ('<x:b xmlns:x="urn:x" xmlns:y="urn:y"/>', '<x:b xmlns:x="urn:x"></x:b>'),
+        ("<b z='1' a=\"2\">\n\t\\ é</b>", '<b a="2" z="1">\n\t\\ é</b>'),
+        ('<a xmlns="urn:a"/>x<a/>', '<a xmlns="urn:a"></a>x<a></a>'),
+    ],
+)
+def test_exclusive_canonical_form(value: str, canonical: str) -> None:
+    assert _canonical(value) == literal(canonical, datatype=f"{RDF}XMLLiteral")
+    assert canonicalize_literal(_canonical(value)) == _canonical(value)
+
+
+@pytest.mark.parametrize("value", ["<open>", "&undeclared;", "<a>" * 100_000 + "</a>" * 100_000, "\0<a/>"])
+def test_what_is_not_well_formed_stays_as_it_is(value: str) -> None:
+    assert _canonical(value) == literal(value, datatype=f"{RDF}XMLLiteral")

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import io
+
 import pytest
 
 from motherlode.model import Syntax
 from motherlode.transform.rdf_documents import source, turtle
+from motherlode.transform.rdf_documents.source import CHUNK_BYTES, Source
+from motherlode.transform.rdf_documents.turtle import count_open_braces, find_boundary
 
 from .test_documents import found
 
@@ -140,3 +144,113 @@ def test_where_that_may_be_inside_of_a_string_or_a_graph_the_reading_ends(monkey
         assert len(statements) == 50_000
         assert [problem.line for problem in problems] == [50_002, 50_002]
         assert "left out" in problems[1].message
+
+
+# SECTION
+
+
+def _after(text: bytes, error: int, *, named_graphs: bool = False) -> tuple[bytes, str] | None:
+    source = Source(io.BytesIO(text), syntax=Syntax.TURTLE)
+    found = find_boundary(source, 0, error, graph="", named_graphs=named_graphs)
+    return None if found is None else (text[found.offset :], found.graph)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        b"a b c .",
+        b"a b 1.5 .",
+        b"a b c.d .",
+        b'a b "x. y" .',
+        b"a b 'x. y' .",
+        b'a b """x.\n"y". """ .',
+        b"a b '''x.\n'y'. ''' .",
+        b"a b <http://x./> .",
+        b"a b # c.\n c .",
+        b'a b "\\". " .',
+        b"a b c; # it's. \n d e .",
+    ],
+)
+def test_the_end_of_a_statement(before: bytes) -> None:
+    assert _after(before + b" d e f .", 2) == (b" d e f .", "")
+
+
+def test_there_may_be_no_end() -> None:
+    assert _after(b"a b c", 2) is None
+    assert _after(b'a b """ open . \n', 2) is None
+
+
+def test_a_long_statement_is_read_to_its_end() -> None:
+    text = b"a b " + b'"x. " , ' * CHUNK_BYTES + b"c . d"
+    assert _after(text, 2) == (b" d", "")
+
+
+def test_a_string_that_is_only_cut_off_by_the_sample_is_not_open() -> None:
+    text = b'a b """' + b"x. \n" * CHUNK_BYTES + b'""" . d'
+    assert _after(text, 2) == (b" d", "")
+
+
+def test_graphs() -> None:
+    text = b"g { a b c . d e f . h i j } k l m . { n o p }"
+    assert _after(text, 6, named_graphs=True) == (text[11:], "g { ")
+    assert _after(text, 22, named_graphs=True) == (text[27:], "")
+    assert _after(text, 30, named_graphs=True) == (text[35:], "")
+    assert _after(b"?? { a b c . d e f } g", 0, named_graphs=True) == (b" g", "")
+
+
+def test_braces_count_where_they_are_no_text() -> None:
+    assert count_open_braces(b"<a> { <b> } { ") == (1, 13)
+    assert count_open_braces(b"<{}> '{' \"}\" # {\n '''{'''")[0] == 0
+    assert count_open_braces(b"} } {", before=1)[0] == 1, "what closes nothing counts for nothing"
+
+
+# SECTION
+
+
+PREFIX_N3 = b"@prefix e: <urn:e:> .\n"
+
+
+def test_what_is_rdf_is_kept_and_the_rest_is_counted() -> None:
+    body = (
+        b"e:a e:p e:one . { ?x a e:A } => { ?x a e:B } . e:a e:p { e:f e:f e:f } . e:a = e:two . ?x e:p 1 . e:a e:p 3 ."
+    )
+    statements, problems = found(PREFIX_N3 + body, Syntax.N3)
+    assert [s[2] for s in statements] == [
+        "<urn:e:one>",
+        "<urn:e:two>",
+        '"3"^^<http://www.w3.org/2001/XMLSchema#integer>',
+    ]
+    assert len(problems) == 1
+    assert "formulas or variables" in problems[0].message
+
+
+def test_turtle_is_read_as_turtle() -> None:
+    body = PREFIX_N3 + b'e:a e:p [ e:q ( 1 2 ) ], "x"@en ; a e:C .'
+    assert len(found(body, Syntax.N3)[0]) == len(found(body, Syntax.TURTLE)[0]) == 8
+
+
+def test_reading_goes_on_after_an_error_outside_of_formulas_only() -> None:
+    statements, problems = found(PREFIX_N3 + b"e:a e:p % .\ne:a e:p e:after .", Syntax.N3)
+    assert [s[2] for s in statements] == ["<urn:e:after>"]
+    assert [(p.line, p.column) for p in problems] == [(2, 9)]
+    statements, problems = found(PREFIX_N3 + b"{ e:a e:p % . e:a e:p e:inside . } => {} . e:a e:p e:lost .", Syntax.N3)
+    assert not statements
+    assert problems[-1].message == "an error inside a formula; the rest was left out"
+
+
+def test_formulas_that_are_closed_are_no_reason_to_stop() -> None:
+    body = b"""{ e:a e:p "{" } => { e:a e:p e:b } . e:a e:p e:one .
+@forAll e:x , e:y .
+e:a e:p e:two . e:a e:p } . { e:a e:p e:c } => {} .
+e:a e:p % .
+e:a e:p e:three ."""
+    statements, problems = found(PREFIX_N3 + body, Syntax.N3)
+    assert [s[2] for s in statements] == ["<urn:e:one>", "<urn:e:two>", "<urn:e:three>"]
+    assert {p.line for p in problems if p.line} == {3, 4, 5}
+    assert not any("the rest" in p.message for p in problems)
+
+
+def test_a_document_of_nothing_but_errors_is_given_up_n3() -> None:
+    _, problems = found(b"% . " * 5000, Syntax.N3)
+    assert len(problems) <= 101
+    assert problems[-1].message == "too many problems; the rest was left out"

@@ -1,6 +1,6 @@
 """Active contexts, which define the terms at one point of a document (JSON-LD 1.1 API, section 4.1), and their cache.
 
-Active contexts are shared between documents, so they do not contain the URL of a document. `DOCUMENT` stands for the
+Active contexts are shared between documents, so they do not contain the URL of a document. `DOCUMENT` represents the
 base of the document, and the expansion replaces it.
 """
 
