@@ -36,19 +36,19 @@ def _tar(members: dict[str, bytes], tar_format: int) -> bytes:
 
 
 @pytest.mark.parametrize("tar_format", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
-def test_files_are_found_under_their_names_and_nothing_else_is(tar_format: int) -> None:
+def test_tar_reader_yields_only_regular_files_with_their_names(tar_format: int) -> None:
     members = {"a.nt": b"x" * 1000, LONG: b"y", "empty": b""}
     assert dict(read_tar_members(_tar(members, tar_format))) == members
 
 
-def test_what_is_cut_off_is_given_as_far_as_it_goes() -> None:
+def test_tar_reader_truncated_archive_yields_available_content() -> None:
     body = _tar({"a": b"x" * 600, "b": b"y" * 5000}, tarfile.USTAR_FORMAT)
     (_, a), (_, b) = read_tar_members(body[: 512 * 6 + 10])
     assert (len(a), b) == (600, b"y" * (len(b)))
     assert 0 < len(b) < 5000
 
 
-def test_a_size_that_leads_backwards_or_nowhere_ends_the_reading() -> None:
+def test_tar_reader_negative_or_invalid_size_stops_reading() -> None:
     body = bytearray(_tar({"a": b"x"}, tarfile.USTAR_FORMAT))
     for size in (b"-0000000777\0", b"\xff" * 12, b"\x80" + b"\xff" * 11, b"99999999999\0"):
         body[1024 + 124 : 1024 + 136] = size
@@ -61,11 +61,11 @@ def test_a_size_that_leads_backwards_or_nowhere_ends_the_reading() -> None:
 
 
 @given(body=st.binary(max_size=2000))
-def test_any_bytes_end(body: bytes) -> None:
+def test_tar_reader_random_bytes_terminates(body: bytes) -> None:
     list(read_tar_members(body))
 
 
-# SECTION
+# Archives within limits
 
 
 TRIPLE = b"<urn:a> <urn:p> <urn:o> .\n"
@@ -79,7 +79,7 @@ def _zip(files: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> by
     return stream.getvalue()
 
 
-def _tar_unpack(files: dict[str, bytes]) -> bytes:
+def _plain_tar(files: dict[str, bytes]) -> bytes:
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w") as archive:
         for name, content in files.items():
@@ -105,18 +105,18 @@ def unpacked(
         (gzip.compress(TRIPLE) + gzip.compress(b"") + b"\0\0", ContentKind.GZIP, "http://example.org/dump", "dump"),
         (bz2.compress(TRIPLE), ContentKind.BZIP2, "http://example.org/dump.nt.bz2", "dump.nt"),
         (_zip({"a/b.nt": TRIPLE}), ContentKind.ZIP, "http://example.org/x.zip", "a/b.nt"),
-        (_tar_unpack({"a/b.nt": TRIPLE}), ContentKind.TAR, "http://example.org/x.tar", "a/b.nt"),
-        (gzip.compress(_tar_unpack({"a.nt": TRIPLE})), ContentKind.GZIP, "http://example.org/x.tgz", "a.nt"),
-        (bz2.compress(_tar_unpack({"a.nt": TRIPLE})), ContentKind.BZIP2, "http://example.org/x.tar.bz2", "a.nt"),
+        (_plain_tar({"a/b.nt": TRIPLE}), ContentKind.TAR, "http://example.org/x.tar", "a/b.nt"),
+        (gzip.compress(_plain_tar({"a.nt": TRIPLE})), ContentKind.GZIP, "http://example.org/x.tgz", "a.nt"),
+        (bz2.compress(_plain_tar({"a.nt": TRIPLE})), ContentKind.BZIP2, "http://example.org/x.tar.bz2", "a.nt"),
         (_zip({"a.nt.gz": gzip.compress(TRIPLE)}), ContentKind.ZIP, "http://example.org/x.zip", "a.nt"),
     ],
-    ids=["gz", "gz twice", "bz2", "zip", "tar", "tgz", "tar.bz2", "gz in zip"],  # packed bytes hold the time of day
+    ids=["gz", "gz twice", "bz2", "zip", "tar", "tgz", "tar.bz2", "gz in zip"],  # packed bytes contain the time of day
 )
-def test_members_are_found_with_their_names(body: bytes, kind: ContentKind, url: str, name: str) -> None:
+def test_unpack_members_yields_names_and_contents(body: bytes, kind: ContentKind, url: str, name: str) -> None:
     assert unpacked(body, kind, url) == ({name: TRIPLE}, [])
 
 
-def test_nesting_ends_at_two_levels() -> None:
+def test_unpack_members_third_nesting_level_is_a_problem() -> None:
     deep = gzip.compress(gzip.compress(gzip.compress(TRIPLE)))
     assert unpacked(deep, ContentKind.GZIP)[0] == {}
     assert "nested too deep" in unpacked(deep, ContentKind.GZIP)[1][0]
@@ -137,7 +137,7 @@ def _bombs() -> dict[str, tuple[bytes, ContentKind]]:
         "zip": (_zip({"a.nt": TRIPLE, "b": ZEROS}), ContentKind.ZIP),
         "zip, bzip2": (_zip({"a.nt": TRIPLE, "b": small}, zipfile.ZIP_BZIP2), ContentKind.ZIP),
         "zip, lzma": (_zip({"a.nt": TRIPLE, "b": small}, zipfile.ZIP_LZMA), ContentKind.ZIP),
-        "tar.gz": (gzip.compress(_tar_unpack({"a.nt": TRIPLE, "b": ZEROS})), ContentKind.GZIP),
+        "tar.gz": (gzip.compress(_plain_tar({"a.nt": TRIPLE, "b": ZEROS})), ContentKind.GZIP),
         "zip in zip": (_zip({"a.nt": TRIPLE, "b.zip": _zip({"b": small})}), ContentKind.ZIP),
         "gzip in gzip": (gzip.compress(gzip.compress(ZEROS)), ContentKind.GZIP),
     }
@@ -147,7 +147,7 @@ BOMBS = _bombs()
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_bombs_are_told_and_what_came_before_is_kept(name: str) -> None:
+def test_unpack_members_decompression_bomb_is_reported_and_earlier_members_are_kept(name: str) -> None:
     body, kind = BOMBS[name]
     tracemalloc.start()
     files, problems = unpacked(body, kind)
@@ -159,9 +159,9 @@ def test_bombs_are_told_and_what_came_before_is_kept(name: str) -> None:
         assert files["a.nt"] == TRIPLE
 
 
-def test_size_and_number_are_limited() -> None:
+def test_unpack_members_size_and_member_limits_are_enforced() -> None:
     many = {f"{number}.nt": TRIPLE for number in range(20)}
-    for body, kind in ((_zip(many), ContentKind.ZIP), (_tar_unpack(many), ContentKind.TAR)):
+    for body, kind in ((_zip(many), ContentKind.ZIP), (_plain_tar(many), ContentKind.TAR)):
         files, problems = unpacked(body, kind, limits=UnpackLimits(max_members=5))
         assert len(files) == 5
         assert "more than 5 members" in problems[0]
@@ -170,7 +170,7 @@ def test_size_and_number_are_limited() -> None:
         assert "bytes unpacked" in problems[0]
 
 
-def test_what_is_cut_off_is_read_as_far_as_it_goes() -> None:
+def test_unpack_members_truncated_archive_yields_available_content() -> None:
     text = b"".join(b"<urn:a%d> <urn:p> <urn:o> .\n" % number for number in range(20_000))
     files, problems = unpacked(gzip.compress(text)[:-20_000], ContentKind.GZIP)
     assert text.startswith(files["x"])
@@ -178,7 +178,7 @@ def test_what_is_cut_off_is_read_as_far_as_it_goes() -> None:
     assert len(problems) == 1
 
 
-def test_little_that_is_cut_off_is_read_as_far_as_it_goes() -> None:
+def test_unpack_members_short_truncated_file_yields_available_content() -> None:
     text = b"".join(b"<urn:a%d> <urn:p> <urn:o> .\n" % (number * 7919 % 10007) for number in range(500))
     packed = gzip.compress(text)
     files, problems = unpacked(packed[: len(packed) // 2], ContentKind.GZIP)
@@ -197,33 +197,33 @@ def test_little_that_is_cut_off_is_read_as_far_as_it_goes() -> None:
         (_zip({"a": TRIPLE}).replace(TRIPLE[:4], b"####"), ContentKind.ZIP),
     ],
 )
-def test_what_cannot_be_unpacked_is_a_problem(body: bytes, kind: ContentKind) -> None:
+def test_unpack_members_invalid_archive_is_a_problem(body: bytes, kind: ContentKind) -> None:
     files, problems = unpacked(body, kind)
     assert problems or files == {"a": TRIPLE}
 
 
-def test_a_locked_member_costs_itself_alone() -> None:
+def test_unpack_members_encrypted_member_does_not_affect_others() -> None:
     body = bytearray(_zip({"locked": TRIPLE, "open": TRIPLE}, zipfile.ZIP_STORED))
     entry = body.index(b"PK\x01\x02")
-    body[6] |= 1  # the flag for encryption, in the member's own header and in the directory
+    body[6] |= 1  # encryption flag in the header of the member; the next line sets it in the directory
     body[entry + 8] |= 1
     files, problems = unpacked(bytes(body), ContentKind.ZIP)
     assert files == {"open": TRIPLE}
     assert "encrypted" in problems[0]
 
 
-def test_addresses_of_members_differ_and_resolve_as_the_archive() -> None:
+def test_member_urls_are_distinct_and_resolve_like_the_archive_url() -> None:
     assert member_url("http://example.org/a.zip#old", "ü/1") == "http://example.org/a.zip#%C3%BC/1"
 
 
 @settings(max_examples=60)
 @given(junk=st.binary(max_size=60), at=st.integers(min_value=0, max_value=400))
 @pytest.mark.parametrize("kind", [ContentKind.GZIP, ContentKind.BZIP2, ContentKind.ZIP, ContentKind.TAR])
-def test_no_damage_is_raised(kind: ContentKind, junk: bytes, at: int) -> None:
+def test_unpack_members_damaged_archive_never_raises(kind: ContentKind, junk: bytes, at: int) -> None:
     body = {
         ContentKind.GZIP: gzip.compress(TRIPLE * 50),
         ContentKind.BZIP2: bz2.compress(TRIPLE * 50),
         ContentKind.ZIP: _zip({"a": TRIPLE * 50, "b": TRIPLE}),
-        ContentKind.TAR: _tar_unpack({"a": TRIPLE * 50, "b": TRIPLE}),
+        ContentKind.TAR: _plain_tar({"a": TRIPLE * 50, "b": TRIPLE}),
     }[kind]
     unpacked(body[:at] + junk + body[at + len(junk) :], kind)

@@ -1,4 +1,4 @@
-"""Fuzzing of detection, RDF documents and archives. FUZZ_EXAMPLES=100000 makes it a long run."""
+"""Fuzz tests of detection, RDF documents and archives. Set FUZZ_EXAMPLES=100000 for a long run."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SYNTAXES = (Syntax.TURTLE, Syntax.TRIG, Syntax.N_TRIPLES, Syntax.N_QUADS, Syntax
 @pytest.mark.parametrize("syntax", SYNTAXES)
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(body=BODIES)
-def test_whatever_is_read_is_rdf_and_whatever_is_wrong_has_a_place(syntax: Syntax, body: bytes) -> None:
+def test_read_random_document_gives_valid_rdf_and_located_problems(syntax: Syntax, body: bytes) -> None:
     found = list(read(body, syntax=syntax, base=BASE, names=BlankNames(BASE, syntax)))
     lines = body.count(b"\n") + body.count(b"\r") + 1
     for one in found:
@@ -67,7 +67,7 @@ def test_whatever_is_read_is_rdf_and_whatever_is_wrong_has_a_place(syntax: Synta
 @given(
     body=BODIES, content_type=st.sampled_from([*(t for row in MEDIA.values() for t in row.media_types[:1]), "", "x"])
 )
-def test_any_body_goes_through_both_phases(body: bytes, content_type: str) -> None:
+def test_detect_and_transform_random_body_never_raise(body: bytes, content_type: str) -> None:
     document = Document(url=BASE, body=body, detected=detect(body, url=BASE, content_type=content_type))
     transform(document)
     if MEDIA[document.kind].is_archive:
@@ -76,12 +76,12 @@ def test_any_body_goes_through_both_phases(body: bytes, content_type: str) -> No
 
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(before=_mixture(_TURTLE), syntax=st.sampled_from([Syntax.N_TRIPLES, Syntax.N_QUADS]))
-def test_no_line_costs_the_next_one(before: bytes, syntax: Syntax) -> None:
+def test_read_lines_bad_line_does_not_affect_next_line(before: bytes, syntax: Syntax) -> None:
     body = before.replace(b"\r", b"\n") + b"\n<urn:good> <urn:good> <urn:good> .\n"
     found = list(read(body, syntax=syntax, base=BASE, names=BlankNames(BASE, syntax)))
     assert ("<urn:good>", "<urn:good>", "<urn:good>", "") in found
 
 
-def test_kinds_that_are_fuzzed_are_all_that_documents_has() -> None:
+def test_fuzzed_syntaxes_cover_all_document_syntaxes() -> None:
     kinds = {row.syntax for row in MEDIA.values() if row.kind is not ContentKind.JSON_LD} - {None}
     assert kinds == set(SYNTAXES)

@@ -21,11 +21,11 @@ def with_transformers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     installed.installed_transformers.cache_clear()
 
 
-def test_the_most_exact_types_come_first() -> None:
+def test_installed_transformers_exact_media_types_come_first() -> None:
     assert [point.name for point in installed.installed_transformers()] == ["application/pdf", "image/*"]
 
 
-def test_what_services_and_allowed_transformers_take_is_wanted() -> None:
+def test_transformable_types_include_services_and_allowed_transformers() -> None:
     sound = Service(media_type="audio/*", url="http://127.0.0.1:1/")
     assert transformable_types(TransformOptions(services=(sound,))) == ("audio/*", "application/pdf", "image/*")
     assert transformable_types(TransformOptions(transformers=frozenset({"image/*"}))) == ("image/*",)

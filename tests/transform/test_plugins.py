@@ -46,7 +46,7 @@ def extract(content_type: str, options: TransformOptions | None = None) -> Extra
     return plugins.extract(page, names, options or TransformOptions(), content_type=content_type)
 
 
-def test_a_transformer_is_found_by_media_type() -> None:
+def test_extract_finds_transformer_by_media_type() -> None:
     found = extract("x/good; a=b")
     assert {(p, o) for _, p, o, _ in found.statements} == {
         (f"<{URL}#size>", '"3"^^<http://www.w3.org/2001/XMLSchema#integer>'),
@@ -63,21 +63,21 @@ def test_a_transformer_is_found_by_media_type() -> None:
         ("x/missing", "AttributeError"),
     ],
 )
-def test_trouble_is_a_problem(content_type: str, part: str) -> None:
+def test_extract_failing_transformer_is_a_problem(content_type: str, part: str) -> None:
     found = extract(content_type)
     assert found.statements == ()
     assert part in found.problems[0].message
 
 
-def test_the_user_may_name_those_that_count() -> None:
+def test_extract_uses_only_allowed_transformers() -> None:
     assert extract("x/good", TransformOptions(transformers=frozenset())) == Extraction(syntax=Syntax.OTHER)
     assert extract("x/good", TransformOptions(transformers=frozenset({"x/good"}))).statements
 
 
-# SECTION
+# External services
 
 
-URL_SERVICES = "http://example.org/photo"
+PHOTO_URL = "http://example.org/photo"
 OPTIONS = TransformOptions(
     services=(
         Service(media_type="application/pdf", url="http://s.org/pdf", seconds=3, most_sent=10),
@@ -88,7 +88,7 @@ OPTIONS = TransformOptions(
 
 
 def call_for(content_type: str, body: bytes = b"x", kind: ContentKind = ContentKind.BINARY) -> ServiceCall | None:
-    page = Document(url=URL_SERVICES, body=body, detected=Detected(kind=kind, evidence=DetectionEvidence.CONTENT))
+    page = Document(url=PHOTO_URL, body=body, detected=Detected(kind=kind, evidence=DetectionEvidence.CONTENT))
     return find_service_call(page, OPTIONS, content_type=content_type)
 
 
@@ -99,15 +99,15 @@ def image_call() -> ServiceCall:
 
 
 def names() -> BlankNames:
-    return BlankNames(URL_SERVICES, Syntax.OTHER)
+    return BlankNames(PHOTO_URL, Syntax.OTHER)
 
 
-def test_a_call_says_all_that_is_needed_to_make_it() -> None:
+def test_service_call_contains_the_whole_request() -> None:
     call = call_for("application/pdf; version=1")
     assert call is not None
     assert (call.url, call.body, call.seconds, call.max_statements) == ("http://s.org/pdf", b"x", 3, 7)
     assert call.headers["Content-Type"] == "application/pdf; version=1"
-    assert call.headers["Content-Location"] == URL_SERVICES
+    assert call.headers["Content-Location"] == PHOTO_URL
     assert "application/n-quads" in call.headers["Accept"]
     assert pickle.loads(pickle.dumps(call)) == call
 
@@ -116,30 +116,30 @@ def test_a_call_says_all_that_is_needed_to_make_it() -> None:
     ("content_type", "url"),
     [("image/png", "http://s.org/image"), ("IMAGE/JPEG", "http://s.org/image"), ("text/css", None)],
 )
-def test_which_service_is_asked(content_type: str, url: str | None) -> None:
+def test_find_service_call_selects_service_by_media_type(content_type: str, url: str | None) -> None:
     call = call_for(content_type)
     assert (call.url if call else None) == url
 
 
-def test_without_a_header_the_kind_of_content_tells() -> None:
+def test_find_service_call_without_header_uses_detected_kind() -> None:
     options = TransformOptions(services=(Service(media_type="application/json", url="http://s.org/"),))
     page = Document(
-        url=URL_SERVICES, body=b"{}", detected=Detected(kind=ContentKind.JSON, evidence=DetectionEvidence.CONTENT)
+        url=PHOTO_URL, body=b"{}", detected=Detected(kind=ContentKind.JSON, evidence=DetectionEvidence.CONTENT)
     )
     assert find_service_call(page, options) is not None
 
 
-def test_too_much_content_is_refused_with_a_reason() -> None:
+def test_find_service_call_too_large_content_is_refused() -> None:
     call = call_for("application/pdf", b"x" * 11)
     assert call is not None
     assert call.refused == "11 bytes are more than the limit of 10 bytes"
     assert "s.org/pdf: 11 bytes" in service_failure(call, call.refused).problems[0].message
 
 
-def test_an_answer_in_rdf_becomes_statements_of_the_page() -> None:
+def test_read_service_response_rdf_gives_statements() -> None:
     found = read_service_response(image_call(), "text/turtle; charset=utf-8", b"<> <#p> [ <#q> 1 ] .", names())
     assert found.syntax is Syntax.OTHER
-    assert {s for s, *_ in found.statements} == {f"<{URL_SERVICES}>", names().for_label("b")}
+    assert {s for s, *_ in found.statements} == {f"<{PHOTO_URL}>", names().for_label("b")}
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_an_answer_in_rdf_becomes_statements_of_the_page() -> None:
         ("application/ld+json", b'{"@context": "http://c.org/"}', "the RDF made from it"),
     ],
 )
-def test_any_other_answer_is_a_problem(content_type: str, body: bytes, part: str) -> None:
+def test_read_service_response_other_content_is_a_problem(content_type: str, body: bytes, part: str) -> None:
     found = read_service_response(image_call(), content_type, body, names())
     assert found.statements == ()
     assert part in found.problems[0].message

@@ -1,4 +1,4 @@
-"""Entries of a context that are not terms."""
+"""Context processing: entries that are not terms, remote, missing and imported contexts, and caching."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .helpers import BASE, objects, process, statements
 EX = "http://example.com/"
 
 
-REFUSED: list[tuple[Any, ErrorCode]] = [
+INVALID: list[tuple[Any, ErrorCode]] = [
     (7, ErrorCode.INVALID_LOCAL_CONTEXT),
     ({"@version": 1.0}, ErrorCode.INVALID_VERSION_VALUE),
     ({"@version": True}, ErrorCode.INVALID_VERSION_VALUE),
@@ -40,15 +40,15 @@ FORBIDDEN_IN_1_0: list[tuple[Any, ErrorCode]] = [
 ]
 
 
-@pytest.mark.parametrize(("context", "code"), REFUSED, ids=lambda value: str(value)[:60])
-def test_what_the_specification_forbids_is_refused_by_its_code(context: Any, code: ErrorCode) -> None:
+@pytest.mark.parametrize(("context", "code"), INVALID, ids=lambda value: str(value)[:60])
+def test_strict_invalid_context_entry_raises_its_error_code(context: Any, code: ErrorCode) -> None:
     with pytest.raises(JsonLdError) as caught:
         process({"@context": context, "http://p/": "x"})
     assert caught.value.code is code
 
 
-@pytest.mark.parametrize(("context", "code"), REFUSED, ids=lambda value: str(value)[:60])
-def test_a_tolerant_reading_loses_only_the_fault(context: Any, code: ErrorCode) -> None:
+@pytest.mark.parametrize(("context", "code"), INVALID, ids=lambda value: str(value)[:60])
+def test_tolerant_invalid_context_entry_loses_only_itself(context: Any, code: ErrorCode) -> None:
     good = {"good": "http://good/"}
     contexts = [*context, good] if isinstance(context, list) else [context, good]
     found = process({"@context": contexts, "good": "x"}, strict=False)
@@ -57,35 +57,32 @@ def test_a_tolerant_reading_loses_only_the_fault(context: Any, code: ErrorCode) 
 
 
 @pytest.mark.parametrize(("context", "code"), FORBIDDEN_IN_1_0, ids=lambda value: str(value)[:60])
-def test_mode_1_0_refuses_what_came_later(context: Any, code: ErrorCode) -> None:
+def test_mode_1_0_rejects_entries_of_1_1(context: Any, code: ErrorCode) -> None:
     with pytest.raises(JsonLdError) as caught:
         process({"@context": context}, mode=Mode.V1_0)
     assert caught.value.code is code
 
 
-def test_base_is_that_of_the_document_again_after_null() -> None:
+def test_null_context_restores_document_base() -> None:
     document = {"@context": [{"@base": "http://other/"}, None], "@id": "x", "http://p/": {"@id": ""}}
     assert statements(document)[0][::2] == ("<http://example.org/dir/x>", f"<{BASE}>")
 
 
-# SECTION Contexts as wholes: remote, missing, imported, and that sharing them changes nothing.
-
-
-EX_PROCESSING = "http://example.com/"
+# Whole contexts
 
 
 def remote(**documents: Any) -> dict[str, bytes]:
-    return {f"{EX_PROCESSING}{name}": json.dumps(document).encode() for name, document in documents.items()}
+    return {f"{EX}{name}": json.dumps(document).encode() for name, document in documents.items()}
 
 
-def test_the_same_context_with_other_content_is_another_context() -> None:
-    document = {"@context": EX_PROCESSING + "ctx", "a": "x"}
-    for iri in (EX_PROCESSING + "one", EX_PROCESSING + "two", EX_PROCESSING + "one"):
+def test_changed_remote_context_is_processed_again() -> None:
+    document = {"@context": EX + "ctx", "a": "x"}
+    for iri in (EX + "one", EX + "two", EX + "one"):
         assert statements(document, contexts=remote(ctx={"@context": {"a": iri}}))[0][1] == f"<{iri}>"
-    assert process(document, strict=False).wanted == (EX_PROCESSING + "ctx",)
+    assert process(document, strict=False).wanted == (EX + "ctx",)
 
 
-def test_shared_contexts_do_not_remember_a_page() -> None:
+def test_cached_context_does_not_depend_on_document() -> None:
     for context in ({"@base": "sub/"}, {"@vocab": ""}, {"@vocab": "#"}, {}):
         document = {"@context": context, "@id": "thing", "http://p/": "x", "key": {"@id": "other"}}
         for base in ("http://one/dir/a", "http://two/dir/b"):
@@ -97,63 +94,61 @@ def test_shared_contexts_do_not_remember_a_page() -> None:
 
 @pytest.mark.parametrize(
     "context",
-    [{"bad": 1, "a": EX_PROCESSING}, EX_PROCESSING + "none", "schema.org", [{"@base": 7}, {"a": EX_PROCESSING}]],
+    [{"bad": 1, "a": EX}, EX + "none", "schema.org", [{"@base": 7}, {"a": EX}]],
 )
-def test_what_is_wrong_with_a_context_is_told_for_every_document(context: Any) -> None:
+def test_invalid_context_is_reported_for_every_document(context: Any) -> None:
     node = {"@context": context, "@id": "x", "a": "y"}
     for document in (node, [node, node], node):
         assert len(process(document, strict=False).notes) == 1
 
 
-def test_a_missing_context_is_wanted_and_the_rest_is_read() -> None:
+def test_missing_context_is_reported_and_rest_is_read() -> None:
     document = {
-        "@context": [EX_PROCESSING + "none", {"b": EX_PROCESSING + "b"}],
+        "@context": [EX + "none", {"b": EX + "b"}],
         "@id": "thing",
         "@type": ["Unknown", "http://known/Type"],
         "a": "lost",
         "b": "kept",
     }
     found = process(document, strict=False)
-    assert found.wanted == (EX_PROCESSING + "none",)
-    assert [note.message for note in found.notes] == [
-        f"context not loaded: {EX_PROCESSING}none; the block was read without it"
-    ]
-    # `Unknown` may be a term of the missing context: to call it a relative IRI would be a guess.
+    assert found.wanted == (EX + "none",)
+    assert [note.message for note in found.notes] == [f"context not loaded: {EX}none; the block was read without it"]
+    # `Unknown` may be a term of the missing context, so it must not be treated as a relative IRI.
     assert [statement[2] for statement in found.statements] == ["<http://known/Type>", '"kept"']
 
 
-def test_only_web_addresses_are_wanted() -> None:
+def test_missing_context_only_http_urls_are_wanted() -> None:
     for address in ("file:///etc/passwd", "http://a/{b}", "http://a/\ud800", "urn:x"):
         assert not process({"@context": address, "a": "x"}, strict=False).wanted
 
 
-def test_contexts_that_refer_to_themselves_end() -> None:
+def test_recursive_contexts_terminate() -> None:
     contexts = remote(
-        me={"@context": [EX_PROCESSING + "me", {"a": EX_PROCESSING + "a"}]},
-        one={"@context": EX_PROCESSING + "two"},
-        two={"@context": EX_PROCESSING + "one"},
-        scoped={"@context": {"a": {"@id": EX_PROCESSING + "a", "@context": EX_PROCESSING + "scoped"}}},
+        me={"@context": [EX + "me", {"a": EX + "a"}]},
+        one={"@context": EX + "two"},
+        two={"@context": EX + "one"},
+        scoped={"@context": {"a": {"@id": EX + "a", "@context": EX + "scoped"}}},
     )
     for name in ("me", "one"):
         with pytest.raises(JsonLdError) as caught:
-            process({"@context": EX_PROCESSING + name, "a": "x"}, contexts=contexts)
+            process({"@context": EX + name, "a": "x"}, contexts=contexts)
         assert caught.value.code is ErrorCode.CONTEXT_OVERFLOW
-    document = {"@context": EX_PROCESSING + "scoped", "@id": "x", "a": {"a": {"a": "deep"}}}
+    document = {"@context": EX + "scoped", "@id": "x", "a": {"a": {"a": "deep"}}}
     assert '"deep"' in objects(document, contexts=contexts)
 
 
-def test_imports_are_merged_under_what_imports_them() -> None:
+def test_imported_context_is_overridden_by_importing_one() -> None:
     contexts = remote(
-        ctx={"@context": {"a": EX_PROCESSING + "a", "b": EX_PROCESSING + "b"}},
-        again={"@context": {"@import": EX_PROCESSING + "ctx"}},
+        ctx={"@context": {"a": EX + "a", "b": EX + "b"}},
+        again={"@context": {"@import": EX + "ctx"}},
     )
     document = {
-        "@context": {"@import": EX_PROCESSING + "ctx", "b": EX_PROCESSING + "own"},
+        "@context": {"@import": EX + "ctx", "b": EX + "own"},
         "@id": "x",
         "a": "1",
         "b": "2",
     }
-    assert [s[1] for s in statements(document, contexts=contexts)] == [f"<{EX_PROCESSING}a>", f"<{EX_PROCESSING}own>"]
+    assert [s[1] for s in statements(document, contexts=contexts)] == [f"<{EX}a>", f"<{EX}own>"]
     with pytest.raises(JsonLdError) as caught:
-        process({"@context": {"@import": EX_PROCESSING + "again"}}, contexts=contexts)
+        process({"@context": {"@import": EX + "again"}}, contexts=contexts)
     assert caught.value.code is ErrorCode.INVALID_CONTEXT_ENTRY

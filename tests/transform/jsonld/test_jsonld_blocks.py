@@ -18,14 +18,14 @@ from .helpers import SCHEMA, TYPE, extract, extract_block, names, page, read
 TAG = '<script type="application/ld+json">'
 
 
-def test_lines_and_columns_are_those_of_the_page() -> None:
+def test_script_locations_positions_refer_to_page() -> None:
     source = f"<p>\r\n{TAG}\r\n{{\r\n  x}}</script>"
     content = "\n{\n  x}"
     assert ScriptLocations(source).position([content], content.index("x")) == (4, 3)
     assert ScriptLocations(source).position([content], 0) == (2, len(TAG) + 1)
 
 
-def test_blocks_that_are_or_begin_alike_are_told_apart() -> None:
+def test_script_locations_similar_scripts_are_distinguished() -> None:
     long = '{"@context": "https://schema.org", "@type": "Product", "name": "%s"}'
     blocks = ["{}", "{}", long % "one", long % "two", "", "{}"]
     source = "\n".join(f"<script src=x></script>{TAG}{block}</script>" for block in blocks)
@@ -37,29 +37,29 @@ def test_blocks_that_are_or_begin_alike_are_told_apart() -> None:
     assert places.position(blocks[:1], 1) == (1, column + 1), "asked for in any order"
 
 
-def test_scripts_in_comments_and_comments_in_scripts_are_passed_over() -> None:
+def test_script_locations_ignore_scripts_in_comments() -> None:
     source = f"<!-- {TAG}{{}}</script> -->\n<script>x = '<!--'</script>\n{TAG}{{}}</script>"
     assert ScriptLocations(source).position(["{}"], 0) == (3, len(TAG) + 1)
 
 
-def test_what_the_parser_changed_is_found_again() -> None:
+def test_script_locations_content_changed_by_parser_is_found() -> None:
     entities = TAG.replace("+", "&#43;")
     assert ScriptLocations(f"<p>\n{entities}a\0b</script>").position(["a\ufffdb"], 0) == (2, len(entities) + 1)
     head = "x" * 60
-    assert ScriptLocations(f"{TAG}{head} and more").position([head + " mended"], 0) == (1, len(TAG) + 1)
+    assert ScriptLocations(f"{TAG}{head} and more").position([head + " changed"], 0) == (1, len(TAG) + 1)
 
 
-def test_content_that_is_not_in_the_source_has_no_place_and_costs_no_other_its_own() -> None:
+def test_script_locations_unknown_content_has_no_position() -> None:
     places = ScriptLocations(f"{TAG}a</script>")
     assert places.position(["b"], 0) == (None, None)
     assert places.position(["b", "a"], 0) == (1, len(TAG) + 1)
 
 
-def test_a_whole_document_starts_at_one() -> None:
+def test_script_locations_whole_document_starts_at_line_one() -> None:
     assert ScriptLocations("{\n x}", embedded=False).position(["{\n x}"], 3) == (2, 2)
 
 
-def test_many_blocks_take_no_long() -> None:
+def test_script_locations_many_scripts_take_linear_time() -> None:
     blocks = ['{"a": 1,}'] * 20_000
     places = ScriptLocations("\n".join(f"{TAG}{block}</script>" for block in blocks))
     began = time.process_time()
@@ -67,23 +67,23 @@ def test_many_blocks_take_no_long() -> None:
     assert time.process_time() - began < 2
 
 
-def test_samples_are_found_as_they_were_spelled() -> None:
+def test_find_sample_finds_escaped_spellings() -> None:
     assert find_sample(' {"a": "http:\\/\\/x y"}', "http://x y") == 8
     assert find_sample('{"a": "\\u00e9"}', "é") == 7
     assert find_sample('{"a": "no such"}', "http://example.org/no such") == 7
     assert find_sample("  {}", "not there") == 2
 
 
-def test_a_reference_that_starts_at_the_root_is_found() -> None:
+def test_find_sample_finds_root_relative_reference() -> None:
     assert find_sample('{"@id": "/a b"}', "http://example.org/a b") == 9
 
 
-def test_script_of_xhtml_is_found_though_its_references_are_read() -> None:
+def test_script_locations_xhtml_script_with_references_is_found() -> None:
     page = '<p>\n<script type="application/ld+json">{"a": "x &amp; y"}</script>'
     assert ScriptLocations(page).position(['{"a": "x & y"}'], 0) == (2, 36)
 
 
-# SECTION Pages and documents from end to end: what is found, what is lost, and where the page is told to look.
+# Extraction from pages and documents
 
 
 PERSON = '{"@context":"https://schema.org","@id":"#ann","@type":"Person","name":"Ann"}'
@@ -93,7 +93,7 @@ def script(content: str) -> str:
     return f'<script type="application/ld+json">{content}</script>'
 
 
-def test_a_block_gives_its_statements() -> None:
+def test_extract_block_gives_statements() -> None:
     found = extract(script(PERSON))
     assert found.syntax is Syntax.JSON_LD
     assert found.statements == (
@@ -103,14 +103,14 @@ def test_a_block_gives_its_statements() -> None:
     assert not found.problems
 
 
-def test_one_broken_block_costs_no_other() -> None:
+def test_extract_broken_block_does_not_affect_others() -> None:
     found = extract(script("{{{") + script("not json") + script(PERSON) + script("[") + script(""))
     assert len(found.statements) == 2
     assert [problem.repaired for problem in found.problems].count(False) == 1
     assert all(problem.syntax is Syntax.JSON_LD for problem in found.problems)
 
 
-def test_problems_have_their_place_in_the_page() -> None:
+def test_extract_problems_have_positions_in_page() -> None:
     html = f"<html>\n<p>\n{script('{}')}\n{script(chr(10) + PERSON.replace('}', ',}'))}"
     found = extract(html)
     assert [(p.message, p.line, p.column, p.repaired) for p in found.problems] == [
@@ -119,7 +119,7 @@ def test_problems_have_their_place_in_the_page() -> None:
     assert len(found.statements) == 2
 
 
-def test_repaired_iri_is_a_problem_with_its_place() -> None:
+def test_extract_repaired_iri_is_a_located_problem() -> None:
     block = '{\n "@context": "https://schema.org",\n "@id": "http://a/",\n "url": "http:\\/\\/x\\/{q}"\n}'
     found = extract_block(block)
     assert found.statements == (("<http://a/>", SCHEMA.format("url"), "<http://x/%7Bq%7D>", ""),)
@@ -141,7 +141,7 @@ def test_repaired_iri_is_a_problem_with_its_place() -> None:
     ],
 )
 @pytest.mark.parametrize("place", ["id", "type", "reference", "predicate", "datatype", "graph"])
-def test_iri_with_bad_characters_is_repaired_wherever_it_stands(place: str, written: str, meant: str) -> None:
+def test_extract_iri_with_invalid_characters_is_repaired_everywhere(place: str, written: str, meant: str) -> None:
     document = {
         "id": {"@id": written, "http://p/": 1},
         "type": {"@id": "http://s/", "@type": written},
@@ -157,7 +157,7 @@ def test_iri_with_bad_characters_is_repaired_wherever_it_stands(place: str, writ
     assert bool(found.problems) or (place == "predicate" and written.strip() == meant)
 
 
-def test_strict_iris_cost_their_statements() -> None:
+def test_extract_strict_iris_lose_their_statements() -> None:
     document = page('{"@id": "http://s/", "http://p/": [{"@id": "http://x/a b"}, 1]}', kind=ContentKind.JSON_LD)
     found = jsonld.read_document(document, names(), TransformOptions(strict_jsonld=True))
     assert [statement[2][:3] for statement in found.statements] == ['"1"']
@@ -167,7 +167,7 @@ def test_strict_iris_cost_their_statements() -> None:
 
 
 @pytest.mark.parametrize("digits", ["9" * 400, "-" + "9" * 400, "9" * 5_000, "-" + "9" * 100_000])
-def test_long_integer_keeps_its_digits(digits: str) -> None:
+def test_extract_long_integer_keeps_its_digits(digits: str) -> None:
     found = read(f'{{"http://p/": {digits}}}')
     assert [s[2] for s in found.statements] == [f'"{digits}"^^<http://www.w3.org/2001/XMLSchema#integer>']
     assert not found.problems
@@ -187,12 +187,12 @@ def test_long_integer_keeps_its_digits(digits: str) -> None:
         '{"@context": {"a": "http://a/"}, "a": 1} {"name": "Ann"}',
     ],
 )
-def test_block_without_context_gets_a_notice(block: str) -> None:
+def test_extract_block_without_context_is_reported(block: str) -> None:
     messages = [problem.message for problem in extract_block(block).problems]
     assert messages.count("no @context, so terms are undefined and left out") == 1
 
 
-def test_prefix_without_context_gets_a_notice() -> None:
+def test_extract_prefix_without_context_is_reported() -> None:
     found = extract_block('{"@type": "schema:Person"}')
     assert [p.message for p in found.problems] == ['no @context, so the prefix of "schema:Person" is undefined']
 
@@ -205,12 +205,12 @@ def test_prefix_without_context_gets_a_notice() -> None:
         '[{"@context": {"a": "http://a/"}, "a": {"@type": "a"}}]',
     ],
 )
-def test_block_that_needs_no_context_gets_no_notice(block: str) -> None:
+def test_extract_block_that_needs_no_context_is_not_reported(block: str) -> None:
     assert not extract_block(block).problems
 
 
-def test_each_block_has_a_place_of_its_own() -> None:
-    """Blocks of one page often begin alike, and empty ones begin like any."""
+def test_extract_similar_blocks_have_their_own_positions() -> None:
+    """The blocks of a page often start alike, and an empty block is a prefix of any other."""
     block = '{"@context":"https://schema.org","@type":"Product","name":"%s"%s}'
     contents = [block % ("good", ""), "", block % ("bad", ","), block % ("good", ""), block % ("bad", ",")]
     html = "\n".join(
@@ -221,7 +221,7 @@ def test_each_block_has_a_place_of_its_own() -> None:
     assert [(p.line, p.column) for p in found.problems] == [(3, 64), (6, column), (10, column)]
 
 
-def test_a_template_that_is_a_text_is_kept() -> None:
+def test_extract_url_template_property_is_kept() -> None:
     block = {
         "@context": "https://schema.org",
         "@type": "WebSite",
@@ -236,29 +236,29 @@ def test_a_template_that_is_a_text_is_kept() -> None:
     assert not found.problems
 
 
-def test_the_base_element_counts() -> None:
+def test_extract_base_element_is_used() -> None:
     html = '<base href="/other/"><base href="/third/">' + script('{"@id":"x","http://p/":"y"}')
     assert extract(html).statements[0][0] == "<http://example.org/other/x>"
 
 
-def test_blank_labels_are_shared_by_the_blocks_of_a_page() -> None:
+def test_extract_blocks_share_blank_node_labels() -> None:
     blocks = script('{"@id":"_:a","http://p/":1}') + script('{"@id":"_:a","http://p/":2}') + script('{"http://p/":3}')
     found = extract(blocks).statements
     assert found[0][0] == found[1][0] != found[2][0]
 
 
-def test_the_same_page_gives_the_same_blank_nodes() -> None:
+def test_extract_same_page_gives_same_blank_nodes() -> None:
     html = script('{"http://p/":{"http://q/":{"@list":[1,2]}}}')
     assert extract(html).statements == extract(html).statements
 
 
-def test_several_values_in_a_block_are_all_read() -> None:
+def test_extract_block_with_several_values_reads_all() -> None:
     found = extract_block(PERSON + "\n" + PERSON.replace("ann", "bob"))
     assert len({statement[0] for statement in found.statements}) == 2
     assert [(p.line, p.repaired) for p in found.problems] == [(3, True)]
 
 
-def test_a_missing_context_is_wanted_and_then_used() -> None:
+def test_extract_missing_context_is_wanted_and_used_when_provided() -> None:
     url = "https://example.net/context.jsonld"
     block = json.dumps({"@context": url, "@id": "http://a/", "title": "x"})
     first = extract_block(block)
@@ -271,7 +271,7 @@ def test_a_missing_context_is_wanted_and_then_used() -> None:
     assert not second.problems
 
 
-def test_a_block_that_says_nothing_is_told() -> None:
+def test_extract_block_without_statements_is_reported() -> None:
     silent = '{"@context": {"a": "http://a/"}, "b": 1}'
     assert [p.message for p in extract_block(silent).problems] == ["the block gives no statements"]
     assert not extract_block('{"@context": {"a": "http://a/"}}').problems
@@ -279,13 +279,13 @@ def test_a_block_that_says_nothing_is_told() -> None:
     assert not extract_block("[]").problems
 
 
-def test_the_statements_of_a_page_are_bounded_over_its_blocks() -> None:
+def test_extract_statement_limit_applies_to_whole_page() -> None:
     found = extract(script(PERSON) + script(PERSON.replace("ann", "bob")), most=3)
     assert len(found.statements) == 3
     assert "more than" in found.problems[-1].message
 
 
-def test_pages_in_other_charsets() -> None:
+def test_extract_other_charsets_are_decoded() -> None:
     body = script('{"@id":"http://a/","http://p/":"caf\xe9"}').encode("latin-1")
     document = Document(
         url="http://a/",
@@ -295,7 +295,7 @@ def test_pages_in_other_charsets() -> None:
     assert jsonld.extract(document, names(), TransformOptions()).statements[0][2] == '"café"'
 
 
-def test_xhtml_wrappers_and_entities() -> None:
+def test_extract_xhtml_wrappers_and_entities_are_removed() -> None:
     for content in (
         f"//<![CDATA[\n{PERSON}\n//]]>",
         f"/*<![CDATA[*/{PERSON}/*]]>*/",
@@ -308,7 +308,7 @@ def test_xhtml_wrappers_and_entities() -> None:
         assert found.problems
 
 
-def test_documents() -> None:
+def test_read_document_gives_statements() -> None:
     found = read({"@context": {"p": "http://p/"}, "@id": "", "p": [1, {"@id": "b"}]})
     assert [statement[2] for statement in found.statements] == [
         '"1"^^<http://www.w3.org/2001/XMLSchema#integer>',
@@ -317,7 +317,7 @@ def test_documents() -> None:
     assert not found.problems
 
 
-def test_documents_with_marks_and_faults() -> None:
+def test_read_document_byte_order_mark_and_faults_are_handled() -> None:
     assert len(read("\ufeff" + PERSON).statements) == 2
     assert not read("\ufeff" + PERSON).problems
     broken = read(PERSON[:-1] + ",\n")
@@ -327,18 +327,18 @@ def test_documents_with_marks_and_faults() -> None:
     assert [p.message for p in read("").problems] == ["empty block"]
 
 
-def test_a_document_does_not_listen_to_base_elements() -> None:
+def test_read_document_ignores_base_elements() -> None:
     document = page('{"@id":"x","http://p/":"<base href=\'/other/\'>"}', kind=ContentKind.JSON_LD)
     found = jsonld.read_document(document, names(), TransformOptions())
     assert found.statements[0][0] == "<http://example.org/dir/x>"
 
 
-def test_equal_problems_in_equal_blocks_have_their_own_places() -> None:
+def test_extract_equal_problems_in_equal_blocks_have_own_positions() -> None:
     found = extract(script("{,}") + "\n" + script("{,}"))
     assert [problem.line for problem in found.problems] == [1, 2]
 
 
-def test_a_block_without_a_context_is_told() -> None:
+def test_extract_terms_without_context_are_reported() -> None:
     found = extract_block('[{"@type": "http://t/",\n "name": "Ann"}]')
     assert len(found.statements) == 1
     assert [(it.message, it.line, it.column) for it in found.problems] == [
@@ -347,12 +347,12 @@ def test_a_block_without_a_context_is_told() -> None:
     assert not extract_block('{"@type": "http://t/", "http://p/": "Ann"}').problems
 
 
-def test_spaces_around_the_address_of_a_context_do_not_matter() -> None:
+def test_extract_spaces_around_context_url_are_ignored() -> None:
     found = extract_block('{"@context": " https://schema.org ", "name": "Ann"}')
     assert [s[1:3] for s in found.statements] == [("<http://schema.org/name>", '"Ann"')]
 
 
-# SECTION
+# Script elements
 
 
 SCRIPT = '<script type="application/ld+json" id="{}">{}</script>'
@@ -371,7 +371,7 @@ SCRIPT = '<script type="application/ld+json" id="{}">{}</script>'
         '<script data-x="a > b" type="application/ld+json">',
     ],
 )
-def test_blocks_are_found_however_the_type_is_spelled(tag: str) -> None:
+def test_find_scripts_accepts_spellings_of_media_type(tag: str) -> None:
     html = f"<p>{tag}{{}}</script>"
     assert Mark.JSON_LD in marks_in(html.encode())
     assert [script.content for script in find_scripts(page(html))] == ["{}"]
@@ -389,15 +389,15 @@ def test_blocks_are_found_however_the_type_is_spelled(tag: str) -> None:
         '<textarea><script type="application/ld+json">{}</script></textarea>',
     ],
 )
-def test_other_elements_are_not_blocks(html: str) -> None:
+def test_find_scripts_ignores_other_elements(html: str) -> None:
     assert not list(find_scripts(page(html)))
 
 
-def test_the_gate_is_shut_for_plain_pages() -> None:
+def test_plain_page_has_no_jsonld_mark() -> None:
     assert Mark.JSON_LD not in marks_in(b'<p>application/json</p><script type="text/javascript">')
 
 
-def test_loading_takes_the_first_block_or_all_or_the_one_that_is_named() -> None:
+def test_load_scripts_returns_first_all_or_named_script() -> None:
     html = page(SCRIPT.format("a", '{"a":1}') + SCRIPT.format("b c", '[{"b":2}]'))
     assert load_scripts(html) == {"a": 1}
     assert load_scripts(html, extract_all=True) == [{"a": 1}, {"b": 2}]
@@ -415,7 +415,7 @@ def test_loading_takes_the_first_block_or_all_or_the_one_that_is_named() -> None
         (SCRIPT.format("a", "[" * 100_000), "", ErrorCode.INVALID_SCRIPT_ELEMENT),
     ],
 )
-def test_loading_refuses_by_the_code(html: str, fragment: str, code: ErrorCode) -> None:
+def test_load_scripts_invalid_script_raises_its_error_code(html: str, fragment: str, code: ErrorCode) -> None:
     with pytest.raises(JsonLdError) as caught:
         load_scripts(page(html), fragment=fragment)
     assert caught.value.code is code

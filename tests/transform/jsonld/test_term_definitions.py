@@ -24,29 +24,29 @@ def allowed(entries: list[str]) -> bool:
     return True
 
 
-def test_containers_combine_as_the_specification_lists_them() -> None:
+def test_parse_container_accepts_combinations_of_specification() -> None:
     found = [set(c) for size in (1, 2, 3) for c in combinations(sorted(CONTAINERS), size) if allowed(list(c))]
     listed = [{keyword} for keyword in sorted(CONTAINERS)] + [set(c) for c in [*GRAPH_MAPS, *WITH_SET]]
     assert sorted(map(sorted, found)) == sorted(map(sorted, listed))
 
 
-def test_containers_are_not_said_twice() -> None:
+def test_parse_container_repeated_entry_is_rejected() -> None:
     with pytest.raises(JsonLdError):
         mappings.parse_container(["@set", "@set"], is_1_1=True)
 
 
-def test_protection_may_be_lifted_for_one_term() -> None:
+def test_parse_protected_entry_overrides_context_default() -> None:
     assert mappings.parse_protected({}, True, is_1_1=True)
     assert not mappings.parse_protected({"@protected": False}, True, is_1_1=True)
 
 
-# SECTION Term definitions: what they may say, and what they come to mean.
+# Term definitions
 
 
 EX = "http://example.com/"
 
 
-REFUSED: list[tuple[Any, ErrorCode]] = [
+INVALID: list[tuple[Any, ErrorCode]] = [
     ({"": EX}, ErrorCode.INVALID_TERM_DEFINITION),
     ({"@id": EX}, ErrorCode.KEYWORD_REDEFINITION),
     ({"@type": EX}, ErrorCode.KEYWORD_REDEFINITION),
@@ -98,15 +98,15 @@ FORBIDDEN_IN_1_0: list[tuple[Any, ErrorCode]] = [
 ]
 
 
-@pytest.mark.parametrize(("context", "code"), REFUSED, ids=lambda value: str(value)[:60])
-def test_what_the_specification_forbids_is_refused_by_its_code(context: Any, code: ErrorCode) -> None:
+@pytest.mark.parametrize(("context", "code"), INVALID, ids=lambda value: str(value)[:60])
+def test_strict_invalid_term_definition_raises_its_error_code(context: Any, code: ErrorCode) -> None:
     with pytest.raises(JsonLdError) as caught:
         process({"@context": context, "http://p/": "x"})
     assert caught.value.code is code
 
 
-@pytest.mark.parametrize(("context", "code"), REFUSED, ids=lambda value: str(value)[:60])
-def test_a_tolerant_reading_loses_only_the_fault(context: Any, code: ErrorCode) -> None:
+@pytest.mark.parametrize(("context", "code"), INVALID, ids=lambda value: str(value)[:60])
+def test_tolerant_invalid_term_definition_loses_only_itself(context: Any, code: ErrorCode) -> None:
     good = {"good": "http://good/"}
     contexts = [*context, good] if isinstance(context, list) else [context, good]
     found = process({"@context": contexts, "good": "x"}, strict=False)
@@ -115,24 +115,24 @@ def test_a_tolerant_reading_loses_only_the_fault(context: Any, code: ErrorCode) 
 
 
 @pytest.mark.parametrize(("context", "code"), FORBIDDEN_IN_1_0, ids=lambda value: str(value)[:60])
-def test_mode_1_0_refuses_what_came_later(context: Any, code: ErrorCode) -> None:
+def test_mode_1_0_rejects_definitions_of_1_1(context: Any, code: ErrorCode) -> None:
     with pytest.raises(JsonLdError) as caught:
         process({"@context": context}, mode=Mode.V1_0)
     assert caught.value.code is code
 
 
-def test_a_scoped_context_may_refer_to_its_own_term() -> None:
+def test_scoped_context_may_refer_to_its_own_term() -> None:
     context = {"a": {"@id": EX + "a", "@context": {"b": {"@id": "a", "@type": "@id"}}}}
     found = statements({"@context": context, "@id": "x", "a": {"@id": "y", "b": "z"}})
     assert {s[1] for s in found} == {f"<{EX}a>"}
 
 
-def test_a_term_may_look_like_a_path() -> None:
+def test_term_may_have_the_form_of_a_path() -> None:
     document = {"@context": {"@vocab": EX, "a/b": {"@type": "@id"}}, "@id": "x", "a/b": "y"}
     assert statements(document)[0][1:3] == (f"<{EX}a/b>", "<http://example.org/dir/y>")
 
 
-def test_protected_terms_stay_until_a_property_scope_lets_them_go() -> None:
+def test_protected_terms_can_only_be_changed_by_property_scope() -> None:
     protected = {"@protected": True, "a": EX + "a", "scope": {"@id": EX + "s", "@context": {"a": EX + "new"}}}
     document = {"@context": protected, "@id": "x", "scope": {"@id": "y", "a": "in"}, "a": "out"}
     assert {(s[1], s[2]) for s in statements(document)} >= {(f"<{EX}new>", '"in"'), (f"<{EX}a>", '"out"')}

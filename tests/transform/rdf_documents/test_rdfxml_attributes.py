@@ -18,7 +18,7 @@ ROOT = f'<r:RDF xmlns:r="{RDF_NAMESPACE}" xmlns:e="urn:e:" xml:base="http://b.ex
 
 
 def _mended(markup: bytes, *, root: bytes = ROOT) -> tuple[list[tuple[bytes, bytes]], list[tuple[str, bool]]]:
-    """The attributes of a tag inside of the root, and what is told of them, with whether it was mended."""
+    """Return the repaired attributes of a tag inside the root, and the messages with whether they are repairs."""
     elements, told = OpenElements({}, "http://a.example/"), []
 
     def tell(message: str, *, repaired: bool = False, once: bool = False) -> None:
@@ -33,7 +33,7 @@ def _mended(markup: bytes, *, root: bytes = ROOT) -> tuple[list[tuple[bytes, byt
     return AttributeRepairer(elements, tell).repair_attributes(tag), told
 
 
-def test_what_is_right_stays_and_nothing_is_told() -> None:
+def test_repair_attributes_valid_tag_is_unchanged() -> None:
     tag = b'<e:A r:about="x y" e:p="1" xml:lang="de-CH" xmlns:f="urn:f:" f:q="2" r:parseType="Resource">'
     found = parse_start_tag(tag)
     assert found is not None
@@ -48,7 +48,7 @@ def test_what_is_right_stays_and_nothing_is_told() -> None:
         (b'xml:lang="de_CH"', (b"xml:lang", b"de-CH")),
     ],
 )
-def test_what_leaves_no_doubt_is_mended_and_told(given: bytes, made: tuple[bytes, bytes]) -> None:
+def test_repair_attributes_unambiguous_fault_is_repaired_and_reported(given: bytes, made: tuple[bytes, bytes]) -> None:
     attributes, told = _mended(b"<e:A " + given + b">")
     assert attributes == [made]
     assert [mended for _, mended in told] == [True]
@@ -63,30 +63,32 @@ def test_what_leaves_no_doubt_is_mended_and_told(given: bytes, made: tuple[bytes
         (b'r:parseType="daml:collection"', (b"r:parseType", b"Literal")),
     ],
 )
-def test_what_only_the_parser_does_not_know_is_not_told(given: bytes, made: tuple[bytes, bytes]) -> None:
+def test_repair_attributes_valid_value_unknown_to_parser_is_replaced_silently(
+    given: bytes, made: tuple[bytes, bytes]
+) -> None:
     assert _mended(b"<e:A " + given + b">") == ([made], [])
 
 
-def test_what_has_no_meaning_is_told_and_marked_or_left_out() -> None:
+def test_repair_attributes_meaningless_attribute_is_reported_and_dropped() -> None:
     attributes, told = _mended(b'<e:A foo="1" g:p="2">')
     namespace = f"{UNDECLARED_NAMESPACE}{b'g'.hex()}:".encode()
     assert attributes == [(b"g:p", b"2"), (b"xmlns:g", namespace)]
     assert [mended for _, mended in told] == [False] * 2
 
 
-def test_white_space_before_a_reference_is_left_out() -> None:
+def test_repair_attributes_white_space_before_reference_is_removed() -> None:
     attributes, told = _mended(b'<e:A r:about=" urn:a" e:p=" 1">')
     assert attributes == [(b"r:about", b"urn:a"), (b"e:p", b" 1")]
     assert [mended for _, mended in told] == [True]
 
 
-def test_names_of_rdf_need_a_prefix_that_may_be_missing() -> None:
+def test_repair_attributes_missing_rdf_prefix_is_declared() -> None:
     root = f'<RDF xmlns="{RDF_NAMESPACE}">'.encode()
     attributes, _ = _mended(b'<Description about="x">', root=root)
     assert attributes == [(b"xmlns:x-repaired-rdf", RDF_NAMESPACE.encode()), (b"x-repaired-rdf:about", b"x")]
 
 
-def test_the_root_has_no_language_to_take_back() -> None:
+def test_repair_attributes_empty_language_of_root_is_removed() -> None:
     elements = OpenElements({})
     tag = parse_start_tag(ROOT[:-1] + b' xml:lang="">')
     assert tag is not None
@@ -95,10 +97,10 @@ def test_the_root_has_no_language_to_take_back() -> None:
     assert b"xml:lang" not in dict(made)
 
 
-# SECTION
+# Markers in statements
 
 
-def test_identifiers_get_their_names_back() -> None:
+def test_restore_statement_decodes_identifiers() -> None:
     name = encode_identifier("1é".encode()).decode()
     assert name.isascii()
     assert name[0].isalpha()
@@ -117,14 +119,14 @@ def test_identifiers_get_their_names_back() -> None:
         ("<urn:a>", "<urn:p>", f'"1"^^<{UNDECLARED_NAMESPACE}>', ""),
     ],
 )
-def test_what_has_no_meaning_is_no_statement(statement: Statement) -> None:
+def test_restore_statement_meaningless_statement_is_dropped(statement: Statement) -> None:
     assert restore_statement(statement) is None
 
 
-def test_a_language_that_was_taken_back_is_none() -> None:
+def test_restore_statement_empty_language_is_removed() -> None:
     assert restore_statement(("<urn:a>", "<urn:p>", f'"1"@{EMPTY_LANGUAGE}', "")) == ("<urn:a>", "<urn:p>", '"1"', "")
 
 
-def test_text_may_speak_of_our_names() -> None:
+def test_restore_statement_markers_in_text_are_kept() -> None:
     statement = ("<urn:a>", "<urn:p>", f'"{UNDECLARED_NAMESPACE}"', "")
     assert restore_statement(statement) == statement

@@ -16,7 +16,7 @@ NODE = b"<a><b>1</b></a>\n"
 
 
 def _cut(text: bytes, *, size: int = 20, depth: int = 0) -> int | None:
-    """Where a document is cut that a parser takes by so many bytes."""
+    """Return the offset at which a document is split that a parser reads in pieces of `size` bytes."""
     cutter = DocumentSplitter(Source(io.BytesIO(text), syntax=Syntax.RDF_XML), 0, depth=depth)
     for position in range(0, len(text), size):
         end = cutter.find_end(position, size)
@@ -26,7 +26,7 @@ def _cut(text: bytes, *, size: int = 20, depth: int = 0) -> int | None:
 
 
 @pytest.mark.parametrize("size", [1, 7, 20, 1000])
-def test_a_document_is_cut_behind_a_node(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_splitter_splits_after_a_node(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cutting, "PART_BYTES", 100)
     text = ROOT + NODE * 200
     end = _cut(text, size=size)
@@ -38,7 +38,7 @@ def test_a_document_is_cut_behind_a_node(size: int, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     "between", [b"", b"<!-- <x> -->", b"<?x <y>?>", b"<![CDATA[</a>]]>", b"<c d='>/>'/>", b"<c>/></c>", b"<c> > </c>"]
 )
-def test_what_looks_like_a_tag_and_is_none_is_not_counted(between: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_splitter_ignores_tags_in_comments_and_values(between: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cutting, "PART_BYTES", 100)
     node = b"<a><b>" + between + b"</b></a>"
     text = ROOT + node * 200
@@ -47,23 +47,23 @@ def test_what_looks_like_a_tag_and_is_none_is_not_counted(between: bytes, monkey
     assert (end - len(ROOT)) % len(node) == 0
 
 
-def test_there_is_nowhere_to_cut_inside_of_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_splitter_finds_no_split_inside_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cutting, "PART_BYTES", 100)
     assert _cut(ROOT + b"<a>" + NODE * 100) is None
     assert _cut(ROOT + b"<a>" + NODE * 100 + b"</a>") is not None
 
 
-def test_short_documents_are_not_cut() -> None:
+def test_splitter_does_not_split_short_documents() -> None:
     assert _cut(ROOT + NODE * 1000) is None
 
 
-def test_a_comment_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_splitter_unclosed_comment_stops_splitting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cutting, "PART_BYTES", 100)
     monkeypatch.setattr(cutting, "_COUNT_BYTES", 1000)
     assert _cut(ROOT + b"<!--" + NODE * 1000) is None
 
 
-# SECTION
+# Limits
 
 
 def _feed(text: bytes) -> tuple[Source, LimitedFeed]:
@@ -71,12 +71,12 @@ def _feed(text: bytes) -> tuple[Source, LimitedFeed]:
     return source, LimitedFeed(source, read_head(text))
 
 
-def test_the_document_type_is_our_own() -> None:
+def test_limited_feed_replaces_document_type() -> None:
     _, feed = _feed(b'<!DOCTYPE a SYSTEM "x" [<!ENTITY b "c">]><a>&b;</a>')
     assert feed.read(1000) + feed.read(1000) == b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'
 
 
-def test_a_declaration_in_the_middle_ends_the_document() -> None:
+def test_limited_feed_entity_declaration_in_content_ends_document() -> None:
     source, feed = _feed(b"<a><!ENTITY b 'c'></a>")
     assert feed.read(1000) == b"<a>"
     assert feed.read(1000) == b""
@@ -84,7 +84,7 @@ def test_a_declaration_in_the_middle_ends_the_document() -> None:
     assert len(source.problems) == 1
 
 
-# SECTION
+# XML literals
 
 
 def _canonical(value: str) -> str:
@@ -102,11 +102,11 @@ def _canonical(value: str) -> str:
         ('<a xmlns="urn:a"/>x<a/>', '<a xmlns="urn:a"></a>x<a></a>'),
     ],
 )
-def test_exclusive_canonical_form(value: str, canonical: str) -> None:
+def test_canonicalize_literal_gives_exclusive_canonical_form(value: str, canonical: str) -> None:
     assert _canonical(value) == literal(canonical, datatype=f"{RDF}XMLLiteral")
     assert canonicalize_literal(_canonical(value)) == _canonical(value)
 
 
 @pytest.mark.parametrize("value", ["<open>", "&undeclared;", "<a>" * 100_000 + "</a>" * 100_000, "\0<a/>"])
-def test_what_is_not_well_formed_stays_as_it_is(value: str) -> None:
+def test_canonicalize_literal_malformed_literal_is_unchanged(value: str) -> None:
     assert _canonical(value) == literal(value, datatype=f"{RDF}XMLLiteral")
