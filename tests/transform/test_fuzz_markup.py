@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from motherlode.links import collect_links
 from motherlode.model import ContentKind, Syntax, TransformResult
-from motherlode.transform import html_metadata as page
-from motherlode.transform import microdata, rdfa
+from motherlode.transform import html_metadata, microdata, rdfa
 from motherlode.transform.bnodes import BlankNames
 from motherlode.www.html_prefilter import Mark
 from tests.www.pages import URL, document
@@ -52,7 +51,7 @@ def test_markup_extractors_random_html_never_raise(body: bytes, kind: ContentKin
     found = [
         rdfa.extract(source, BlankNames(URL, Syntax.RDFA), roles=True),
         microdata.extract(source, BlankNames(URL, Syntax.MICRODATA)),
-        page.extract(source, BlankNames(URL, Syntax.PAGE)),
+        html_metadata.extract(source, BlankNames(URL, Syntax.PAGE)),
     ]
     lines = "".join(f"{s} {p} {o} .\n" for extraction in found for s, p, o, _ in extraction.statements)
     read = list(ox.parse(lines.encode(), ox.RdfFormat.N_TRIPLES, lenient=True))

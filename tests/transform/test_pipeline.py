@@ -15,8 +15,7 @@ from motherlode.model import (
     Syntax,
     TransformResult,
 )
-from motherlode.transform import TransformOptions, merge, transform
-from motherlode.transform import pipeline as registry
+from motherlode.transform import TransformOptions, merge, pipeline, transform
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.pipeline import EXTRACTORS, Extractor
 from motherlode.www.document import Document
@@ -88,7 +87,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Callable[..., TransformResult]:
     """Transform a page with the extractors of the test."""
 
     def run(*extractors: Extractor, options: TransformOptions | None = None) -> TransformResult:
-        monkeypatch.setitem(registry.EXTRACTORS, ContentKind.HTML, extractors)
+        monkeypatch.setitem(pipeline.EXTRACTORS, ContentKind.HTML, extractors)
         return transform(_document(b"x"), options or TransformOptions())
 
     return run

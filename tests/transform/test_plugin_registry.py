@@ -5,7 +5,7 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from motherlode.transform import plugin_registry as installed
+from motherlode.transform import plugin_registry
 from motherlode.transform.options import Service, TransformOptions
 from motherlode.transform.plugin_registry import transformable_types
 
@@ -13,16 +13,19 @@ from motherlode.transform.plugin_registry import transformable_types
 @pytest.fixture(autouse=True)
 def with_transformers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     points = [
-        EntryPoint(name=name, value="some:thing", group=installed.GROUP) for name in ("image/*", "application/pdf")
+        EntryPoint(name=name, value="some:thing", group=plugin_registry.GROUP)
+        for name in ("image/*", "application/pdf")
     ]
-    monkeypatch.setattr(installed, "entry_points", lambda *, group: points if group == installed.GROUP else [])
-    installed.installed_transformers.cache_clear()
+    monkeypatch.setattr(
+        plugin_registry, "entry_points", lambda *, group: points if group == plugin_registry.GROUP else []
+    )
+    plugin_registry.installed_transformers.cache_clear()
     yield
-    installed.installed_transformers.cache_clear()
+    plugin_registry.installed_transformers.cache_clear()
 
 
 def test_installed_transformers_exact_media_types_come_first() -> None:
-    assert [point.name for point in installed.installed_transformers()] == ["application/pdf", "image/*"]
+    assert [point.name for point in plugin_registry.installed_transformers()] == ["application/pdf", "image/*"]
 
 
 def test_transformable_types_include_services_and_allowed_transformers() -> None:

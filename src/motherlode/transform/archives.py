@@ -124,6 +124,7 @@ class _UnpackBudget:
         self._members = 0
 
     def spend_bytes(self, size: int) -> bool:
+        """Count unpacked bytes. Return False if a limit is exceeded."""
         self._bytes += size
         if self._bytes > self._limits.max_bytes:
             self.exceeded = f"more than {self._limits.max_bytes} bytes unpacked"
@@ -132,6 +133,7 @@ class _UnpackBudget:
         return not self.exceeded
 
     def spend_member(self) -> bool:
+        """Count a member. Return False if there are too many."""
         self._members += 1
         if self._members > self._limits.max_members:
             self.exceeded = f"more than {self._limits.max_members} members"
@@ -205,20 +207,20 @@ def _read_member(
     `read1` returns the output of one decompression step. `read` would lose it if the next step fails.
     """
     pieces: list[bytes] = []
-    trouble = ""
+    failure = ""
     try:
         with open_file() as file:
             while piece := file.read1(_READ_BYTES):
                 if not budget.spend_bytes(len(piece)):
-                    trouble = budget.exceeded
+                    failure = budget.exceeded
                     break
                 pieces.append(piece)
     except Exception as error:  # noqa: BLE001 - four libraries, each with errors of its own for broken or locked members
-        trouble = f"{type(error).__name__}: {error}"
-    if pieces or not trouble:
+        failure = f"{type(error).__name__}: {error}"
+    if pieces or not failure:
         yield name, b"".join(pieces)
-    if trouble:
-        yield Problem(syntax=None, message=f"{name}: {trouble}; the rest was left out")
+    if failure:
+        yield Problem(syntax=None, message=f"{name}: {failure}; the rest was left out")
 
 
 def _decompressed_name(name: str) -> str:

@@ -16,7 +16,7 @@ from lxml import etree
 from msgspec.structs import replace
 
 from motherlode.model import ContentKind, Detected, DetectionEvidence, Extraction, Problem, Statement, Syntax
-from motherlode.transform import rdf_documents as documents
+from motherlode.transform import rdf_documents
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import TransformOptions
 from motherlode.transform.timeouts import Deadline, ExtractorTimeout, suspend_timeout
@@ -76,7 +76,7 @@ def _extract_blocks(blocks: EmbeddedBlocks, syntax: Syntax, names: BlankNames, o
                 message = f"more than {_MAX_BLOCKS} blocks; the rest was left out"
                 problems.append(Problem(syntax=syntax, message=message))
                 break
-            found = documents.extract(block, names, options)
+            found = rdf_documents.extract(block, names, options)
             statements.extend(found.statements)
             problems.extend(locate(found.problems))
             if len(statements) > options.statements:
@@ -120,6 +120,7 @@ class _ScriptLocator:
         self._document = document
 
     def for_script(self, content: str) -> LocateProblems:
+        """Return a function that locates the problems of the script with this content."""
         return lambda problems: self._locate(problems, content) if problems else ()
 
     def _locate(self, problems: tuple[Problem, ...], content: str) -> Iterator[Problem]:

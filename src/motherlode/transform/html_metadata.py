@@ -84,6 +84,7 @@ class _HeadReader:
         self.add_text(_LANGUAGE, self.language, "")
 
     def add_text(self, predicate: str, text: str, language: str) -> None:
+        """Add a statement with a literal, unless the text is empty."""
         if text:
             self.statements.append((self._page, predicate, literal(text, language=language), ""))
 
@@ -94,6 +95,7 @@ class _HeadReader:
             self.add_text(_TITLE, " ".join(text.split()), self.language)
 
     def read_meta(self, attributes: Mapping[str, str | None]) -> None:
+        """Add the statements of a `meta` element."""
         name = (attributes["name"] or "").strip()
         predicate = _META.get(name.lower()) if "." not in name else self._find_dublin_core_property(name)
         if predicate is None:
@@ -105,6 +107,7 @@ class _HeadReader:
             self.add_text(predicate, text.strip(), language)
 
     def read_link(self, attributes: Mapping[str, str | None], rel: str) -> None:
+        """Add the statements of a `link` element, or declare its prefix."""
         href = (attributes.get("href") or "").strip()
         if not href:
             return

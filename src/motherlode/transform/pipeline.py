@@ -7,10 +7,17 @@ from dataclasses import dataclass
 from functools import partial
 
 from motherlode.model import ContentKind, Extraction, Problem, Syntax, TransformResult
-from motherlode.transform import embedded_rdf as embedded
-from motherlode.transform import html_metadata as page
-from motherlode.transform import jsonld, microdata, microformats, plugins, rdfa, xslt
-from motherlode.transform import rdf_documents as documents
+from motherlode.transform import (
+    embedded_rdf,
+    html_metadata,
+    jsonld,
+    microdata,
+    microformats,
+    plugins,
+    rdf_documents,
+    rdfa,
+    xslt,
+)
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.options import TransformOptions
 from motherlode.transform.plugin_registry import installed_transformers
@@ -51,12 +58,12 @@ _JSON_LD = _make_marked_extractor(Syntax.JSON_LD, jsonld.extract, Mark.JSON_LD)
 _MICRODATA = _make_marked_extractor(Syntax.MICRODATA, _ignore_options(microdata.extract), Mark.MICRODATA)
 _RDFA = _make_marked_extractor(Syntax.RDFA, _ignore_options(rdfa.extract), *rdfa.MARKS)
 _MICROFORMATS = _make_marked_extractor(Syntax.MICROFORMATS, _ignore_options(microformats.extract), Mark.MICROFORMATS)
-_PAGE = Extractor(syntax=Syntax.PAGE, extract=_ignore_options(page.extract))
+_PAGE = Extractor(syntax=Syntax.PAGE, extract=_ignore_options(html_metadata.extract))
 _SCRIPTS = tuple(
-    _make_marked_extractor(syntax, embedded.make_script_extractor(syntax), Mark.RDF_SCRIPTS)
-    for syntax in embedded.SCRIPT_SYNTAXES
+    _make_marked_extractor(syntax, embedded_rdf.make_script_extractor(syntax), Mark.RDF_SCRIPTS)
+    for syntax in embedded_rdf.SCRIPT_SYNTAXES
 )
-_RDF_XML = Extractor(syntax=Syntax.RDF_XML, extract=embedded.extract_rdfxml, gate=embedded.may_have_rdfxml)
+_RDF_XML = Extractor(syntax=Syntax.RDF_XML, extract=embedded_rdf.extract_rdfxml, gate=embedded_rdf.may_have_rdfxml)
 _FEED = _make_stylesheet_extractor(Syntax.FEED)
 _GRDDL = _make_stylesheet_extractor(Syntax.GRDDL)
 _HTML = (_JSON_LD, _MICRODATA, _RDFA, _MICROFORMATS, _PAGE, _GRDDL, *_SCRIPTS)
@@ -65,7 +72,7 @@ _XHTML = tuple(extractor for extractor in _HTML if extractor.syntax is not Synta
 EXTRACTORS: Mapping[ContentKind, tuple[Extractor, ...]] = {
     **dict.fromkeys(ContentKind, ()),
     **{
-        kind: (Extractor(syntax=row.syntax, extract=documents.extract),)
+        kind: (Extractor(syntax=row.syntax, extract=rdf_documents.extract),)
         for kind, row in MEDIA.items()
         if row.syntax is not None
     },
@@ -100,19 +107,21 @@ def transform(
                 extraction = _run_isolated(extractor, document, options)
                 if extraction and (extraction.statements or extraction.problems or extraction.wanted):
                     found.append(_limit_statements(extraction, options.statements))
-    broken = documents.find_missing_rdf(document, content_type) or _find_label_mismatch(document, options, content_type)
+    broken = rdf_documents.find_missing_rdf(document, content_type) or _find_label_mismatch(
+        document, options, content_type
+    )
     return TransformResult(extractions=tuple(found), problems=(*document.problems, *([broken] if broken else [])))
 
 
 def _find_label_mismatch(document: Document, options: TransformOptions, content_type: str) -> Problem | None:
-    problem = documents.find_label_mismatch(document.kind, content_type, document.url)
+    problem = rdf_documents.find_label_mismatch(document.kind, content_type, document.url)
     is_wanted = problem is not None and (options.syntaxes is None or problem.syntax in options.syntaxes)
     return problem if is_wanted else None
 
 
-def merge(facts: Iterable[TransformResult]) -> TransformResult:
+def merge(results: Iterable[TransformResult]) -> TransformResult:
     """Join the results of several documents into the result of one page."""
-    known = tuple(facts)
+    known = tuple(results)
     return TransformResult(
         extractions=tuple(e for one in known for e in one.extractions),
         problems=tuple(p for one in known for p in one.problems),

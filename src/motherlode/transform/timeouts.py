@@ -75,6 +75,7 @@ class _TimeoutTimer:
             self._arm(ends)
 
     def handle_signal(self, _signal: int, frame: FrameType | None) -> None:
+        """Raise ExtractorTimeout if the innermost limit has expired, else arm the timer again."""
         if frame is not None and frame.f_code in _OWN_CODE:  # an exception here could leave a limit in force forever
             self._next_signal = time.monotonic() + _REPEAT_SECONDS
             return

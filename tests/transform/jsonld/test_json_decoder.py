@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from motherlode.transform.jsonld import json_decoder as decoding
+from motherlode.transform.jsonld import json_decoder
 from motherlode.transform.jsonld.json_decoder import decode, decode_tolerantly
 
 MENDED: dict[str, tuple[Any, str]] = {
@@ -149,8 +149,8 @@ def test_decode_deep_nesting_has_failure_reason() -> None:
 
 
 def test_decode_length_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoding, "MAX_CHARACTERS", 10)
-    monkeypatch.setattr(decoding, "MAX_REPAIRED_CHARACTERS", 5)
+    monkeypatch.setattr(json_decoder, "MAX_CHARACTERS", 10)
+    monkeypatch.setattr(json_decoder, "MAX_REPAIRED_CHARACTERS", 5)
     assert decode("[1,2,3,4,5]").failure is not None
     assert decode("[1,2,3,]").failure is not None
     assert decode("[1,]").values == [[1]]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from motherlode.transform.jsonld import term_definitions as mappings
+from motherlode.transform.jsonld import term_definitions
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError
 from motherlode.transform.jsonld.processor_options import CONTAINERS, Mode
 
@@ -17,7 +17,7 @@ WITH_SET = [[keyword, "@set"] for keyword in ("@graph", "@id", "@index", "@langu
 
 def allowed(entries: list[str]) -> bool:
     try:
-        mappings.parse_container(entries, is_1_1=True)
+        term_definitions.parse_container(entries, is_1_1=True)
     except JsonLdError as error:
         assert error.code is ErrorCode.INVALID_CONTAINER_MAPPING
         return False
@@ -32,12 +32,12 @@ def test_parse_container_accepts_combinations_of_specification() -> None:
 
 def test_parse_container_repeated_entry_is_rejected() -> None:
     with pytest.raises(JsonLdError):
-        mappings.parse_container(["@set", "@set"], is_1_1=True)
+        term_definitions.parse_container(["@set", "@set"], is_1_1=True)
 
 
 def test_parse_protected_entry_overrides_context_default() -> None:
-    assert mappings.parse_protected({}, True, is_1_1=True)
-    assert not mappings.parse_protected({"@protected": False}, True, is_1_1=True)
+    assert term_definitions.parse_protected({}, True, is_1_1=True)
+    assert not term_definitions.parse_protected({"@protected": False}, True, is_1_1=True)
 
 
 # Term definitions

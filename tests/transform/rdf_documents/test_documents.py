@@ -222,7 +222,7 @@ def pieces(count):
         yield b"</rdf:RDF>"
 dump = Dump(pieces(int(sys.argv[2])))
 seen = sum(1 for _ in read(dump, syntax=syntax, base="urn:x", names=BlankNames("urn:x", syntax)))
-peak = re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())  # getrusage tells the parent's, if that is more
+peak = re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())  # getrusage may return the value of the parent
 print(seen, int(peak[1]) // 1024)
 """
 

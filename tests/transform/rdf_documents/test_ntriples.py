@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.model import Syntax
-from motherlode.transform.rdf_documents import ntriples as lines
+from motherlode.transform.rdf_documents import ntriples
 
 from .test_documents import found
 
@@ -61,7 +61,7 @@ def test_read_lines_block_boundaries_do_not_split_lines() -> None:
 
 
 def test_read_lines_too_long_line_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "_MAX_LINE_BYTES", 1 << 20)
+    monkeypatch.setattr(ntriples, "_MAX_LINE_BYTES", 1 << 20)
     long = b'<urn:a> <urn:p> "' + b"x" * 500_000 + b'" .\n'
     too_long = b'<urn:a> <urn:p> "' + b"x" * 2_000_000 + b'" .\n'
     statements, problems = found(GOOD + long + too_long + GOOD, Syntax.N_TRIPLES)

@@ -8,7 +8,7 @@ import pytest
 
 from motherlode.model import Statement, Syntax
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.rdf_documents import parser_terms as spelling
+from motherlode.transform.rdf_documents import parser_terms
 from motherlode.transform.rdf_documents.parser_terms import (
     BATCH_STATEMENTS,
     BlankNodeRenamer,
@@ -33,7 +33,7 @@ def test_renamer_same_label_gives_same_node() -> None:
 
 
 def test_renamer_labels_beyond_limit_are_hashed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spelling, "_MAX_LABELS", 2)
+    monkeypatch.setattr(parser_terms, "_MAX_LABELS", 2)
     names = _names()
     given = [names.rename(f"_:x{number}") for number in range(100)]
     assert len(set(given)) == 100
@@ -43,7 +43,7 @@ def test_renamer_labels_beyond_limit_are_hashed(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_renamer_anonymous_nodes_beyond_limit_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spelling, "_MAX_LABELS", 2)
+    monkeypatch.setattr(parser_terms, "_MAX_LABELS", 2)
     first, second = _names(), _names()
     labels = [f"_:a{number:031x}" for number in range(100)]
     others = [f"_:b{number:031x}" for number in range(100)]
@@ -55,7 +55,7 @@ def test_renamer_anonymous_nodes_beyond_limit_are_forgotten(monkeypatch: pytest.
 
 
 def test_renamer_generated_looking_labels_of_document_are_hashed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spelling, "_MAX_LABELS", 2)
+    monkeypatch.setattr(parser_terms, "_MAX_LABELS", 2)
     names = _names(b"_:" + b"a" * 32)
     labels = [f"_:a{number:031x}" for number in range(100)]
     given = [names.rename(label) for label in labels]

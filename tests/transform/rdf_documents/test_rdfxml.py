@@ -3,9 +3,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.model import Syntax
-from motherlode.transform.rdf_documents import rdfxml, source
-from motherlode.transform.rdf_documents import rdfxml_input as cutting
-from motherlode.transform.rdf_documents import rdfxml_input as guarded
+from motherlode.transform.rdf_documents import rdfxml, rdfxml_input, source
 
 from .test_documents import XML_START, found
 
@@ -190,7 +188,7 @@ def test_rdfxml_undeclared_entity_loses_only_its_statement(bad: bytes) -> None:
 
 
 def test_rdfxml_document_longer_than_window_is_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "PART_BYTES", 20_000)
+    monkeypatch.setattr(rdfxml_input, "PART_BYTES", 20_000)
     monkeypatch.setattr(source, "WINDOW_BYTES", 1 << 16)
     monkeypatch.setattr(source, "CHUNK_BYTES", 1 << 12)
     monkeypatch.setattr(rdfxml, "_PROLOG_BYTES", 1 << 12)
@@ -354,7 +352,7 @@ def test_rdfxml_entity_declared_after_root_ends_reading(padding: int) -> None:
 
 
 def test_rdfxml_too_many_attributes_end_reading(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guarded, "_MAX_ATTRIBUTES", 1000)
+    monkeypatch.setattr(rdfxml_input, "_MAX_ATTRIBUTES", 1000)
     attributes = b" ".join(b'e:p%d="1"' % number for number in range(5000))
     statements, problems = found(
         XML_START + b'<e:A rdf:about="urn:a"/><e:A ' + attributes + b"/>" + END, Syntax.RDF_XML

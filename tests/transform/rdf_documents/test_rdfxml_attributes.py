@@ -17,12 +17,12 @@ from motherlode.www.media_types import RDF_NAMESPACE
 ROOT = f'<r:RDF xmlns:r="{RDF_NAMESPACE}" xmlns:e="urn:e:" xml:base="http://b.example/c/">'.encode()
 
 
-def _mended(markup: bytes, *, root: bytes = ROOT) -> tuple[list[tuple[bytes, bytes]], list[tuple[str, bool]]]:
+def _repair(markup: bytes, *, root: bytes = ROOT) -> tuple[list[tuple[bytes, bytes]], list[tuple[str, bool]]]:
     """Return the repaired attributes of a tag inside the root, and the messages with whether they are repairs."""
-    elements, told = OpenElements({}, "http://a.example/"), []
+    elements, reported = OpenElements({}, "http://a.example/"), []
 
-    def tell(message: str, *, repaired: bool = False, once: bool = False) -> None:
-        told.append((message, repaired))
+    def report(message: str, *, repaired: bool = False, once: bool = False) -> None:
+        reported.append((message, repaired))
 
     tag = None
     for one in (root, markup):
@@ -30,14 +30,14 @@ def _mended(markup: bytes, *, root: bytes = ROOT) -> tuple[list[tuple[bytes, byt
         assert tag is not None
         elements.open(tag)
     assert tag is not None
-    return AttributeRepairer(elements, tell).repair_attributes(tag), told
+    return AttributeRepairer(elements, report).repair_attributes(tag), reported
 
 
 def test_repair_attributes_valid_tag_is_unchanged() -> None:
     tag = b'<e:A r:about="x y" e:p="1" xml:lang="de-CH" xmlns:f="urn:f:" f:q="2" r:parseType="Resource">'
     found = parse_start_tag(tag)
     assert found is not None
-    assert _mended(tag) == (list(found.attributes), [])
+    assert _repair(tag) == (list(found.attributes), [])
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_repair_attributes_valid_tag_is_unchanged() -> None:
     ],
 )
 def test_repair_attributes_unambiguous_fault_is_repaired_and_reported(given: bytes, made: tuple[bytes, bytes]) -> None:
-    attributes, told = _mended(b"<e:A " + given + b">")
+    attributes, reported = _repair(b"<e:A " + given + b">")
     assert attributes == [made]
-    assert [mended for _, mended in told] == [True]
+    assert [repaired for _, repaired in reported] == [True]
 
 
 @pytest.mark.parametrize(
@@ -66,25 +66,25 @@ def test_repair_attributes_unambiguous_fault_is_repaired_and_reported(given: byt
 def test_repair_attributes_valid_value_unknown_to_parser_is_replaced_silently(
     given: bytes, made: tuple[bytes, bytes]
 ) -> None:
-    assert _mended(b"<e:A " + given + b">") == ([made], [])
+    assert _repair(b"<e:A " + given + b">") == ([made], [])
 
 
 def test_repair_attributes_meaningless_attribute_is_reported_and_dropped() -> None:
-    attributes, told = _mended(b'<e:A foo="1" g:p="2">')
+    attributes, reported = _repair(b'<e:A foo="1" g:p="2">')
     namespace = f"{UNDECLARED_NAMESPACE}{b'g'.hex()}:".encode()
     assert attributes == [(b"g:p", b"2"), (b"xmlns:g", namespace)]
-    assert [mended for _, mended in told] == [False] * 2
+    assert [repaired for _, repaired in reported] == [False] * 2
 
 
 def test_repair_attributes_white_space_before_reference_is_removed() -> None:
-    attributes, told = _mended(b'<e:A r:about=" urn:a" e:p=" 1">')
+    attributes, reported = _repair(b'<e:A r:about=" urn:a" e:p=" 1">')
     assert attributes == [(b"r:about", b"urn:a"), (b"e:p", b" 1")]
-    assert [mended for _, mended in told] == [True]
+    assert [repaired for _, repaired in reported] == [True]
 
 
 def test_repair_attributes_missing_rdf_prefix_is_declared() -> None:
     root = f'<RDF xmlns="{RDF_NAMESPACE}">'.encode()
-    attributes, _ = _mended(b'<Description about="x">', root=root)
+    attributes, _ = _repair(b'<Description about="x">', root=root)
     assert attributes == [(b"xmlns:x-repaired-rdf", RDF_NAMESPACE.encode()), (b"x-repaired-rdf:about", b"x")]
 
 

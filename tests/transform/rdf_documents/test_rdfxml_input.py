@@ -6,7 +6,7 @@ import pytest
 
 from motherlode.model import Syntax
 from motherlode.model.terms import RDF, literal
-from motherlode.transform.rdf_documents import rdfxml_input as cutting
+from motherlode.transform.rdf_documents import rdfxml_input
 from motherlode.transform.rdf_documents.rdfxml_input import DocumentSplitter, LimitedFeed, canonicalize_literal
 from motherlode.transform.rdf_documents.source import Source
 from motherlode.www.xml import read_head
@@ -27,7 +27,7 @@ def _cut(text: bytes, *, size: int = 20, depth: int = 0) -> int | None:
 
 @pytest.mark.parametrize("size", [1, 7, 20, 1000])
 def test_splitter_splits_after_a_node(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "PART_BYTES", 100)
+    monkeypatch.setattr(rdfxml_input, "PART_BYTES", 100)
     text = ROOT + NODE * 200
     end = _cut(text, size=size)
     assert end is not None
@@ -39,7 +39,7 @@ def test_splitter_splits_after_a_node(size: int, monkeypatch: pytest.MonkeyPatch
     "between", [b"", b"<!-- <x> -->", b"<?x <y>?>", b"<![CDATA[</a>]]>", b"<c d='>/>'/>", b"<c>/></c>", b"<c> > </c>"]
 )
 def test_splitter_ignores_tags_in_comments_and_values(between: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "PART_BYTES", 100)
+    monkeypatch.setattr(rdfxml_input, "PART_BYTES", 100)
     node = b"<a><b>" + between + b"</b></a>"
     text = ROOT + node * 200
     end = _cut(text)
@@ -48,7 +48,7 @@ def test_splitter_ignores_tags_in_comments_and_values(between: bytes, monkeypatc
 
 
 def test_splitter_finds_no_split_inside_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "PART_BYTES", 100)
+    monkeypatch.setattr(rdfxml_input, "PART_BYTES", 100)
     assert _cut(ROOT + b"<a>" + NODE * 100) is None
     assert _cut(ROOT + b"<a>" + NODE * 100 + b"</a>") is not None
 
@@ -58,8 +58,8 @@ def test_splitter_does_not_split_short_documents() -> None:
 
 
 def test_splitter_unclosed_comment_stops_splitting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "PART_BYTES", 100)
-    monkeypatch.setattr(cutting, "_COUNT_BYTES", 1000)
+    monkeypatch.setattr(rdfxml_input, "PART_BYTES", 100)
+    monkeypatch.setattr(rdfxml_input, "_COUNT_BYTES", 1000)
     assert _cut(ROOT + b"<!--" + NODE * 1000) is None
 
 

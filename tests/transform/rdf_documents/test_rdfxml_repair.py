@@ -16,7 +16,7 @@ def _feed(text: bytes) -> RepairingFeed:
     return RepairingFeed(Source(io.BytesIO(text), syntax=Syntax.RDF_XML), read_head(text))
 
 
-def _mended(text: bytes) -> tuple[bytes, list[Problem]]:
+def _repair(text: bytes) -> tuple[bytes, list[Problem]]:
     feed = _feed(text)
     feed.start_repair(0, len(text))
     given = b"".join(iter(lambda: feed.read(1000), b""))
@@ -30,24 +30,24 @@ def test_repairing_feed_is_unchanged_until_repair_starts() -> None:
 
 def test_repairing_feed_well_formed_text_is_unchanged() -> None:
     text = START + b"<r:Description r:about='x>y'>\n <r:value>1 &amp; &#50;</r:value></r:Description></r:RDF>"
-    assert _mended(text) == (text, [])
+    assert _repair(text) == (text, [])
 
 
 def test_repairing_feed_reports_repairs() -> None:
-    given, problems = _mended(START + b"<r:Description about='a&b'/></r:RDF>")
+    given, problems = _repair(START + b"<r:Description about='a&b'/></r:RDF>")
     assert given == START + b'<r:Description r:about="a&amp;b"/></r:RDF>'
     assert [(problem.line, problem.repaired) for problem in problems] == [(1, True)] * 2
 
 
 def test_repairing_feed_undeclared_prefix_gives_marker_namespace() -> None:
-    given, problems = _mended(START + b"<g:A/></r:RDF>")
+    given, problems = _repair(START + b"<g:A/></r:RDF>")
     namespace = given.partition(b'xmlns:g="')[2].partition(b'"')[0].decode()
     assert restore_statement(("<urn:a>", f"<{namespace}A>", "<urn:b>", "")) is None
     assert [problem.repaired for problem in problems] == [False]
 
 
 def test_repairing_feed_undeclared_entities_are_marked_and_reported() -> None:
-    given, problems = _mended(START + b"<r:Description r:about='&a;b'>&c.d; &amp; &lt;&nbsp;</r:Description></r:RDF>")
+    given, problems = _repair(START + b"<r:Description r:about='&a;b'>&c.d; &amp; &lt;&nbsp;</r:Description></r:RDF>")
     mark = UNDECLARED_ENTITY.encode()
     assert given.endswith(b"about='%sb'>%s &amp; &lt;&nbsp;</r:Description></r:RDF>" % (mark, mark))
     assert [problem.repaired for problem in problems] == [False, True, False]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from motherlode.model import Syntax
-from motherlode.transform.rdf_documents import source as module
+from motherlode.transform.rdf_documents import source as source_module
 from motherlode.transform.rdf_documents.source import MAX_TRIPLE_TERM_DEPTH, Feed, Source
 
 
@@ -44,7 +44,7 @@ def test_source_positions_can_be_requested_in_any_order() -> None:
 
 
 def test_source_positions_stay_right_when_window_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "WINDOW_BYTES", 1 << 17)
+    monkeypatch.setattr(source_module, "WINDOW_BYTES", 1 << 17)
     body = b"".join(b"line %06d\n" % number for number in range(100_000))
     source = _source(body)
     feed = Feed(source)
@@ -72,7 +72,7 @@ def test_source_decodes_to_utf8(charset: str, raw: bytes) -> None:
 
 
 def test_source_characters_across_chunks_are_decoded() -> None:
-    body = b"x" * (module.CHUNK_BYTES - 1) + "é".encode() + b"y" * module.CHUNK_BYTES
+    body = b"x" * (source_module.CHUNK_BYTES - 1) + "é".encode() + b"y" * source_module.CHUNK_BYTES
     source = _source(body)
     assert _all(source) == body
     assert not source.problems
@@ -85,7 +85,7 @@ def test_source_replacement_character_in_document_is_no_problem() -> None:
 
 
 def test_source_first_invalid_byte_is_located() -> None:
-    source = _source(b"x" * module.CHUNK_BYTES + b"\nab\xff\xff\xc3")
+    source = _source(b"x" * source_module.CHUNK_BYTES + b"\nab\xff\xff\xc3")
     assert _all(source).endswith("ab���".encode())
     assert [(p.line, p.column, p.repaired) for p in source.problems] == [(2, 3, True)]
 

@@ -67,7 +67,7 @@ def test_find_next_node_returns_start_of_next_child() -> None:
     text = b"<e:p>1</e:p></e:B></e:A> <e:C><e:p/></e:C><e:D/></r>"
     assert text[find_next_node(text, b"r") :].startswith(b" <e:C>")
     text = b"<e:p>1</e:p><r:Description/></e:A>"
-    assert find_next_node(text, b"r") == 0, "what can only be a node tells that nodes are here"
+    assert find_next_node(text, b"r") == 0, "a tag that must be a node shows that the text is between nodes"
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,7 @@ class ActiveContext:
         """Expanded keys by name, filled by `key`."""
 
     def clone(self) -> ActiveContext:
+        """Return a copy with the same definitions and an empty key cache."""
         copy = ActiveContext()
         copy.terms = self.terms.copy()
         copy.lazy = self.lazy
@@ -169,6 +170,7 @@ class ActiveContext:
         return copy
 
     def term(self, name: str) -> TermDefinition | None:
+        """Return the definition of a term, or None."""
         found = self.terms.get(name, ABSENT)
         if found is not ABSENT:
             return found
@@ -178,6 +180,7 @@ class ActiveContext:
         return None
 
     def key(self, name: str) -> ExpandedKey:
+        """Return the expanded key for a name, from the cache if possible."""
         found = self.key_cache.get(name)
         if found is None:
             found = ExpandedKey(self, name)
@@ -230,6 +233,7 @@ class ActiveContext:
         return value if is_absolute(value) else None
 
     def has_protected_terms(self) -> bool:
+        """Return whether any term is protected. Lazy tables have no protected terms."""
         return any(definition is not None and definition.protected for definition in self.terms.values())
 
 
@@ -263,6 +267,7 @@ class ContextCache:
         self._contexts: OrderedDict[Hashable, CachedContext] = OrderedDict()
 
     def get(self, key: Hashable) -> CachedContext | None:
+        """Return the cached context and mark it as used, or None."""
         found = self._contexts.get(key)
         if found is not None:
             with suppress(KeyError):  # another thread may have removed it
@@ -270,6 +275,7 @@ class ContextCache:
         return found
 
     def put(self, key: Hashable, processed: CachedContext) -> None:
+        """Add a context and remove the least recently used ones beyond the limits."""
         if processed.weight > self._weight:
             return
         replaced = self._contexts.pop(key, None)

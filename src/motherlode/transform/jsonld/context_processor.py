@@ -24,6 +24,7 @@ from motherlode.www.iri import is_absolute, resolve
 
 
 def check_version(version: Json, *, is_1_1: bool) -> None:
+    """Check `@version` (step 5.5)."""
     if isinstance(version, bool) or version != 1.1:
         raise JsonLdError(ErrorCode.INVALID_VERSION_VALUE, describe_value(version))
     if not is_1_1:
@@ -31,6 +32,7 @@ def check_version(version: Json, *, is_1_1: bool) -> None:
 
 
 def parse_base(value: Json, current: str | None) -> str | None:
+    """Return the new base IRI; `current` is the base against which it is resolved (step 5.7)."""
     if value is None:
         return None
     if not isinstance(value, str):
@@ -64,10 +66,12 @@ def parse_vocab(value: Json, active: ActiveContext, *, is_1_1: bool) -> str | No
 
 
 def is_relative(iri: str | None) -> bool:
+    """Return whether an IRI must be resolved."""
     return iri is not None and not is_absolute(iri) and not is_blank(iri)
 
 
 def resolve_vocab(relative: str, base: str | None) -> str:
+    """Resolve a relative vocabulary mapping against the base (step 5.8)."""
     found = relative if base is None else resolve(base, relative)
     if not is_absolute(found):
         raise JsonLdError(ErrorCode.INVALID_VOCAB_MAPPING, relative)
@@ -75,18 +79,21 @@ def resolve_vocab(relative: str, base: str | None) -> str:
 
 
 def parse_default_language(value: Json) -> str | None:
+    """Parse `@language` (step 5.9)."""
     if value is not None and not isinstance(value, str):
         raise JsonLdError(ErrorCode.INVALID_DEFAULT_LANGUAGE, describe_value(value))
     return value
 
 
 def parse_default_direction(value: Json, *, is_1_1: bool) -> str | None:
+    """Parse `@direction` (step 5.10)."""
     if not is_1_1:
         raise JsonLdError(ErrorCode.INVALID_CONTEXT_ENTRY, "@direction")
     return parse_direction(value)
 
 
 def check_propagate(value: Json, *, is_1_1: bool) -> None:
+    """Check `@propagate` (step 5.11)."""
     if not is_1_1:
         raise JsonLdError(ErrorCode.INVALID_CONTEXT_ENTRY, "@propagate")
     if not isinstance(value, bool):
@@ -94,6 +101,7 @@ def check_propagate(value: Json, *, is_1_1: bool) -> None:
 
 
 def check_protected(value: Json) -> bool:
+    """Check `@protected` and return it."""
     if not isinstance(value, bool):
         raise JsonLdError(ErrorCode.INVALID_PROTECTED_VALUE, describe_value(value))
     return value
@@ -199,6 +207,10 @@ class ContextProcessor:
         propagate: bool = True,
         validate_scoped: bool = True,
     ) -> ActiveContext:
+        """Return `active` extended by the local context.
+
+        `remote` are the URLs of the remote contexts in which the local context was found.
+        """
         if isinstance(local, dict) and isinstance(local.get("@propagate"), bool):
             propagate = local["@propagate"]
         result = active.clone()

@@ -118,6 +118,7 @@ class Notes:
         self.wanted: dict[str, None] = {}
 
     def add(self, message: str, sample: str = "", *, repaired: bool = False) -> None:
+        """Add a note, unless it is already there or the limit is reached."""
         note = Note(shorten(message, length=_MAX_MESSAGE_CHARACTERS), sample, repaired)
         if note in self._found:
             return
@@ -127,6 +128,7 @@ class Notes:
             self._found[note] = None
 
     def all(self) -> list[Note]:
+        """Return the notes, the last one with the number of those beyond the limit."""
         found = list(self._found)
         if self._more:
             found.append(Note(f"{self._more} more problems of this kind"))

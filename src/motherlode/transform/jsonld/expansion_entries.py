@@ -57,6 +57,7 @@ def _check_value_object(result: Node, *, strict: bool) -> Node | None:
 
 
 def as_list(value: Json) -> list[Json]:
+    """Return an array unchanged, null as an empty list, and other values in a list."""
     if isinstance(value, list):
         return value
     return [] if value is None else [value]

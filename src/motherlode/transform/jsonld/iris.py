@@ -11,6 +11,7 @@ _MAX_IRI_CHARACTERS = 65_536
 
 
 def is_blank(value: str) -> bool:
+    """Return whether a string is a blank node identifier."""
     return value.startswith("_:")
 
 

@@ -23,7 +23,7 @@ from motherlode.transform.jsonld.json_decoder import decode
 from motherlode.transform.jsonld.processor_options import Json, ProcessorLimits, ProcessorOptions
 from motherlode.transform.jsonld.to_rdf import ProcessedDocument, to_rdf
 from motherlode.transform.options import TransformOptions
-from motherlode.www import html_scripts as scripts
+from motherlode.www import html_scripts
 from motherlode.www.document import Document
 from motherlode.www.html_scripts import Script
 
@@ -169,7 +169,7 @@ MEDIA_TYPE = "application/ld+json"
 
 def find_scripts(document: Document) -> Iterator[Script]:
     """Return the JSON-LD scripts of a page in document order."""
-    return iter(scripts.find_scripts(document, _is_json_ld))
+    return iter(html_scripts.find_scripts(document, _is_json_ld))
 
 
 def _is_json_ld(media_type: str) -> bool:
@@ -256,6 +256,7 @@ class _BlockReader:
         self._missing_contexts: dict[str, None] = {}
 
     def extraction(self) -> Extraction:
+        """Return what the blocks so far gave."""
         return Extraction(
             syntax=Syntax.JSON_LD,
             statements=tuple(self._statements),
@@ -264,6 +265,7 @@ class _BlockReader:
         )
 
     def add_block(self, content: str) -> None:
+        """Decode and process one block."""
         self._blocks.append(content)
         decoded = decode(content)
         for repair in decoded.repairs:

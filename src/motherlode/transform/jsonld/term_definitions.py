@@ -127,6 +127,7 @@ class TermDefiner:
     _depth: int = 0
 
     def define(self, term: str) -> None:
+        """Define a term, and before it the terms it depends on."""
         done = self.defined.get(term)
         if done:
             return
@@ -176,16 +177,10 @@ class TermDefiner:
         type_mapping = self._parse_type(value) if "@type" in value else None
         if "@reverse" in value:
             return self._make_reverse_definition(value, protected=protected, type_mapping=type_mapping)
-        if "@id" in value and value["@id"] != term:
-            if value["@id"] is None:
-                iri, prefix = None, False
-            else:
-                found = self._parse_explicit_iri(term, value["@id"], simple=simple)
-                if found is None:
-                    return None
-                iri, prefix = found
-        else:
-            iri, prefix = self._find_implicit_iri(term), False
+        mapping = self._parse_iri_mapping(term, value, simple=simple)
+        if mapping is None:
+            return None
+        iri, prefix = mapping
         container = parse_container(value["@container"], is_1_1=self.is_1_1) if "@container" in value else NO_CONTAINER
         if "@type" in container:
             type_mapping = type_mapping or "@id"
@@ -248,6 +243,14 @@ class TermDefiner:
             type=type_mapping,
             container=frozenset((container,)) if container else NO_CONTAINER,
         )
+
+    def _parse_iri_mapping(self, term: str, value: dict[str, Json], *, simple: bool) -> tuple[str | None, bool] | None:
+        """Return the IRI mapping, and whether the term can be a prefix (steps 14 to 18); None to ignore the term."""
+        if "@id" not in value or value["@id"] == term:
+            return self._find_implicit_iri(term), False
+        if value["@id"] is None:
+            return None, False
+        return self._parse_explicit_iri(term, value["@id"], simple=simple)
 
     def _parse_explicit_iri(self, term: str, given: Json, *, simple: bool) -> tuple[str, bool] | None:
         """Return the IRI mapping, and whether the term can be a prefix (step 14.2); None if the term must be

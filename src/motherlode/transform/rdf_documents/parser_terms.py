@@ -51,6 +51,7 @@ class RepairReporter:
         self._reported: set[str] = set()
 
     def problems(self, repairs: Sequence[IriRepair], *, line: int | None, column: int | None) -> list[Problem]:
+        """Return problems for the repaired IRIs that were not yet reported."""
         found = []
         for _, iri in repairs:
             if iri.term not in self._reported:
@@ -79,6 +80,7 @@ class BlankNodeRenamer:
         self._older_anonymous: dict[str, str] = {}
 
     def rename(self, label: str) -> str:
+        """Return our blank node for a label of the parser."""
         name = self._labels.get(label)
         if name is not None:
             return name

@@ -51,6 +51,7 @@ BatchesAndIsMore = Generator[list[Statement] | Problem, None, bool]
 
 
 def read_rdfxml(source: Source, base: str | None, names: BlankNodeRenamer) -> Batches:
+    """Yield the statements and problems of an RDF/XML document."""
     head = read_head(source.get(0, _PROLOG_BYTES))
     if head is not None and head.refused_entities:
         message = f"{head.refused_entities} entities were refused: too long, too deep, or not declared"
@@ -80,9 +81,11 @@ class _RdfXmlReader:
 
     @property
     def found_nothing(self) -> bool:
+        """Whether there were neither statements nor errors."""
         return not self._statements and not self._errors
 
     def read(self) -> Batches:
+        """Yield batches of statements and problems."""
         is_left = True
         while is_left:
             is_left = yield from self._read_strictly()
@@ -178,9 +181,9 @@ class _RdfXmlReader:
             parser = self._make_parser(self._feed, lenient=True)
 
     def _report_repairs(self) -> Batches:
-        told = self._feed.take_problems()
-        self._has_reported |= bool(told)
-        yield from told
+        problems = self._feed.take_problems()
+        self._has_reported |= bool(problems)
+        yield from problems
 
     def _convert_lenient_quad(self, quad: ox.Quad, part: tuple[int, int]) -> Batches:
         repaired: list[IriRepair] = []

@@ -81,6 +81,7 @@ class LimitedFeed(Feed):
         self._tail = b""
 
     def read(self, size: int) -> bytes:
+        """Return the next bytes for the parser, or b"" if a limit ends the document."""
         if self._header:
             return super().read(size)
         given = b"" if self.is_stopped else self._read_piece(size)

@@ -317,10 +317,10 @@ class RepairingFeed(LimitedFeed):
     def _repair_references(self, text: bytes) -> bytes:
         if b"&" not in text:
             return text
-        mended = _AMPERSAND.sub(b"&amp;", text)
-        if mended != text:
+        repaired = _AMPERSAND.sub(b"&amp;", text)
+        if repaired != text:
             self._report("a bare & was read as &amp;", repaired=True)
-        references = dict.fromkeys(_REFERENCE.findall(mended))
+        references = dict.fromkeys(_REFERENCE.findall(repaired))
         names = {name.decode(errors="replace"): name for name in references if name not in self._declared}
         if html := [f"&{name};" for name in names if name in _HTML_ENTITIES]:
             self._report(f"HTML entities that are not declared: {', '.join(html[:20])}", repaired=True)
@@ -328,8 +328,8 @@ class RepairingFeed(LimitedFeed):
             if shown not in _HTML_ENTITIES and not _is_predefined(name):
                 why = "is not a character" if name.startswith(b"#") else "is not declared"
                 self._report(f"&{shown}; {why}; statements that use it were left out")
-                mended = mended.replace(b"&%s;" % name, UNDECLARED_ENTITY.encode())
-        return mended
+                repaired = repaired.replace(b"&%s;" % name, UNDECLARED_ENTITY.encode())
+        return repaired
 
     def _repair_start_tag(self, tag: StartTag) -> bytes:
         """Open the element and return its repaired start tag."""

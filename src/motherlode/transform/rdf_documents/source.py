@@ -153,6 +153,7 @@ class Feed:
         return cast(IO[bytes], self)
 
     def read(self, size: int) -> bytes:
+        """Return up to `size` bytes; b"" at the end."""
         if self._header:
             given, self._header = self._header[:size], self._header[size:]
             return given

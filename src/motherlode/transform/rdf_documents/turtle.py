@@ -148,6 +148,7 @@ class _Segment:
 
     @property
     def header(self) -> str:
+        """Text inserted before the segment: prefixes, and the graph in which it starts."""
         return self.prefixes + self.graph
 
     def locate(self, error: SyntaxError) -> tuple[int, int]:
@@ -162,6 +163,8 @@ BatchesAndNextSegment = Generator[list[Statement] | Problem, None, _Segment | No
 
 
 class TurtleReader:
+    """Reads a Turtle or TriG document segment by segment. A new segment starts after each error."""
+
     def __init__(self, source: Source, syntax: Syntax, rdf_format: ox.RdfFormat, names: BlankNodeRenamer) -> None:
         self._source = source
         self._syntax = syntax
@@ -172,6 +175,7 @@ class TurtleReader:
         self._statements = 0
 
     def read(self, base: str | None) -> Batches:
+        """Yield batches of statements and problems."""
         segment: _Segment | None = _Segment(base=base)
         while segment is not None:
             segment = yield from self._read_segment(segment)
@@ -262,7 +266,7 @@ class TurtleReader:
     ) -> Batches:
         """Yield the valid triples of the statement that stopped the strict parser, and its problems."""
         bad = 0
-        is_mended, is_told = True, False
+        is_repaired, is_reported = True, False
         try:
             skip_known_statements(lenient, recent, count, self._names)
             for quad in lenient:
@@ -270,19 +274,19 @@ class TurtleReader:
                 statement = convert_quad(quad, self._names, repaired)
                 reason = find_fault(statement)
                 if not reason:
-                    is_told |= bool(repaired)
+                    is_reported |= bool(repaired)
                     yield from self._repairs.problems(repaired, line=problem.line, column=problem.column)
                     self._statements += 1
                     yield [statement]
                     continue
-                is_mended = False
+                is_repaired = False
                 if (bad := bad + 1) > 1:  # the strict parser has reported the first one
                     yield Problem(syntax=self._syntax, message=reason, line=problem.line)
         except SyntaxError:  # the lenient parser stopped at the same position
-            is_mended = False
-        self._problems -= is_mended
-        if not is_mended or not is_told:
-            yield replace(problem, repaired=is_mended)
+            is_repaired = False
+        self._problems -= is_repaired
+        if not is_repaired or not is_reported:
+            yield replace(problem, repaired=is_repaired)
 
 
 # Notation3
@@ -300,7 +304,6 @@ def read_n3(source: Source, base: str | None, names: BlankNodeRenamer) -> Batche
     """
     parser = ox.parse(Feed(source).file(), ox.RdfFormat.N3, base_iri=base, lenient=True)
     outside, formulas = _FormulaFilter(source), _FormulaTracker(source)
-    errors = 0
     while True:
         batch: list[Statement] = []
         repaired: list[IriRepair] = []
@@ -321,14 +324,8 @@ def read_n3(source: Source, base: str | None, names: BlankNodeRenamer) -> Batche
             if error.lineno is None:  # valid N3, but not RDF
                 outside.left_out += 1
                 continue
-            errors += 1
             yield Problem(syntax=Syntax.N3, message=parser_message(error), line=error.lineno, column=error.offset)
-            why = (
-                "too many problems"
-                if errors >= _MAX_N3_ERRORS
-                else formulas.reason_to_stop(error.lineno, error.offset or 1)
-            )
-            if why:
+            if why := formulas.reason_to_stop(error.lineno, error.offset or 1):
                 message = f"{why}; the rest was left out"
                 source.problems.append(Problem(syntax=Syntax.N3, message=message, line=error.lineno))
                 break
@@ -348,15 +345,19 @@ def _read_lenient_batch(
 
 
 class _FormulaTracker:
-    """Tells whether a position is inside a formula. Positions must be given in document order."""
+    """Decides whether reading can continue after an error. Errors must be given in document order."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._position = 0
         self._open = 0
+        self._errors = 0
 
     def reason_to_stop(self, line: int, column: int) -> str:
-        """Return why reading cannot continue after an error at this position; "" if it can."""
+        """Count an error at this position. Return why reading cannot continue after it; "" if it can."""
+        self._errors += 1
+        if self._errors >= _MAX_N3_ERRORS:
+            return "too many problems"
         if self._position < self._source.start:
             return "cannot continue after the error"
         offset = self._source.offset_of(line, column)

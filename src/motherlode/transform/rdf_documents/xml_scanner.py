@@ -203,9 +203,11 @@ class StartTag:
 
     @property
     def end_tag(self) -> bytes:
+        """The end tag of the element."""
         return b"</" + self.name + b">"
 
     def value(self, name: bytes) -> bytes | None:
+        """Return the value of an attribute, or None."""
         return next((value for known, value in self.attributes if known == name), None)
 
     def separate_attributes(self) -> StartTag:
@@ -271,6 +273,7 @@ class OpenElements:
         return list(self._names)
 
     def open(self, tag: StartTag) -> None:
+        """Open an element with its namespace declarations and base."""
         declared = []
         base = tag.value(b"xml:base")
         self._bases.append(
@@ -296,6 +299,7 @@ class OpenElements:
         self.close_to(len(self._names) - (nearest.index(name) + 1 if name in nearest else 1))
 
     def close_to(self, depth: int) -> None:
+        """Close the innermost elements until `depth` are open."""
         while len(self._names) > max(depth, 0):
             self._names.pop()
             self._bases.pop()
