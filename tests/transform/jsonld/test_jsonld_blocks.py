@@ -7,8 +7,7 @@ import pytest
 
 from motherlode.model import ContentKind, Detected, DetectionEvidence, Syntax
 from motherlode.transform import jsonld
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError
-from motherlode.transform.jsonld.jsonld_blocks import ScriptLocations, find_sample, find_scripts, load_scripts
+from motherlode.transform.jsonld.jsonld_blocks import ScriptLocations, find_sample, find_scripts
 from motherlode.transform.options import TransformOptions
 from motherlode.www.document import Document
 from motherlode.www.html_prefilter import Mark, marks_in
@@ -355,9 +354,6 @@ def test_extract_spaces_around_context_url_are_ignored() -> None:
 # Script elements
 
 
-SCRIPT = '<script type="application/ld+json" id="{}">{}</script>'
-
-
 @pytest.mark.parametrize(
     "tag",
     [
@@ -395,27 +391,3 @@ def test_find_scripts_ignores_other_elements(html: str) -> None:
 
 def test_plain_page_has_no_jsonld_mark() -> None:
     assert Mark.JSON_LD not in marks_in(b'<p>application/json</p><script type="text/javascript">')
-
-
-def test_load_scripts_returns_first_all_or_named_script() -> None:
-    html = page(SCRIPT.format("a", '{"a":1}') + SCRIPT.format("b c", '[{"b":2}]'))
-    assert load_scripts(html) == {"a": 1}
-    assert load_scripts(html, extract_all=True) == [{"a": 1}, {"b": 2}]
-    assert load_scripts(html, fragment="b%20c") == [{"b": 2}]
-    assert load_scripts(page("<p>")) == []
-
-
-@pytest.mark.parametrize(
-    ("html", "fragment", "code"),
-    [
-        (SCRIPT.format("a", "{}"), "b", ErrorCode.LOADING_DOCUMENT_FAILED),
-        ('<p id="b">', "b", ErrorCode.LOADING_DOCUMENT_FAILED),
-        (SCRIPT.format("a", "{,}"), "", ErrorCode.INVALID_SCRIPT_ELEMENT),
-        (SCRIPT.format("a", "<!-- {} -->"), "a", ErrorCode.INVALID_SCRIPT_ELEMENT),
-        (SCRIPT.format("a", "[" * 100_000), "", ErrorCode.INVALID_SCRIPT_ELEMENT),
-    ],
-)
-def test_load_scripts_invalid_script_raises_its_error_code(html: str, fragment: str, code: ErrorCode) -> None:
-    with pytest.raises(JsonLdError) as caught:
-        load_scripts(page(html), fragment=fragment)
-    assert caught.value.code is code

@@ -33,7 +33,6 @@ class ErrorCode(Enum):
     INVALID_CONTEXT_NULLIFICATION = "invalid context nullification"
     INVALID_DEFAULT_LANGUAGE = "invalid default language"
     INVALID_IRI_MAPPING = "invalid IRI mapping"
-    INVALID_JSON_LITERAL = "invalid JSON literal"
     INVALID_KEYWORD_ALIAS = "invalid keyword alias"
     INVALID_LANGUAGE_MAP_VALUE = "invalid language map value"
     INVALID_LANGUAGE_MAPPING = "invalid language mapping"

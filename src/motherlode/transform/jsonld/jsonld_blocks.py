@@ -11,14 +11,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from urllib.parse import unquote
-
-import msgspec
 
 from motherlode.model import Extraction, Problem, Statement, Syntax
 from motherlode.model.terms import PREFIXES
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, shorten
+from motherlode.transform.jsonld.errors import shorten
 from motherlode.transform.jsonld.json_decoder import decode
 from motherlode.transform.jsonld.processor_options import Json, ProcessorLimits, ProcessorOptions
 from motherlode.transform.jsonld.to_rdf import ProcessedDocument, to_rdf
@@ -174,40 +171,6 @@ def find_scripts(document: Document) -> Iterator[Script]:
 
 def _is_json_ld(media_type: str) -> bool:
     return media_type.partition(";")[0].strip().lower() == MEDIA_TYPE
-
-
-def load_scripts(document: Document, *, fragment: str = "", extract_all: bool = False) -> Json:
-    """Decode the scripts of a page strictly, with the errors that the specification requires.
-
-    Return the script whose element has the identifier `fragment`, or all scripts in one array, or the first script.
-    """
-    if fragment:
-        return _decode_strictly(_find_script_text(document, unquote(fragment)))
-    blocks = find_scripts(document)
-    if not extract_all:
-        first = next(blocks, None)
-        return [] if first is None else _decode_strictly(first.content)
-    merged: list[Json] = []
-    for script in blocks:
-        value = _decode_strictly(script.content)
-        merged.extend(value if isinstance(value, list) else [value])
-    return merged
-
-
-def _find_script_text(document: Document, identifier: str) -> str:
-    for node in document.html.css("[id]"):
-        if node.attributes.get("id") == identifier:
-            if node.tag != "script" or not _is_json_ld(node.attributes.get("type") or ""):
-                raise JsonLdError(ErrorCode.LOADING_DOCUMENT_FAILED, f"#{identifier} is not a JSON-LD script")
-            return node.text()
-    raise JsonLdError(ErrorCode.LOADING_DOCUMENT_FAILED, f"no element #{identifier}")
-
-
-def _decode_strictly(content: str) -> Json:
-    try:
-        return msgspec.json.decode(content)
-    except (ValueError, RecursionError) as error:
-        raise JsonLdError(ErrorCode.INVALID_SCRIPT_ELEMENT, str(error)) from error
 
 
 # Extractors
