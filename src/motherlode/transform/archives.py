@@ -56,8 +56,7 @@ def _member_name(header: bytes) -> bytes:
 
 
 def _parse_number(field: bytes) -> int | None:
-    """Return an octal number, or a binary number marked by the first bit. None if the field is neither. Never
-    negative."""
+    """Return an octal number, or a binary one marked by its first bit; None if the field is invalid."""
     if field[0] == 0x80:
         return int.from_bytes(field[1:], "big")
     digits = field.strip(b" \0")
@@ -103,8 +102,7 @@ def unpack_members(document: Document, limits: UnpackLimits = UnpackLimits()) ->
 
 
 def member_url(url: str, name: str) -> str:
-    """Return the URL of a member: the URL of the archive with the name as fragment, so that relative references resolve
-    as in the archive's own directory.
+    """Return the URL of the archive with the member name as fragment, so that references resolve as in the archive.
 
     >>> member_url("http://example.org/all.zip", "a b/data.ttl")
     'http://example.org/all.zip#a%20b/data.ttl'
@@ -113,8 +111,7 @@ def member_url(url: str, name: str) -> str:
 
 
 class _UnpackBudget:
-    """Counts unpacked bytes and members. Once a limit is exceeded, `exceeded` says which and every request is
-    refused."""
+    """Counts unpacked bytes and members. `exceeded` is the message about the first limit that was exceeded."""
 
     def __init__(self, limits: UnpackLimits, *, packed: int) -> None:
         self.exceeded = ""

@@ -24,8 +24,10 @@ _SUSPENDED_SECONDS = 60.0
 
 
 class ExtractorTimeout(BaseException):
-    """Raised inside an extractor when its time is up. A BaseException, so that extractors do not catch it by
-    accident."""
+    """Raised inside an extractor when its time is up.
+
+    It is a BaseException, so that extractors do not catch it by accident.
+    """
 
 
 class Deadline:
@@ -92,8 +94,7 @@ class _TimeoutTimer:
                 raise ExtractorTimeout
 
     def suspend_if_due(self, now: float) -> None:
-        """Suspend the innermost limit if a deadline raises at the same time, because the signal may already be
-        pending."""
+        """Suspend the innermost limit if it ends about now, because a deadline raises and the signal may be pending."""
         if self.due and now >= self.due[-1] - _TOLERANCE_SECONDS:
             self.suspend()
 

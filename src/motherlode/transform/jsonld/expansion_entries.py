@@ -20,8 +20,10 @@ Node = dict[str, Json]
 
 
 def finish_object(result: Node, key: ExpandedKey | None, *, strict: bool) -> Json:
-    """Check and return an expanded object (steps 15 to 20): an object, the members of a set, or None if it is
-    dropped."""
+    """Check an expanded object and return it (steps 15 to 20).
+
+    Return the members of a set object, and None for an object that is dropped.
+    """
     if "@value" in result:
         value_object = _check_value_object(result, strict=strict)
         return None if key is None else value_object
@@ -116,8 +118,10 @@ def expand_index_map(
 
 
 def _find_map_context(expander: Expander, active: ActiveContext, entry: ExpandedKey, index: str) -> ActiveContext:
-    """Return the context for the values of a map entry (steps 13.8.3.1 to 13.8.3.3). A type scope ends at the next
-    node."""
+    """Return the context for the values of a map entry (steps 13.8.3.1 to 13.8.3.3).
+
+    A type scope ends at the next node, as it does for `@type`.
+    """
     if not entry.container & {"@id", "@type"}:
         return active
     context = active.previous or active

@@ -250,8 +250,7 @@ class _TolerantDecoder:
         self._position = end
 
     def _quote_is_inside(self, end: int) -> bool:
-        """Return whether a quotation mark is part of the text: punctuation must follow a value, but words follow
-        here."""
+        """Return whether a quotation mark is part of the text, because words and not punctuation follow it."""
         frame = self._stack[-1]
         if isinstance(frame.container, dict) and frame.key is None:
             return False

@@ -57,8 +57,10 @@ class ScriptLocations:
         """Position of the last script found."""
 
     def position(self, blocks: Sequence[str], offset: int) -> tuple[int, int] | tuple[None, None]:
-        """Return line and column of an offset in the last block. `blocks` are the blocks of the page up to it, in
-        order."""
+        """Return line and column of an offset in the last of the blocks.
+
+        `blocks` are all blocks of the page up to that one, in order.
+        """
         start = self._start(blocks) if self._is_embedded else (0, 0)
         if start is None:
             return None, None
@@ -69,8 +71,10 @@ class ScriptLocations:
         return line + breaks + 1, within + 1 + (0 if breaks else column)
 
     def _start(self, blocks: Sequence[str]) -> tuple[int, int] | None:
-        """Return the position of the last block. The search starts after the blocks before it, because scripts often
-        start alike."""
+        """Return the position of the last block.
+
+        The search starts after the blocks before it, because scripts often start alike.
+        """
         for content in blocks[len(self._located) :]:
             self._located.append(self._locate_script(content))
         return self._located[len(blocks) - 1]
@@ -113,8 +117,7 @@ class ScriptLocations:
         return found
 
     def _starts_with_unescaped(self, start: int, head: str) -> bool:
-        """Return whether a script starts with `head` after unescaping. Scripts of XHTML may have character
-        references."""
+        """Return whether a script starts with `head` after unescaping, as in XHTML with character references."""
         return html.unescape(self._source[start : start + _REFERENCE_CHARACTERS * _COMPARED_CHARACTERS]).startswith(
             head
         )

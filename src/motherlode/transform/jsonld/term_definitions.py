@@ -253,8 +253,7 @@ class TermDefiner:
         return self._parse_explicit_iri(term, value["@id"], simple=simple)
 
     def _parse_explicit_iri(self, term: str, given: Json, *, simple: bool) -> tuple[str, bool] | None:
-        """Return the IRI mapping, and whether the term can be a prefix (step 14.2); None if the term must be
-        ignored."""
+        """Parse `@id` (step 14.2). Return the IRI and whether the term can be a prefix; None to ignore the term."""
         if not isinstance(given, str):
             raise JsonLdError(ErrorCode.INVALID_IRI_MAPPING, term)
         if given not in KEYWORDS and has_keyword_form(given):
@@ -305,8 +304,10 @@ class TermDefiner:
         return index
 
     def _check_scoped_context(self, term: str, context: Json) -> None:
-        """Process a scoped context for its errors (step 21). It is applied where the term is used, and may use its own
-        term."""
+        """Process a scoped context for its errors (step 21).
+
+        The context is applied where the term is used. It may refer to its own term.
+        """
         try:
             self.check_scope(self.active, context, base=self.base, remote=self.remote)
         except LimitExceeded:

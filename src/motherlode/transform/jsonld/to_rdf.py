@@ -40,8 +40,10 @@ def canonical_double(value: float) -> str:
 
 
 class LongInteger(float):
-    """An integer with more digits than Python converts (4,300 by default). Its value is infinite, its digits are
-    exact."""
+    """An integer with more digits than Python converts (4,300 by default).
+
+    Its numeric value is infinite; `digits` is exact.
+    """
 
     __slots__ = ("digits",)
 
@@ -301,8 +303,10 @@ class StatementEmitter:
         return self._emit_node(value, graph)
 
     def _emit_list(self, items: list[Json], graph: str) -> str:
-        """Add the statements of a list and return its first node (List Conversion, section 8.4). Lost items leave a
-        gap."""
+        """Add the statements of a list and return its first node (List Conversion, section 8.4).
+
+        The node of an invalid item has no `rdf:first`.
+        """
         if not items:
             return _NIL
         nodes = [self._names.fresh() for _ in items]

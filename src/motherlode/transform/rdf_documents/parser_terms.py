@@ -179,8 +179,7 @@ def strip_literals(batch: Sequence[Statement]) -> list[Statement]:
 def skip_known_statements(
     parser: ox.QuadParser, recent: Sequence[Statement], count: int, names: BlankNodeRenamer
 ) -> None:
-    """Skip the `count` statements that a first parser returned, and learn this parser's labels for their blank
-    nodes."""
+    """Skip `count` statements that a first parser returned, and learn the labels of their blank nodes."""
     for _ in islice(parser, count - len(recent)):
         pass
     for quad, known in zip(islice(parser, len(recent)), recent, strict=False):

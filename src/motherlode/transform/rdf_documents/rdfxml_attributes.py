@@ -53,8 +53,8 @@ def restore_statement(statement: Statement) -> Statement | None:
 def _decode_identifier(term: str) -> str:
     if term[0] != "<":
         return term
-    renamed_back = _ENCODED_IRI.sub(lambda match: f"#{bytes.fromhex(match[1]).decode(errors='replace')}>", term)
-    return check(renamed_back[1:-1]).term
+    decoded = _ENCODED_IRI.sub(lambda match: f"#{bytes.fromhex(match[1]).decode(errors='replace')}>", term)
+    return check(decoded[1:-1]).term
 
 
 # Repair of attributes

@@ -137,8 +137,10 @@ class RepairingFeed(LimitedFeed):
             self._header += self._root.markup
 
     def start_plain(self) -> None:
-        """Feed the document unchanged, in parts that can be read again. The start tag of the root precedes each
-        part."""
+        """Feed the document unchanged, in parts that can be read again.
+
+        The start tag of the root precedes each part.
+        """
         self._repair_until = self._end = None
         self.is_paused = False
         is_at_root = self.position == self._root_offset

@@ -218,37 +218,40 @@ class TurtleReader:
     def _recover(
         self, segment: _Segment, parser: ox.QuadParser, error: SyntaxError, recent: Sequence[Statement], count: int
     ) -> BatchesAndNextSegment:
+        """Report an error, read the valid part of its statement, and return the segment after it, or None."""
         self._problems += 1
         self._statements += count
         line, column = segment.locate(error)
         problem = Problem(syntax=self._syntax, message=parser_message(error), line=line, column=column)
-        if self._problems >= _MAX_PROBLEMS and self._statements < self._problems:
+        is_in_window = segment.start >= self._source.start
+        if why := self._reason_to_stop(error, is_in_window=is_in_window):
             yield problem
-            self._report_unread_rest("too many problems", line)
-            return None
-        is_near = segment.start >= self._source.start
-        may_be_inside = self._syntax is Syntax.TRIG or "escape" in error.msg  # inside a graph or a string
-        if may_be_inside and not is_near:
-            yield problem
-            self._report_unread_rest("cannot continue after the error", line)
+            self._report_unread_rest(why, line)
             return None
         offset = self._source.offset_of(line, column)
         end = find_boundary(
             self._source,
-            segment.start if is_near else offset,
+            segment.start if is_in_window else offset,
             offset,
             graph=segment.graph,
             named_graphs=self._syntax is Syntax.TRIG,
         )
-        if end is None or not is_near:
+        if end is None or not is_in_window:
             yield problem
         if end is None:
             return None
-        if is_near:
+        if is_in_window:
             parser = self._parse_leniently(segment, end)
             yield from self._read_bad_statement(parser, recent, count, problem)
         base = None if parser.base_iri is None else valid_base(check(parser.base_iri).value)
         return self._make_segment(end, base or segment.base, parser.prefixes)
+
+    def _reason_to_stop(self, error: SyntaxError, *, is_in_window: bool) -> str:
+        """Return why reading cannot continue after an error; "" if it can."""
+        if self._problems >= _MAX_PROBLEMS and self._statements < self._problems:
+            return "too many problems"
+        may_be_inside = self._syntax is Syntax.TRIG or "escape" in error.msg  # inside a graph or a string
+        return "cannot continue after the error" if may_be_inside and not is_in_window else ""
 
     def _report_unread_rest(self, reason: str, line: int) -> None:
         """Record that the rest is not read. The source reports it last, outside the limit on the number of problems."""
@@ -377,8 +380,10 @@ class _FormulaFilter:
         self._repairs = RepairReporter(Syntax.N3)
 
     def check(self, batch: list[Statement], repaired: list[IriRepair]) -> Batches:
-        """Yield the problems of a batch, then the statements to keep. The parser gives no positions for these
-        problems."""
+        """Yield the problems of a batch, then the statements to keep.
+
+        The parser gives no positions for these problems.
+        """
         for repair in repaired:
             offset = self._source.find(f"<{repair.original}>".encode(errors="replace"))
             line, column = (None, None) if offset == -1 else self._source.position_of(offset)

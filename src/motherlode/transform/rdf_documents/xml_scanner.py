@@ -293,8 +293,7 @@ class OpenElements:
         self._declared[-1] += (prefix,)
 
     def close(self, name: bytes) -> None:
-        """Close the innermost element of that name with all its descendants; just the innermost element if none has the
-        name."""
+        """Close the innermost element of that name with its descendants, or else the innermost element."""
         nearest = self._names[: -_MAX_SEARCHED_ELEMENTS - 1 : -1]
         self.close_to(len(self._names) - (nearest.index(name) + 1 if name in nearest else 1))
 
