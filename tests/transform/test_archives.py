@@ -1,3 +1,5 @@
+"""Unpacking of archives and compressed files, and their limits."""
+
 from __future__ import annotations
 
 import bz2
@@ -210,6 +212,12 @@ def test_unpack_members_encrypted_member_does_not_affect_others() -> None:
     files, problems = unpacked(bytes(body), ContentKind.ZIP)
     assert files == {"open": TRIPLE}
     assert "encrypted" in problems[0]
+
+
+def test_unpack_members_zip_member_without_a_name_is_read() -> None:
+    files, problems = unpacked(_zip({"?": TRIPLE, "a": TRIPLE}).replace(b"?", b"\0"), ContentKind.ZIP)
+    assert files == {"": TRIPLE, "a": TRIPLE}
+    assert not problems
 
 
 def test_member_urls_are_distinct_and_resolve_like_the_archive_url() -> None:

@@ -23,8 +23,8 @@ def extraction(
     options: TransformOptions = TransformOptions(),  # noqa: B008 - it is frozen
 ) -> Extraction:
     detected = Detected(kind=kind, evidence=DetectionEvidence.CONTENT, charset=charset)
-    facts = transform(Document(url=URL, body=body.encode(charset), detected=detected), options)
-    return next((it for it in facts.extractions if it.syntax is syntax), Extraction(syntax=syntax))
+    result = transform(Document(url=URL, body=body.encode(charset), detected=detected), options)
+    return next((it for it in result.extractions if it.syntax is syntax), Extraction(syntax=syntax))
 
 
 @pytest.mark.parametrize(

@@ -27,12 +27,13 @@ before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
 detected = Detected(kind=kind, evidence=DetectionEvidence.CONTENT, charset=charset)
 started = time.process_time()
-facts = transform(Document(url="http://example.org/x", body=body, detected=detected), TransformOptions(seconds=seconds))
+document = Document(url="http://example.org/x", body=body, detected=detected)
+result = transform(document, TransformOptions(seconds=seconds))
 print(json.dumps({
     "seconds": time.process_time() - started,
     "megabytes": (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024,
-    "statements": sum(len(e.statements) for e in facts.extractions),
-    "problems": [[p.message, p.line] for p in facts.all_problems()],
+    "statements": sum(len(e.statements) for e in result.extractions),
+    "problems": [[p.message, p.line] for p in result.all_problems()],
 }))
 """
 

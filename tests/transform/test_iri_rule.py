@@ -126,9 +126,9 @@ def _read(name: str, reference: str) -> tuple[list[str], list[bool]]:
     content_type, write = {**WRITERS, **ABSOLUTE_ONLY}[name]
     body = write(reference).encode()
     document = Document(url=BASE, body=body, detected=detect(body, url=BASE, content_type=content_type))
-    facts = transform(document, content_type=content_type)
-    objects = [s[2] for extraction in facts.extractions for s in extraction.statements if s[1] in PREDICATES]
-    problems = [*facts.problems, *(problem for extraction in facts.extractions for problem in extraction.problems)]
+    result = transform(document, content_type=content_type)
+    objects = [s[2] for extraction in result.extractions for s in extraction.statements if s[1] in PREDICATES]
+    problems = [*result.problems, *(problem for extraction in result.extractions for problem in extraction.problems)]
     return objects, [problem.repaired for problem in problems]
 
 
@@ -174,8 +174,8 @@ def test_transform_base_element_keeps_its_spelling_in_every_syntax(name: str) ->
     start, _, rest = write("é").partition("<!doctype html>")
     body = f'{start}<!doctype html><base href="/ä/">{rest}'.encode()
     document = Document(url=BASE, body=body, detected=detect(body, url=BASE, content_type=content_type))
-    facts = transform(document, content_type=content_type)
-    objects = [s[2] for extraction in facts.extractions for s in extraction.statements if s[1] in PREDICATES]
+    result = transform(document, content_type=content_type)
+    objects = [s[2] for extraction in result.extractions for s in extraction.statements if s[1] in PREDICATES]
     assert objects == ["<http://base.example/ä/é>"]
     assert document.base == "http://base.example/%C3%A4/"
 
@@ -187,8 +187,8 @@ def test_transform_page_url_is_repaired_in_every_syntax(name: str) -> None:
     document = Document(
         url="http://e.org/a b[0]/", body=body, detected=detect(body, url=BASE, content_type=content_type)
     )
-    facts = transform(document, content_type=content_type)
-    objects = [s[2] for extraction in facts.extractions for s in extraction.statements if s[1] in PREDICATES]
+    result = transform(document, content_type=content_type)
+    objects = [s[2] for extraction in result.extractions for s in extraction.statements if s[1] in PREDICATES]
     assert objects == ["<http://e.org/a%20b%5B0%5D/x>"]
 
 

@@ -1,3 +1,5 @@
+"""Options of the transform phase."""
+
 from __future__ import annotations
 
 import dataclasses

@@ -1,3 +1,5 @@
+"""The table of extractors, and how transform runs them."""
+
 from __future__ import annotations
 
 import time
@@ -94,15 +96,15 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Callable[..., TransformResult]:
 
 
 def test_transform_page_reads_all_syntaxes() -> None:
-    facts = transform(_document(PAGE))
-    assert set(facts.counts) == {
+    result = transform(_document(PAGE))
+    assert set(result.counts) == {
         Syntax.JSON_LD,
         Syntax.MICRODATA,
         Syntax.RDFA,
         Syntax.MICROFORMATS,
         Syntax.PAGE,
     }
-    assert not facts.all_problems()
+    assert not result.all_problems()
 
 
 def test_transform_marks_are_found_in_upper_case_and_utf16() -> None:
@@ -113,8 +115,8 @@ def test_transform_marks_are_found_in_upper_case_and_utf16() -> None:
 
 
 def test_transform_syntaxes_option_selects_extractors() -> None:
-    facts = transform(_document(PAGE), TransformOptions(syntaxes=frozenset({Syntax.RDFA})))
-    assert set(facts.counts) == {Syntax.RDFA}
+    result = transform(_document(PAGE), TransformOptions(syntaxes=frozenset({Syntax.RDFA})))
+    assert set(result.counts) == {Syntax.RDFA}
 
 
 @pytest.mark.parametrize(
@@ -155,9 +157,9 @@ def test_transform_exception_in_extractor_does_not_affect_others(
     def bad(*_: object) -> Extraction:
         raise error
 
-    facts = use(_one(Syntax.MICRODATA, bad), _one(Syntax.RDFA, _good))
-    assert facts.counts == {Syntax.RDFA: 1}
-    (problem,) = facts.all_problems()
+    result = use(_one(Syntax.MICRODATA, bad), _one(Syntax.RDFA, _good))
+    assert result.counts == {Syntax.RDFA: 1}
+    (problem,) = result.all_problems()
     assert problem.syntax is Syntax.MICRODATA
     assert type(error).__name__ in problem.message
 
@@ -166,9 +168,9 @@ def test_transform_exception_in_gate_is_isolated(use: Callable[..., TransformRes
     def bad(*_: object) -> bool:
         raise ValueError("gate")
 
-    facts = use(Extractor(syntax=Syntax.PAGE, gate=bad, extract=_good), _one(Syntax.RDFA, _good))
-    assert facts.counts == {Syntax.RDFA: 1}
-    assert facts.all_problems()[0].syntax is Syntax.PAGE
+    result = use(Extractor(syntax=Syntax.PAGE, gate=bad, extract=_good), _one(Syntax.RDFA, _good))
+    assert result.counts == {Syntax.RDFA: 1}
+    assert result.all_problems()[0].syntax is Syntax.PAGE
 
 
 def test_transform_keyboard_interrupt_is_not_caught(use: Callable[..., TransformResult]) -> None:
@@ -186,10 +188,10 @@ def test_transform_endless_extractor_is_stopped_and_others_run(use: Callable[...
 
     started = time.process_time()
     options = TransformOptions(seconds=0.1)
-    facts = use(_one(Syntax.MICRODATA, endless), _one(Syntax.RDFA, _good), options=options)
+    result = use(_one(Syntax.MICRODATA, endless), _one(Syntax.RDFA, _good), options=options)
     assert time.process_time() - started < 2
-    assert facts.counts == {Syntax.RDFA: 1}
-    assert "0.1 seconds" in facts.all_problems()[0].message
+    assert result.counts == {Syntax.RDFA: 1}
+    assert "0.1 seconds" in result.all_problems()[0].message
 
 
 def test_transform_statements_are_limited(use: Callable[..., TransformResult]) -> None:
@@ -197,10 +199,10 @@ def test_transform_statements_are_limited(use: Callable[..., TransformResult]) -
         statements = tuple((f"<urn:{number}>", "<urn:p>", "<urn:o>", "") for number in range(100))
         return Extraction(syntax=Syntax.RDFA, statements=statements, wanted=("urn:x",))
 
-    facts = use(_one(Syntax.RDFA, many), options=TransformOptions(statements=10))
-    assert facts.counts == {Syntax.RDFA: 10}
-    assert facts.extractions[0].wanted == ("urn:x",)
-    assert "more than 10 statements" in facts.all_problems()[0].message
+    result = use(_one(Syntax.RDFA, many), options=TransformOptions(statements=10))
+    assert result.counts == {Syntax.RDFA: 10}
+    assert result.extractions[0].wanted == ("urn:x",)
+    assert "more than 10 statements" in result.all_problems()[0].message
 
 
 def test_transform_closed_gate_skips_extractor(use: Callable[..., TransformResult]) -> None:

@@ -1,3 +1,5 @@
+"""Installed transformers."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator

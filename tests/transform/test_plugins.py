@@ -1,3 +1,5 @@
+"""Python transformers and external services."""
+
 from __future__ import annotations
 
 import pickle

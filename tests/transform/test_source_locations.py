@@ -13,7 +13,7 @@ from tests.www.pages import document
 
 
 @pytest.mark.parametrize(
-    ("markup", "reference", "place"),
+    ("markup", "reference", "position"),
     [
         ("<p>Thing\n<b itemtype=Thing>", "Thing", (2, 13)),
         ("<a\n href='//[bad?a=1&amp;b=2'>", "http://[bad?a=1&b=2", (2, 8)),
@@ -23,9 +23,9 @@ from tests.www.pages import document
         ("<a href=x>", "", (None, None)),
     ],
 )
-def test_locate_problems_finds_reference_as_written(markup: str, reference: str, place: tuple[int, int]) -> None:
+def test_locate_problems_finds_reference_as_written(markup: str, reference: str, position: tuple[int, int]) -> None:
     (found,) = locate_problems(document(markup), Syntax.RDFA, [("message", reference)])
-    assert (found.message, found.line, found.column) == ("message", *place)
+    assert (found.message, found.line, found.column) == ("message", *position)
 
 
 def test_locate_problems_limits_number_of_searches() -> None:

@@ -1,3 +1,5 @@
+"""Time limits of extractors."""
+
 from __future__ import annotations
 
 import contextlib

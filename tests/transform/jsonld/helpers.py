@@ -41,8 +41,10 @@ def page(html: str | bytes, *, url: str = BASE, kind: ContentKind = ContentKind.
     return Document(url=url, body=body, detected=Detected(kind=kind, evidence=DetectionEvidence.CONTENT))
 
 
-def extract(html: str | bytes, *, contexts: dict[str, bytes] | None = None, most: int = 500_000) -> Extraction:
-    return jsonld.extract(page(html), names(), TransformOptions(contexts=contexts or {}, statements=most))
+def extract(
+    html: str | bytes, *, contexts: dict[str, bytes] | None = None, max_statements: int = 500_000
+) -> Extraction:
+    return jsonld.extract(page(html), names(), TransformOptions(contexts=contexts or {}, statements=max_statements))
 
 
 def extract_block(block: str, **options: Any) -> Extraction:

@@ -1,3 +1,5 @@
+"""Errors and notes."""
+
 from __future__ import annotations
 
 from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, Notes, describe_value

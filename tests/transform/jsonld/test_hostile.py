@@ -98,7 +98,7 @@ def test_branching_remote_contexts_are_a_problem() -> None:
 def test_many_small_values_are_read_in_time() -> None:
     member = '{"@id":"http://x/","http://p/":"y"},'
     with soon(20):
-        found = extract_block("[" + member * 150_000 + "{}]", most=1000)
+        found = extract_block("[" + member * 150_000 + "{}]", max_statements=1000)
     assert len(found.statements) == 1
 
 

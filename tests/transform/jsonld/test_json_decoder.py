@@ -46,23 +46,23 @@ MENDED: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize(("text", "expected"), MENDED.items())
 def test_decode_tolerantly_repairs_are_recorded(text: str, expected: tuple[Any, str]) -> None:
-    reading = decode_tolerantly(text)
-    assert reading.values == [expected[0]]
-    assert expected[1] in [repair.message for repair in reading.repairs]
-    assert reading.failure is None
+    decoded = decode_tolerantly(text)
+    assert decoded.values == [expected[0]]
+    assert expected[1] in [repair.message for repair in decoded.repairs]
+    assert decoded.failure is None
 
 
 def test_decode_tolerantly_valid_json_needs_no_repair() -> None:
     text = '{"a": ["x\\n\\u00e9\\"", -1.5e3, true, null, {}, []], "b/": "//no comment <!-- -->"}'
-    reading = decode_tolerantly(text)
-    assert reading.values == [{"a": ['x\né"', -1500.0, True, None, {}, []], "b/": "//no comment <!-- -->"}]
-    assert not reading.repairs
+    decoded = decode_tolerantly(text)
+    assert decoded.values == [{"a": ['x\né"', -1500.0, True, None, {}, []], "b/": "//no comment <!-- -->"}]
+    assert not decoded.repairs
 
 
 def test_decode_tolerantly_several_values_are_returned() -> None:
-    reading = decode_tolerantly('{"a":1}\n[2]\n{"b":3}')
-    assert reading.values == [{"a": 1}, [2], {"b": 3}]
-    assert [(repair.offset, repair.message) for repair in reading.repairs] == [
+    decoded = decode_tolerantly('{"a":1}\n[2]\n{"b":3}')
+    assert decoded.values == [{"a": 1}, [2], {"b": 3}]
+    assert [(repair.offset, repair.message) for repair in decoded.repairs] == [
         (8, "one more JSON value in the same block"),
         (12, "one more JSON value in the same block"),
     ]
@@ -73,9 +73,9 @@ def test_decode_tolerantly_repairs_have_offsets() -> None:
 
 
 def test_decode_tolerantly_non_json_text_fails() -> None:
-    reading = decode_tolerantly("[" + "$ % & " * 50)
-    assert reading.failure is not None
-    assert reading.failure.message == "not JSON"
+    decoded = decode_tolerantly("[" + "$ % & " * 50)
+    assert decoded.failure is not None
+    assert decoded.failure.message == "not JSON"
 
 
 @pytest.mark.parametrize(
@@ -107,17 +107,17 @@ def test_decode_tolerantly_hostile_text_is_read_in_time(text: str) -> None:
 
 
 def test_decode_valid_json_is_decoded_strictly() -> None:
-    reading = decode(' {"a": [1, "\\u00e9", 12345678901234567890123]} ')
-    assert reading.values == [{"a": [1, "é", 12345678901234567890123]}]
-    assert not reading.repairs
+    decoded = decode(' {"a": [1, "\\u00e9", 12345678901234567890123]} ')
+    assert decoded.values == [{"a": [1, "é", 12345678901234567890123]}]
+    assert not decoded.repairs
 
 
 @pytest.mark.parametrize("text", ["", " \n ", "\ufeff", "\x00"])
 def test_decode_empty_block_is_not_a_failure(text: str) -> None:
-    reading = decode(text)
-    assert not reading.values
-    assert reading.failure is None
-    assert [repair.message for repair in reading.repairs] == ["empty block"]
+    decoded = decode(text)
+    assert not decoded.values
+    assert decoded.failure is None
+    assert [repair.message for repair in decoded.repairs] == ["empty block"]
 
 
 def test_decode_html_entities_are_unescaped_only_if_json_results() -> None:

@@ -1,3 +1,5 @@
+"""JSON-LD in pages and documents, and positions of problems."""
+
 from __future__ import annotations
 
 import json
@@ -28,12 +30,12 @@ def test_script_locations_similar_scripts_are_distinguished() -> None:
     long = '{"@context": "https://schema.org", "@type": "Product", "name": "%s"}'
     blocks = ["{}", "{}", long % "one", long % "two", "", "{}"]
     source = "\n".join(f"<script src=x></script>{TAG}{block}</script>" for block in blocks)
-    places = ScriptLocations(source)
+    locations = ScriptLocations(source)
     column = len("<script src=x></script>" + TAG) + 1
-    assert [places.position(blocks[:number], 0) for number in (2, 3, 4, 5, 6)] == [
+    assert [locations.position(blocks[:number], 0) for number in (2, 3, 4, 5, 6)] == [
         (number, column) for number in (2, 3, 4, 5, 6)
     ]
-    assert places.position(blocks[:1], 1) == (1, column + 1), "asked for in any order"
+    assert locations.position(blocks[:1], 1) == (1, column + 1), "blocks can be requested in any order"
 
 
 def test_script_locations_ignore_scripts_in_comments() -> None:
@@ -49,9 +51,9 @@ def test_script_locations_content_changed_by_parser_is_found() -> None:
 
 
 def test_script_locations_unknown_content_has_no_position() -> None:
-    places = ScriptLocations(f"{TAG}a</script>")
-    assert places.position(["b"], 0) == (None, None)
-    assert places.position(["b", "a"], 0) == (1, len(TAG) + 1)
+    locations = ScriptLocations(f"{TAG}a</script>")
+    assert locations.position(["b"], 0) == (None, None)
+    assert locations.position(["b", "a"], 0) == (1, len(TAG) + 1)
 
 
 def test_script_locations_whole_document_starts_at_line_one() -> None:
@@ -60,9 +62,9 @@ def test_script_locations_whole_document_starts_at_line_one() -> None:
 
 def test_script_locations_many_scripts_take_linear_time() -> None:
     blocks = ['{"a": 1,}'] * 20_000
-    places = ScriptLocations("\n".join(f"{TAG}{block}</script>" for block in blocks))
+    locations = ScriptLocations("\n".join(f"{TAG}{block}</script>" for block in blocks))
     began = time.process_time()
-    assert [places.position(blocks[:number], 0)[0] for number in (1, 20_000)] == [1, 20_000]
+    assert [locations.position(blocks[:number], 0)[0] for number in (1, 20_000)] == [1, 20_000]
     assert time.process_time() - began < 2
 
 
@@ -279,7 +281,7 @@ def test_extract_block_without_statements_is_reported() -> None:
 
 
 def test_extract_statement_limit_applies_to_whole_page() -> None:
-    found = extract(script(PERSON) + script(PERSON.replace("ann", "bob")), most=3)
+    found = extract(script(PERSON) + script(PERSON.replace("ann", "bob")), max_statements=3)
     assert len(found.statements) == 3
     assert "more than" in found.problems[-1].message
 

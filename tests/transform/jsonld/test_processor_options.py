@@ -1,3 +1,5 @@
+"""Sets of keywords."""
+
 from __future__ import annotations
 
 from motherlode.transform.jsonld import processor_options

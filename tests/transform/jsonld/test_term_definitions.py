@@ -1,3 +1,5 @@
+"""Term definitions."""
+
 from __future__ import annotations
 
 from itertools import combinations

@@ -1,3 +1,5 @@
+"""Conversion of JSON-LD to statements."""
+
 from __future__ import annotations
 
 from typing import Any

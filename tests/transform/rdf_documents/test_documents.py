@@ -119,14 +119,14 @@ def test_read_invalid_iri_is_repaired_or_loses_only_its_triple(syntax: Syntax) -
 @pytest.mark.parametrize("syntax", DOCUMENTS)
 def test_read_invalid_utf8_is_replaced_and_reported(syntax: Syntax) -> None:
     body = b'<urn:a> <urn:p> "x" .\n<urn:a> <urn:p> "\xe9\xff" .\n<urn:a> <urn:p> "z" .\n'
-    place = (2, 18)
+    position = (2, 18)
     if syntax is Syntax.RDF_XML:
         body = XML_START + b'\n<e:A e:p="x" e:q="\xe9\xff" e:r="z"/></rdf:RDF>'
-        place = (2, 19)
+        position = (2, 19)
     statements, problems = found(body, syntax)
     assert '"��"' in {statement[2] for statement in statements}
     assert '"z"' in {statement[2] for statement in statements}
-    assert [((p.line, p.column), p.repaired) for p in problems] == [(place, True)]
+    assert [((p.line, p.column), p.repaired) for p in problems] == [(position, True)]
 
 
 def test_read_problems_are_limited_and_counted() -> None:

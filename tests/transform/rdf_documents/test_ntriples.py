@@ -1,3 +1,5 @@
+"""N-Triples and N-Quads."""
+
 from __future__ import annotations
 
 import pytest

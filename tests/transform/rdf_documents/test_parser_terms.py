@@ -1,3 +1,5 @@
+"""Conversion of parser quads to statements."""
+
 from __future__ import annotations
 
 import io

@@ -1,3 +1,5 @@
+"""RDF/XML documents with and without faults."""
+
 from __future__ import annotations
 
 import pytest
@@ -17,11 +19,11 @@ def _read(inner: bytes, before: bytes = b"") -> tuple[list[tuple[str, ...]], lis
 
 
 def test_rdfxml_bad_node_loses_only_itself() -> None:
-    statements, places = _read(
+    statements, positions = _read(
         b'\n<e:A rdf:about="urn:a"/>\n  <e:A rdf:ID="b c"><e:p>1</e:p></e:A><e:A rdf:about="urn:d"/>'
     )
     assert statements == [(f"<urn:{name}>", f"<{RDF}type>", "<urn:e:A>") for name in "ad"]
-    assert places == [(3, 3)]
+    assert positions == [(3, 3)]
 
 
 GOOD = b"".join(b'<e:A rdf:about="urn:%d"><e:p>%d</e:p></e:A>\n' % (number, number) for number in range(500))
@@ -88,9 +90,9 @@ def test_rdfxml_identifier_that_is_no_xml_name_is_kept() -> None:
 
 
 def test_rdfxml_text_in_several_pieces_is_joined() -> None:
-    statements, places = _read(b'<e:A rdf:about="urn:a"><e:p>1 <![CDATA[< 2 & ]]>3<!-- 4 --> 5</e:p></e:A>')
+    statements, positions = _read(b'<e:A rdf:about="urn:a"><e:p>1 <![CDATA[< 2 & ]]>3<!-- 4 --> 5</e:p></e:A>')
     assert statements[-1][2] == '"1 < 2 & 3 5"'
-    assert not places
+    assert not positions
 
 
 def test_rdfxml_document_with_only_faults_is_given_up() -> None:
@@ -115,13 +117,13 @@ def test_rdfxml_error_in_root_node_ends_reading() -> None:
 
 
 def test_rdfxml_malformed_xml_is_located() -> None:
-    statements, places = _read(b'\n<e:A rdf:about="urn:a"/>\n<e:A rdf:about="urn:b"></e:B>')
+    statements, positions = _read(b'\n<e:A rdf:about="urn:a"/>\n<e:A rdf:about="urn:b"></e:B>')
     assert len(statements) == 2
-    assert places[0][0] == 3
+    assert positions[0][0] == 3
 
 
 def test_rdfxml_invalid_iri_is_repaired_or_loses_only_its_statements() -> None:
-    statements, places = _read(
+    statements, positions = _read(
         b'\n<e:A rdf:about="urn:a"><e:p rdf:resource="x y"/><e:p>1</e:p></e:A>'
         b'\n<e:A><e:q><e:B e:r="2"><e:p rdf:resource="http://[z"/></e:B></e:q></e:A>'
     )
@@ -131,7 +133,7 @@ def test_rdfxml_invalid_iri_is_repaired_or_loses_only_its_statements() -> None:
         *("<urn:e:A>", "<http://example.org/x%20y>", '"1"'),
         *("<urn:e:A>", "<urn:e:B>", '"2"'),
     ]
-    assert places == [(2, 24), (3, 24)]
+    assert positions == [(2, 24), (3, 24)]
 
 
 def test_rdfxml_datatype_and_namespace_are_repaired() -> None:
@@ -154,15 +156,15 @@ def test_rdfxml_repeated_repaired_iri_is_reported_once() -> None:
 def test_rdfxml_declared_entities_are_expanded() -> None:
     entities = b"<!ENTITY e 'urn:e:'>\n<!ENTITY t \"&e;x &amp; &#60;\">"
     before = b"<?xml version='1.0' encoding='utf-8'?>\n<!DOCTYPE rdf:RDF [\n" + entities + b"]>\n"
-    statements, places = _read(b'<e:A rdf:about="&e;a"><e:p>&t;&lt;</e:p></e:A>', before)
+    statements, positions = _read(b'<e:A rdf:about="&e;a"><e:p>&t;&lt;</e:p></e:A>', before)
     assert statements == [("<urn:e:a>", f"<{RDF}type>", "<urn:e:A>"), ("<urn:e:a>", "<urn:e:p>", '"urn:e:x & <<"')]
-    assert not places
+    assert not positions
 
 
 def test_rdfxml_undeclared_html_entities_are_expanded() -> None:
-    statements, places = _read(b'\n<e:A rdf:about="urn:a"><e:p>caf&eacute;&nbsp;&amp;</e:p><e:q>x</e:q></e:A>')
+    statements, positions = _read(b'\n<e:A rdf:about="urn:a"><e:p>caf&eacute;&nbsp;&amp;</e:p><e:q>x</e:q></e:A>')
     assert [s[2] for s in statements] == ["<urn:e:A>", '"café\xa0&"', '"x"']
-    assert places == [(2, 29)]
+    assert positions == [(2, 29)]
 
 
 @pytest.mark.parametrize(
@@ -222,9 +224,9 @@ def test_rdfxml_empty_language_cancels_outer_language(root: bytes) -> None:
 
 @pytest.mark.parametrize("reference", [b"&#xD800;", b"&#0;", b"&#x110000;", b"&#99999999999;"])
 def test_rdfxml_invalid_character_reference_loses_only_its_statement(reference: bytes) -> None:
-    statements, places = _read(b'\n<e:A rdf:about="urn:a"><e:p>%s</e:p><e:q>&#233;&#xe9;</e:q></e:A>' % reference)
+    statements, positions = _read(b'\n<e:A rdf:about="urn:a"><e:p>%s</e:p><e:q>&#233;&#xe9;</e:q></e:A>' % reference)
     assert [s[2] for s in statements] == ["<urn:e:A>", '"éé"']
-    assert places == [(2, 29)]
+    assert positions == [(2, 29)]
 
 
 def test_rdfxml_relative_base_is_resolved_against_outer_base() -> None:
@@ -261,10 +263,10 @@ def test_rdfxml_unknown_parse_type_is_a_literal(parse_type: bytes) -> None:
 
 def test_rdfxml_literal_with_own_namespaces_is_kept() -> None:
     inner = b"<div xmlns=\"urn:x\" xmlns:y='urn:y' class='1'>a &lt; b<y:i/></div> c &amp; d"
-    statements, places = _read(b'<e:A rdf:about="urn:a"><e:p rdf:parseType="Literal">' + inner + b"</e:p></e:A>")
+    statements, positions = _read(b'<e:A rdf:about="urn:a"><e:p rdf:parseType="Literal">' + inner + b"</e:p></e:A>")
     value = r"<div xmlns=\"urn:x\" class=\"1\">a &lt; b<y:i xmlns:y=\"urn:y\"></y:i></div> c &amp; d"
     assert statements[-1][2] == f'"{value}"^^<{RDF}XMLLiteral>'
-    assert not places
+    assert not positions
 
 
 def test_rdfxml_node_in_place_of_property_does_not_turn_properties_into_nodes() -> None:
@@ -294,9 +296,9 @@ def test_rdfxml_extra_end_tag_does_not_turn_properties_into_nodes(node: bytes) -
 
 def test_rdfxml_missing_space_between_attributes_is_repaired() -> None:
     inner = b'<e:A foo="1"/><e:A rdf:about="urn:a"e:p="1"/><e:A rdf:about="urn:b"/>'
-    statements, places = _read(inner)
+    statements, positions = _read(inner)
     assert [s[2] for s in statements] == ["<urn:e:A>", "<urn:e:A>", '"1"', "<urn:e:A>"]
-    assert len(places) == 2
+    assert len(positions) == 2
 
 
 @pytest.mark.parametrize(
@@ -323,16 +325,16 @@ def test_rdfxml_complete_document_is_not_truncated(end: bytes) -> None:
 
 def test_rdfxml_entity_with_any_character_is_escaped() -> None:
     before = b"<!DOCTYPE rdf:RDF [<!ENTITY t 'a>b]>c[&#34;d%e;'>]>"
-    statements, places = _read(b'<e:A rdf:about="urn:a"><e:p>&t;</e:p><e:q e:r="&t;"/></e:A>', before)
+    statements, positions = _read(b'<e:A rdf:about="urn:a"><e:p>&t;</e:p><e:q e:r="&t;"/></e:A>', before)
     assert [s[2] for s in statements if s[2].startswith('"')] == ['"a>b]>c[\\"d%e;"'] * 2
-    assert not places
+    assert not positions
 
 
 def test_rdfxml_external_entities_are_not_loaded() -> None:
     before = b'<!DOCTYPE rdf:RDF SYSTEM "file:///etc/hosts" [<!ENTITY x SYSTEM "file:///etc/passwd">]>\n'
-    statements, places = _read(b'<e:A rdf:about="urn:a"/>\n<e:A rdf:about="urn:b"><e:p>&x;</e:p></e:A>', before)
+    statements, positions = _read(b'<e:A rdf:about="urn:a"/>\n<e:A rdf:about="urn:b"><e:p>&x;</e:p></e:A>', before)
     assert [s[0] for s in statements] == ["<urn:a>", "<urn:b>"]
-    assert places == [(3, 29)]
+    assert positions == [(3, 29)]
 
 
 def test_rdfxml_entity_expansion_is_limited() -> None:
@@ -362,20 +364,20 @@ def test_rdfxml_too_many_attributes_end_reading(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_rdfxml_xml_literals_are_canonical() -> None:
-    statements, places = _read(
+    statements, positions = _read(
         b'<rdf:Description rdf:about="urn:a"><e:p rdf:parseType="Literal"><b c="1"/> &amp;</e:p></rdf:Description>'
     )
     assert statements == [("<urn:a>", "<urn:e:p>", f'"<b c=\\"1\\"></b> &amp;"^^<{RDF}XMLLiteral>')]
-    assert not places
+    assert not positions
 
 
 def test_rdfxml_entities_in_xml_literals_are_expanded() -> None:
     before = b'<!DOCTYPE rdf:RDF [<!ENTITY f "urn:f:"><!ENTITY t "1 &amp; 2">]>'
     inner = b'<e:A xmlns:f="&f;" rdf:about="urn:a"><e:p rdf:parseType="Literal"><f:b c="&t;">&t;</f:b></e:p></e:A>'
-    statements, places = _read(inner, before)
+    statements, positions = _read(inner, before)
     value = r"<f:b xmlns:f=\"urn:f:\" c=\"1 &amp; 2\">1 &amp; 2</f:b>"
     assert statements[-1][2] == f'"{value}"^^<{RDF}XMLLiteral>'
-    assert not places
+    assert not positions
 
 
 def test_rdfxml_non_xml_document_is_a_problem() -> None:

@@ -1,3 +1,5 @@
+"""Repair of attributes, and the markers in statements."""
+
 from __future__ import annotations
 
 import pytest

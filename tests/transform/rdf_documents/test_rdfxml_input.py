@@ -1,3 +1,5 @@
+"""Splitting, limits and XML literals of RDF/XML."""
+
 from __future__ import annotations
 
 import io

@@ -1,3 +1,5 @@
+"""Repair of RDF/XML input."""
+
 from __future__ import annotations
 
 import io

@@ -1,3 +1,5 @@
+"""The window over a document, and feeds for parsers."""
+
 from __future__ import annotations
 
 import io

@@ -1,3 +1,5 @@
+"""Turtle, TriG and Notation3 with and without faults."""
+
 from __future__ import annotations
 
 import io
@@ -20,7 +22,7 @@ def objects(body: bytes, syntax: Syntax = Syntax.TURTLE) -> tuple[list[str], lis
 
 
 @pytest.mark.parametrize(
-    ("bad", "place"),
+    ("bad", "position"),
     [
         (b"e:a e:p x:undeclared .\n", (3, 9)),
         (b"e:a e:p $ .\n", (3, 9)),
@@ -35,18 +37,18 @@ def objects(body: bytes, syntax: Syntax = Syntax.TURTLE) -> tuple[list[str], lis
     ],
 )
 @pytest.mark.parametrize("syntax", [Syntax.TURTLE, Syntax.TRIG])
-def test_turtle_continues_after_bad_statement(bad: bytes, place: tuple[int, int] | None, syntax: Syntax) -> None:
-    kept, places = objects(b"e:a e:p e:before .\n" + bad + b"e:a e:p e:after .\ne:a e:p e:last .", syntax)
+def test_turtle_continues_after_bad_statement(bad: bytes, position: tuple[int, int] | None, syntax: Syntax) -> None:
+    kept, positions = objects(b"e:a e:p e:before .\n" + bad + b"e:a e:p e:after .\ne:a e:p e:last .", syntax)
     assert "inside" not in kept
     assert [one for one in kept if not one.startswith(('"', "_:"))] == ["before", "after", "last"]
-    assert len(places) == 1
-    assert place is None or places == [place]
+    assert len(positions) == 1
+    assert position is None or positions == [position]
 
 
 def test_turtle_unclosed_string_is_not_read_as_statements() -> None:
-    kept, places = objects(b'e:a e:p e:before .\ne:a e:p """open .\ne:a e:p e:inside .\n')
+    kept, positions = objects(b'e:a e:p e:before .\ne:a e:p """open .\ne:a e:p e:inside .\n')
     assert kept == ["before"]
-    assert places == [(3, 9)]
+    assert positions == [(3, 9)]
 
 
 def test_turtle_statement_with_unrepairable_iri_loses_only_its_triple() -> None:

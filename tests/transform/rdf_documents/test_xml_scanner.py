@@ -1,3 +1,5 @@
+"""Scanning of tags, and open elements."""
+
 from __future__ import annotations
 
 import pytest
