@@ -17,8 +17,8 @@ from types import FrameType, FunctionType
 _REPEAT_SECONDS = 0.25
 """The timer repeats, because Python discards an exception that is raised in a finalizer, for example."""
 _TOLERANCE_SECONDS = 0.1
-"""A second signal within this much CPU time is ignored, because no handler can have finished. A deadline that expires
-this many seconds before a limit counts as that limit."""
+"""A second signal within this much CPU time is ignored, because the code that catches the first exception may not have
+run yet. A deadline that expires this many seconds before a limit counts as that limit."""
 _SUSPENDED_SECONDS = 60.0
 """Time that the code which catches a timeout has to save its results."""
 

@@ -233,7 +233,7 @@ class ActiveContext:
         return value if is_absolute(value) else None
 
     def has_protected_terms(self) -> bool:
-        """Return whether any term is protected. Lazy tables have no protected terms."""
+        """Return whether any term in `terms` is protected."""
         return any(definition is not None and definition.protected for definition in self.terms.values())
 
 

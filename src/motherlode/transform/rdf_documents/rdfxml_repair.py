@@ -55,7 +55,7 @@ _LOOKAHEAD_BYTES = 1 << 18
 _NEXT_NODE_BYTES = 1 << 15
 """Bytes searched for the start of the next node."""
 _PROPERTY_DEPTH = 3
-"""Number of open elements inside a property of a child of `rdf:RDF`."""
+"""Depth of a property of a child of `rdf:RDF`: the root, the node and the property are open."""
 
 _SURROGATES = range(0xD800, 0xE000)
 _LAST_CHARACTER = 0x10FFFF
@@ -149,17 +149,13 @@ class RepairingFeed(LimitedFeed):
 
     def copy(self) -> RepairingFeed:
         """Return another feed for the same document."""
-        twin = RepairingFeed(self._source, self._head, self._base)
-        twin._root = self._root
-        return twin
+        copied = RepairingFeed(self._source, self._head, self._base)
+        copied._root = self._root
+        return copied
 
     def is_truncated(self) -> bool:
         """Return whether the document was read to its end without an end tag of the root."""
-        root = (
-            parse_start_tag(self._source.get(self._root_offset, _FIRST_READ_BYTES))
-            if self._root is None
-            else self._root
-        )
+        root = self._root or parse_start_tag(self._source.get(self._root_offset, _FIRST_READ_BYTES))
         if self._source.get(self.position, 1) or self.is_stopped or root is None:
             return False
         start = max(self._source.start, self._root_offset, self.position - _LOOKAHEAD_BYTES)
@@ -185,7 +181,7 @@ class RepairingFeed(LimitedFeed):
         error = self.position
         if self.is_stopped or self.is_paused or not len(self._open):
             return False
-        if self._node_depth == _PROPERTY_DEPTH and not self._node_has_end():  # a node is not allowed inside a property
+        if self._node_depth == _PROPERTY_DEPTH and not self._node_has_end():  # a node instead of a property
             self.position = self._markup
             self._open.close_to(1)
         skipped = 0
@@ -240,8 +236,8 @@ class RepairingFeed(LimitedFeed):
         self._token = self.position
         given = super()._read_piece(size)
         if b"parseType" in given and _OTHER_PARSE_TYPE.search(given):
-            self.position = self._token
-            raise SyntaxError("internal error: a parse type must be replaced")
+            self.position = self._token  # the reader catches the error and starts to repair here
+            raise SyntaxError("an unknown parse type")
         return given
 
     def _read_pending(self, size: int) -> bytes:
