@@ -41,7 +41,7 @@ from motherlode.model import Link, LinkSource, Page, Request
 from motherlode.policies import policy_from
 from motherlode.sim.trace.recorder import Responses
 from motherlode.transform import transform
-from motherlode.transform.timeouts import alarm_ready
+from motherlode.transform.timeouts import shared_timer
 from motherlode.www.document import Document
 from results import record, table
 
@@ -182,7 +182,7 @@ def phases(pages: list[Page], urls: list[str], folder: Path) -> list[tuple[str, 
     reading: dict[str, float] = dict.fromkeys(("detect", "transform", "links", "quads as lines"), 0.0)
     links: list[list[Link]] = []
     records = []
-    with alarm_ready():
+    with shared_timer():
         for page, url in zip(
             pages, urls, strict=True
         ):  # page by page, because keeping every tree would add the cost of new memory

@@ -29,7 +29,7 @@ from selectolax.lexbor import LexborHTMLParser
 from motherlode.detect import detect
 from motherlode.model import ContentKind, Detected, DetectionEvidence, Syntax
 from motherlode.transform import TransformOptions, transform
-from motherlode.transform.timeouts import alarm_ready
+from motherlode.transform.timeouts import shared_timer
 from motherlode.www.document import Document
 from motherlode.www.urls import resolve
 from results import record, table
@@ -229,7 +229,7 @@ def main() -> int:
     warnings.simplefilter("ignore")
     samples = draw(given.pages, given.seed)
     gc.freeze()
-    with alarm_ready():  # as in the parser processes of a crawl
+    with shared_timer():  # as in the parser processes of a crawl
         section, good = pages_section(samples, given.rounds, peers=not given.skip_peers)
     markdown = f"## Extraction\n\n{section}"
     if not given.skip_peers:

@@ -16,7 +16,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from motherlode.transform.jsonld.bundled_contexts import ContextGroup, Table, filled, normalised
+from motherlode.transform.jsonld.bundled_contexts import ContextGroup, ContextTable, fill_definition, normalize_url
 from motherlode.transform.jsonld.processor_options import CONTEXT_ENTRIES
 
 CONTEXTS = Path(__file__).resolve().parents[1] / "src" / "motherlode" / "transform" / "jsonld" / "contexts"
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def make_table(context: dict[str, Any], *, title: str, urls: list[str]) -> Table:
+def make_table(context: dict[str, Any], *, title: str, urls: list[str]) -> ContextTable:
     shapes: dict[str, list[str]] = defaultdict(list)
     for term, definition in context.items():
         shape = shape_of(term, definition)
@@ -56,7 +56,7 @@ def make_table(context: dict[str, Any], *, title: str, urls: list[str]) -> Table
         if len(terms) >= MIN_GROUP_TERMS
     ]
     grouped = {term for group in groups for term in group.terms.split()}
-    return Table(
+    return ContextTable(
         title=title,
         urls=tuple(sorted(set(urls))),
         lazy=is_lazy(context),
@@ -72,7 +72,7 @@ def shape_of(term: str, definition: Any) -> str | None:
         return None
     star = given.removesuffix(term) + "*"
     shape = {**definition, "@id": star} if isinstance(definition, dict) else star
-    return json.dumps(shape, sort_keys=True) if filled(shape, term) == definition else None
+    return json.dumps(shape, sort_keys=True) if fill_definition(shape, term) == definition else None
 
 
 def is_lazy(context: dict[str, Any]) -> bool:
@@ -82,19 +82,19 @@ def is_lazy(context: dict[str, Any]) -> bool:
     return len(context) >= MIN_LAZY_TERMS and head <= {"@vocab", "@language", "@version"} and not scoped
 
 
-def expand_table(table: Table) -> dict[str, Any]:
-    terms = {term: filled(group.definition, term) for group in table.groups for term in group.terms.split()}
+def expand_table(table: ContextTable) -> dict[str, Any]:
+    terms = {term: fill_definition(group.definition, term) for group in table.groups for term in group.terms.split()}
     return {**table.entries, **terms}
 
 
-def write(name: str, table: Table) -> None:
+def write(name: str, table: ContextTable) -> None:
     fields = {"title": table.title, "urls": table.urls, "lazy": table.lazy, "entries": table.entries}
     groups = [{"definition": group.definition, "terms": group.terms} for group in table.groups]
     _dump(CONTEXTS / f"{name}.json", {**fields, "groups": groups})
     index_path = CONTEXTS / "index.json"
     index = json.loads(index_path.read_bytes()) if index_path.exists() else {}
     index = {url: file for url, file in index.items() if file != f"{name}.json"}
-    index.update({normalised(url): f"{name}.json" for url in table.urls})
+    index.update({normalize_url(url): f"{name}.json" for url in table.urls})
     _dump(index_path, dict(sorted(index.items())))
 
 

@@ -11,12 +11,12 @@ from typing import Any
 from motherlode.model import ContentKind, Detected, DetectionEvidence, Statement, Syntax
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.jsonld.errors import JsonLdError
-from motherlode.transform.jsonld.jsonld_blocks import load_scripts
 from motherlode.transform.jsonld.processor_options import Mode, ProcessorOptions, RdfDirection
 from motherlode.transform.jsonld.to_rdf import to_rdf
 from motherlode.www.document import Document
 
 from . import whole_path
+from .jsonld_loader import load_scripts
 from .runner import Case, CaseResult, isomorphic, load_cases, read_expected, shared
 
 FOLDER = "json-ld-to-rdf"

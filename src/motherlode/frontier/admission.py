@@ -32,7 +32,7 @@ _ACCOUNT = "frontier"
 
 
 class Admission:
-    """Every known URL comes in once; `take` and `refuse` are how it leaves the queue."""
+    """Every known URL comes in once; `read_batch` and `refuse` are how it leaves the queue."""
 
     def __init__(
         self, *, storage: FrontierStorage, policy: Policy, clocks: HostQueue, scope: Scope, keep_own: KeepOwn | None

@@ -21,7 +21,7 @@ def test_terms_are_normalized() -> None:
     objects = [o for _, _, o, _ in found.statements]
     assert objects[0] == '"x\ty"@en-us'
     assert objects[1] == '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
-    assert objects[2] == found.statements[3][0] == BlankNames(URL, Syntax.OTHER).named("c")
+    assert objects[2] == found.statements[3][0] == BlankNames(URL, Syntax.OTHER).for_label("c")
     assert objects[3] == f'"e"^^<{URL}f>'
 
 

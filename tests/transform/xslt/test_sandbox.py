@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from motherlode.transform.timeouts import OutOfTime, TimeLimit
+from motherlode.transform.timeouts import ExtractorTimeout, TimeLimit
 from motherlode.transform.xslt import xslt_engine as engine
 from motherlode.transform.xslt.sandbox import Sandbox
 
@@ -51,7 +51,7 @@ def test_sandbox_is_killed_at_timeout_and_restarted(sandbox: Sandbox) -> None:
 
 
 def test_sandbox_is_killed_at_the_time_limit_of_the_page(sandbox: Sandbox) -> None:
-    with pytest.raises(OutOfTime), TimeLimit(1):
+    with pytest.raises(ExtractorTimeout), TimeLimit(1):
         sandbox.apply(SLOW, MANY, URL, seconds=60, most_bytes=10_000)
     assert sandbox.apply(constant_sheet("x"), b"<doc/>", URL, seconds=10, most_bytes=10_000).body
 

@@ -65,7 +65,7 @@ from motherlode.policies import (
 )
 from motherlode.policies.model_io import start_from
 from motherlode.runtime.clock import Clock
-from motherlode.transform.plugin_registry import wanted_types
+from motherlode.transform.plugin_registry import transformable_types
 from motherlode.www.urls import MAX_URL_LENGTH, ScopeRule, scope_rule, simplify
 
 _SECONDS_A_SYNTAX = 5.0
@@ -399,7 +399,7 @@ def _recorded(job: Job) -> RecordedWeb | None:
     if job.web is None:
         return None
     try:
-        return RecordedWeb(Path(job.web), limit=job.max_body, useful=wanted_types(job.transform_options()))
+        return RecordedWeb(Path(job.web), limit=job.max_body, useful=transformable_types(job.transform_options()))
     except ValueError as error:
         raise JobError(str(error)) from error
 
@@ -414,7 +414,7 @@ def _http_options(job: Job) -> HttpOptions:
         user_agent=_user_agent(job),
         limits=HttpLimits(whole=job.timeout, body=job.max_body),
         allow=job.allow,
-        useful=wanted_types(job.transform_options()),
+        useful=transformable_types(job.transform_options()),
         hosts=job.places(),
         any_certificate=untrusted_hosts(job.any_certificate) if job.any_certificate else None,
         proxy=job.proxy_url(os.environ),

@@ -206,7 +206,7 @@ def checks(
 ) -> list[Check]:
     """All checks of an address in canonical form, in the order in which a crawl makes them; a seed passes the first.
 
-    `reason` is why it was refused, where that is on record.
+    `parser_message` is why it was refused, where that is on record.
     """
     found = [] if is_seed else [*_of_links(url, job, folder, storage), _of_domain(url, job, storage)]
     found += _of_host(url, job, storage, reason)

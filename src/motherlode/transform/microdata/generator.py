@@ -14,7 +14,7 @@ from motherlode.model.terms import RDF_TYPE
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.microdata.property_values import PropertyValues
 from motherlode.transform.microdata.vocabularies import Registry, get_vocabularies
-from motherlode.transform.source_locations import located
+from motherlode.transform.source_locations import locate_problems
 from motherlode.www.document import Document
 from motherlode.www.html_ancestors import Ancestry
 from motherlode.www.html_prefilter import Mark
@@ -160,9 +160,9 @@ class StatementGenerator:
         repaired = ((message, written) for written, message in self._repaired_types.items())
         return [
             *(Problem(syntax=Syntax.MICRODATA, message=message) for message in limits),
-            *located(self._document, Syntax.MICRODATA, invalid),
-            *located(self._document, Syntax.MICRODATA, repaired, repaired=True),
-            *located(self._document, Syntax.MICRODATA, self._values.repairs.items(), repaired=True),
+            *locate_problems(self._document, Syntax.MICRODATA, invalid),
+            *locate_problems(self._document, Syntax.MICRODATA, repaired, repaired=True),
+            *locate_problems(self._document, Syntax.MICRODATA, self._values.repairs.items(), repaired=True),
         ]
 
     def _get_subject(self, item: ItemElement, inherited: str) -> str:

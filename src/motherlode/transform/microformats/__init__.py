@@ -13,7 +13,7 @@ from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.microformats.class_names import LAYOUT_NAMES
 from motherlode.transform.microformats.item_rdf import ItemWriter
 from motherlode.transform.microformats.page_items import parse, read_items
-from motherlode.transform.source_locations import located
+from motherlode.transform.source_locations import locate_problems
 from motherlode.www.document import Document
 
 __all__ = ["extract", "parse"]
@@ -30,8 +30,8 @@ def extract(document: Document, names: BlankNames) -> Extraction:
         syntax=Syntax.MICROFORMATS,
         statements=tuple(dict.fromkeys(writer.statements)),
         problems=(
-            *located(document, Syntax.MICROFORMATS, writer.problems),
-            *located(document, Syntax.MICROFORMATS, writer.repairs.items(), repaired=True),
+            *locate_problems(document, Syntax.MICROFORMATS, writer.problems),
+            *locate_problems(document, Syntax.MICROFORMATS, writer.repairs.items(), repaired=True),
             *problems,
         ),
     )

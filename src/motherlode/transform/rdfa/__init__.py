@@ -17,7 +17,7 @@ from motherlode.transform.rdfa.processor_graph import ProcessorGraph, ProcessorM
 from motherlode.transform.rdfa.property_copy import copy_patterns
 from motherlode.transform.rdfa.rdfa_processor import MAX_STATEMENTS, RdfaProcessor
 from motherlode.transform.rdfa.sparse_tree import RdfaTree, build_xml_tree
-from motherlode.transform.source_locations import located
+from motherlode.transform.source_locations import locate_problems
 from motherlode.www.document import Document
 from motherlode.www.html_limits import TextBudget
 
@@ -46,14 +46,14 @@ def _process(document: Document, names: BlankNames, graph: ProcessorGraph, *, ro
     budget = TextBudget(len(document.body))
     processor = RdfaProcessor(tree, names, graph, budget=budget, roles=roles)
     processor.run()
-    problems.extend(located(document, Syntax.RDFA, graph.repairs.items(), repaired=True))
+    problems.extend(locate_problems(document, Syntax.RDFA, graph.repairs.items(), repaired=True))
     if processor.is_full:
         problems.append(_problem(f"more than {MAX_STATEMENTS} statements; the rest was left out"))
     if budget.was_short:
         problems.append(_problem("nested properties repeat too much text; the rest was left out"))
     reported = [*graph.invalid_terms][:_MAX_REPORTED_IRIS]
     invalid = ((f"not a valid IRI: {term[:200]}", term[1:-1]) for term in reported)
-    problems.extend(located(document, Syntax.RDFA, invalid))
+    problems.extend(locate_problems(document, Syntax.RDFA, invalid))
     statements = _without(graph.invalid_terms, processor.statements)
     final = copy_patterns(statements, limit=MAX_STATEMENTS) if tree.host.is_html5 else statements
     return Extraction(syntax=Syntax.RDFA, statements=tuple(dict.fromkeys(final)), problems=tuple(problems))

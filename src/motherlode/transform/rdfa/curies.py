@@ -87,7 +87,7 @@ class CurieResolver:
         if not colon or reference.startswith("//"):
             return None
         if prefix == "_":
-            return self._names.named(reference)
+            return self._names.for_label(reference)
         iri = context.prefixes.get(prefix.lower()) if prefix else XHV
         # a relative namespace is resolved against the document's URL, not against the base (test 0319 of the suite)
         return None if iri is None else self._graph.record_term(resolve_and_check(self._url, iri + reference))

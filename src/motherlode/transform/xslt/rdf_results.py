@@ -83,7 +83,7 @@ def _term(node: object, names: BlankNames, repairs: dict[str, None]) -> str | No
     if isinstance(node, ox.NamedNode):
         return _iri_term(node.value, repairs)
     if isinstance(node, ox.BlankNode):
-        return names.named(node.value)
+        return names.for_label(node.value)
     if isinstance(node, ox.Literal):
         if node.language:
             return literal(node.value, language=node.language)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from motherlode.runtime.frames import pack_frame, read_frame
-from motherlode.transform.timeouts import Deadline, OutOfTime
+from motherlode.transform.timeouts import Deadline, ExtractorTimeout
 from motherlode.transform.xslt import xslt_engine as engine
 
 _ROOT = Path(engine.__file__).parents[3]
@@ -71,7 +71,7 @@ class Sandbox:
             except (OSError, EOFError, ValueError):  # ValueError: the response is not one of ours
                 return StylesheetOutput(failure="the stylesheet ran out of memory or processor time")
             finally:
-                if not done:  # also if the time limit of the page raises OutOfTime here
+                if not done:  # also if the time limit of the page raises ExtractorTimeout here
                     self._kill()
 
     def _run_job(
@@ -148,7 +148,7 @@ class _TimedPipe:
 def _check_deadline(deadline: Deadline) -> None:
     try:
         deadline.check()
-    except OutOfTime:
+    except ExtractorTimeout:
         raise TimeoutError from None
 
 

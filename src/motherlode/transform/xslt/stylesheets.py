@@ -295,7 +295,7 @@ class _Transformation:
             body,
             self._document.url,
             seconds=seconds,
-            most_bytes=self._options.made_bytes,
+            most_bytes=self._options.max_output_bytes,
         )
 
     def _record(self, faults: Iterable[engine.Fault], *, repaired: bool) -> None:
