@@ -1,4 +1,4 @@
-"""robots.txt: from an answer to rules."""
+"""robots.txt: from a response to rules."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_robots_crawl_delay_is_read(value: str, delay: float | None) -> None:
 
 @pytest.mark.parametrize("end", [b"\n", b"\r"])
 def test_robots_long_file_is_cut_between_lines(end: bytes) -> None:
-    """A rule cut in half could forbid everything."""
+    """Half a rule could forbid everything."""
     start = b"User-agent: *" + end + b"Disallow: /first" + end
     filler = b"#" * (MAX_ROBOTS_BYTES - len(start) - len(b"Disallow: /") - 1) + end
     body = start + filler + b"Disallow: /last" + end

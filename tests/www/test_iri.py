@@ -147,7 +147,7 @@ _TEXTS = st.text(st.sampled_from("aZ0:/?#[]@!$&'()*+,;=-._~%{}|^` é\xa0\x7f\x85
 @settings(max_examples=500)
 @given(st.sampled_from(["http://e.org/", "http://e.org/?", "http://e.org/#", "urn:", "http:"]), _TEXTS)
 def test_check_agrees_with_parser_of_store(start: str, rest: str) -> None:
-    if start == "http:" and rest.startswith("//"):  # the parser reads addresses in hosts more closely than the grammar
+    if start == "http:" and rest.startswith("//"):  # the parser checks IP addresses more strictly than the grammar
         return
     found = check(start + rest)
     if found.is_valid:

@@ -1,4 +1,4 @@
-"""Addresses that servers make without end, and honest ones that look a little like them."""
+"""URLs of crawler traps, and honest ones that look similar."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ SEGMENTS = st.lists(st.sampled_from(["a", "b", "c", "1"]), max_size=9)
 
 
 def in_circles(segments: list[str]) -> bool:
-    """What the docstrings promise, counted without cleverness."""
+    """A simple reference implementation."""
     if any(segments.count(word) > traps.MAX_IN_ALL for word in "abc"):
         return True
     for size in range(1, 4):

@@ -144,7 +144,7 @@ class ResponseJournal:
         self.problems: list[str] = []
         """Messages about records that could not be read. Those requests are sent again."""
         self.latest = 0.0
-        """Time of the last unsettled response of earlier runs. 0.0 if there is none."""
+        """Time of the last unsettled response of earlier runs, or 0.0."""
         self._recalled: dict[str, deque[_Location]] = {}
         """Responses of earlier runs that were not recalled yet."""
         self._open_files: dict[int, Path] = {}

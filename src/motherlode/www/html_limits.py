@@ -55,7 +55,7 @@ class TextBudget:
 # Limits on markup ----------------------------------------------------------------------------------------------------
 
 MAX_MARKUP = 16_000_000
-"""Bytes of markup. The rest is left out. The tree takes more than ten times as much memory."""
+"""Bytes of markup that are parsed. The tree takes more than ten times as much memory."""
 MAX_DEPTH = 512
 MAX_FORMATTING = 64
 MAX_ATTRIBUTES = 512

@@ -160,13 +160,13 @@ _OPAQUE = re.compile(
 )
 """UUIDs, digests, and session ids of letters with at least two digits."""
 _MAX_COPIES = 2
-"""Content is unique if at most so many pages of a host have it. A page often has two URLs."""
+"""Content is unique if at most this number of pages of a host have it. A page often has two URLs."""
 _PAGES_TO_TRUST = 8
-"""After so many useful pages a pattern is trusted for good."""
+"""Number of useful pages after which a pattern is trusted permanently."""
 _PAGES_PER_LEAD = 50
-"""A pattern is kept if one page in so many leads to a useful page."""
+"""A pattern is kept if one page in 50 leads to a useful page."""
 _MIN_TRIED = 100
-"""Before a pattern is refused, so many of the URLs that it links to must have been fetched, or half of them."""
+"""Before a pattern is refused, this number of the URLs that it links to must have been fetched, or half of them."""
 _TRUSTED = -1
 _OFFERED, _USELESS, _LED, _OTHERS, _OTHERS_TRIED, _FINGERPRINTS = range(6)
 """Indexes in the counts of a pattern: times offered; useless pages, or `_TRUSTED`; pages that led to a useful page;

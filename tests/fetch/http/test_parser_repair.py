@@ -1,4 +1,4 @@
-"""Heads that are mended before they are read again."""
+"""Repair of faulty heads, and reading of faulty chunks."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_repair_head_is_idempotent(head: bytes) -> None:
 
 
 class Body:
-    """A reader that remembers."""
+    """A reader that records the body."""
 
     def __init__(self) -> None:
         self.found = b""

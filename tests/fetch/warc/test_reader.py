@@ -1,4 +1,4 @@
-"""Records of WARC files: where they begin, what they mean, what is broken."""
+"""Reading of WARC records, broken ones included."""
 
 from __future__ import annotations
 
