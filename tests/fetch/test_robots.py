@@ -6,7 +6,7 @@ import gzip
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.fetch import PRODUCT_TOKEN, RobotsRules, robots_body, robots_lifetime
@@ -217,6 +217,7 @@ def by_the_standard(groups: list[Group], path: str) -> bool:
     return max([(0, True), *((len(start), name == "Allow") for name, start in rules)])[1]
 
 
+@settings(deadline=None)
 @given(GROUPS, st.sampled_from(["\n", "\r\n", "\r"]), st.sampled_from(["", " # why", "\t"]), PATHS)
 def test_robots_whole_files_follow_standard(groups: list[Group], end: str, after: str, path: str) -> None:
     lines = [

@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.fetch.robots import Matcher, normalize_path, normalize_pattern
@@ -96,11 +96,13 @@ def by_regex(rules: dict[str, bool], path: str) -> bool:
 PATTERNS = st.from_regex(r"[/*][ab/*]{0,5}\$?", fullmatch=True)
 
 
+@settings(deadline=None)
 @given(st.dictionaries(PATTERNS, st.booleans(), max_size=6), st.from_regex(r"/[ab/]{0,8}", fullmatch=True))
 def test_matcher_agrees_with_regular_expressions(rules: dict[str, bool], path: str) -> None:
     assert Matcher(rules).allows(path) == by_regex(rules, path)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=30))
 def test_normalize_accepts_any_text(text: str) -> None:
     assert normalize_path("http://ex.org/" + text).isascii()

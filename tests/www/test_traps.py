@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.www import traps
@@ -94,11 +94,13 @@ def in_circles(segments: list[str]) -> bool:
     return False
 
 
+@settings(deadline=None)
 @given(SEGMENTS)
 def test_has_repetition_finds_only_repeated_groups(segments: list[str]) -> None:
     assert has_repetition(segments) == in_circles(segments)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="a1/?&=-02date", max_size=60))
 def test_trap_reason_accepts_any_url(rest: str) -> None:
     assert trap_reason("http://example.org/" + rest, year_now=NOW) in {"", *traps.REASONS}

@@ -192,6 +192,7 @@ ANYTHING = (
 )
 
 
+@settings(deadline=None)
 @given(ANYTHING)
 @example("//a..:80/;jsessionid=1/..;jsessionid=2?%75tm_x&%")
 @example("//\\@x")
@@ -215,6 +216,7 @@ def _asked(href: str) -> tuple[list[bytes], list[bytes]]:
     return [unquote_to_bytes(one) for one in path.split("/")], [unquote_to_bytes(one) for one in query.split("&")]
 
 
+@settings(deadline=None)
 @given(ANYTHING)
 @example("/a%2fb/%2e%2e/c;x=1?a=%26&utm_source=x&b=%3d&%75tm_y&c+d&PHPSESSID=1")
 @example("/50%/%zz?%&%2")
@@ -230,6 +232,7 @@ def test_canonical_keeps_what_browsers_request_except_table(reference: str) -> N
     assert parameters == (kept or [b""])
 
 
+@settings(deadline=None)
 @given(ANYTHING)
 def test_simplify_is_idempotent(reference: str) -> None:
     found = resolve("http://example.org/dir/page?q", reference)

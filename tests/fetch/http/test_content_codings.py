@@ -81,7 +81,7 @@ def unpacked(encoding: str, pieces: list[bytes], most: int = MUCH) -> bytes:
 
 
 @pytest.mark.parametrize("name", PACKERS)
-@settings(max_examples=40)
+@settings(deadline=None, max_examples=40)
 @given(data=st.binary(max_size=300), size=st.integers(1, 40), most=st.sampled_from([1, 5, MUCH]))
 def test_decoder_any_split_of_input_gives_whole_output(name: str, data: bytes, size: int, most: int) -> None:
     encoding, pack = PACKERS[name]
@@ -109,7 +109,7 @@ def test_decoder_truncated_stream_gives_available_output(name: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "deflate"])
-@settings(max_examples=40)
+@settings(deadline=None, max_examples=40)
 @given(garbage=st.binary(min_size=40, max_size=60))
 def test_decoder_garbage_raises_known_error(encoding: str, garbage: bytes) -> None:
     try:
@@ -221,9 +221,11 @@ def test_decoder_chain_endless_bytes_after_inner_stream_cost_one_step() -> None:
     assert unpacker is not None
     bomb = gzip.compress(gzip.compress(b"hello") + b"\0" * (64 << 20), compresslevel=1)
     began = time.process_time()
+    gzip.decompress(bomb)
+    whole_seconds, began = time.process_time() - began, time.process_time()
     assert unpacker.feed(bomb, 1000) == b"hello"
     assert unpacker.feed(b"", 1000) == b""
-    assert time.process_time() - began < 0.02, "decoding all of it takes ten times as long"
+    assert time.process_time() - began < whole_seconds / 3
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.fetch.http.parser import ResponseParser
@@ -341,6 +341,7 @@ def test_parser_switching_protocols_is_a_response(more: bytes) -> None:
     assert (wrong, parser.is_done, parser.is_reusable, notes.heads[0][0]) == ("", True, False, 101)
 
 
+@settings(deadline=None)
 @given(noise=st.binary(max_size=300), step=st.integers(1, 40), head_only=st.booleans())
 def test_parser_accepts_any_bytes_without_exception(noise: bytes, step: int, *, head_only: bool) -> None:
     for start in (b"", b"HTTP/1.1 200 OK\r\n", answer(b"ab"), CHUNKED[:60]):
@@ -348,6 +349,7 @@ def test_parser_accepts_any_bytes_without_exception(noise: bytes, step: int, *, 
         parsed(*(sent[place : place + step] for place in range(0, len(sent), step)), head_only=head_only)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=20), st.sampled_from([CHUNKED, answer(b"hello", "X: y")]))
 def test_parser_result_is_independent_of_splits(cuts: list[int], sent: bytes) -> None:
     pieces, rest = [], sent
