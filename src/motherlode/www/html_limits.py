@@ -118,7 +118,7 @@ _BOUNDARIES = frozenset(
 )
 """A start tag inside such an element closes no element outside of it."""
 _SVG_ELEMENTS = frozenset((b"circle", b"g", b"line", b"path", b"polygon", b"rect", b"use"))
-"""The highest frequent SVG elements, which a slash may close."""
+"""The most frequent SVG elements, which a slash may close."""
 _SPECIAL = _NOT_COUNTED | _ENDED_BY.keys() | _ROWS | _SVG_ELEMENTS | {b"table"}
 
 _TOKEN = re.compile(

@@ -41,7 +41,7 @@ YEARS_BACK = 600
 _MIN_REPEATING_SEGMENTS = 3
 """Shorter paths cannot repeat a segment too often."""
 _MAX_YEARS_AHEAD_OF_BARE_DATE = 200
-"""`/2105/03/02` is a date if the year is at most so far ahead. Otherwise it is more likely an identifier."""
+"""`/2105/03/02` is a date if the year is at most 200 years ahead. Otherwise it is more likely an identifier."""
 _DATE_IN_PATH = re.compile(r"/([0-9]{4})([-/])(?:0?[1-9]|1[0-2])(\2(?:0[1-9]|[12][0-9]|3[01]))?(?![0-9A-Za-z])")
 _DATE_IN_QUERY = re.compile(
     r"[?&][a-z_-]*(?:date|month|day)=([0-9]{4})"
@@ -236,7 +236,7 @@ class HostTraps:
         return ENDLESS if self._is_endless(counts) else ""
 
     def waiting_reason(self, url: str) -> str:
-        """Return why a URL of the frontier should not been fetched after all, or ""."""
+        """Return why a URL of the frontier should not be fetched after all, or ""."""
         counts = self._counts_for(url)
         if counts is None or counts[_OFFERED] < self._offers:
             return ""
