@@ -1,4 +1,4 @@
-"""Certificates for loopback that nobody else trusts."""
+"""Test certificates for loopback."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def issued(
     days: tuple[int, int] = (-1, 2),
     is_authority: bool = False,
 ) -> Identity:
-    """A certificate by an authority, or by itself; `days` are the first and the last, from today."""
+    """Return a certificate signed by an authority or by itself. `days` are its first and last day from today."""
     key = ec.generate_private_key(ec.SECP256R1())
     own = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"loopback {id(key)}")])
     now = datetime.now(UTC)
@@ -63,12 +63,12 @@ def issued(
 
 
 def certificate(folder: Path) -> Path:
-    """A file with a key and its certificate, for 127.0.0.1 and localhost."""
+    """Write a key and its certificate for 127.0.0.1 and localhost to a file."""
     return saved(folder, issued(names=["localhost"], addresses=["127.0.0.1"]))
 
 
 def saved(folder: Path, identity: Identity, *between: Identity) -> Path:
-    """A file with a key, its certificate, and those of authorities in between."""
+    """Write a key, its certificate, and the intermediate certificates to a file."""
     path = folder / f"{identity.certificate.serial_number}.pem"
     path.write_bytes(identity.private + b"".join(one.public for one in (identity, *between)))
     return path

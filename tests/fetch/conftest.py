@@ -1,4 +1,4 @@
-"""A raw server and a fetcher that may talk to it."""
+"""Fixtures: a raw server, and a fetcher that may connect to it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from motherlode.fetch import HttpFetcher, HttpLimits, HttpOptions
 
 from .servers import RawServer
 
-LIMITS = HttpLimits(connect=2.0, first_byte=0.3, whole=1.0, body=100_000)
+LIMITS = HttpLimits(connect=10.0, first_byte=1.0, whole=3.0, body=100_000)
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ async def server() -> AsyncIterator[RawServer]:
 
 @pytest.fixture
 async def fetcher() -> AsyncIterator[HttpFetcher]:
-    """Loopback allowed, small limits."""
+    """A fetcher with small limits that may connect to loopback."""
     made = HttpFetcher(
         HttpOptions(user_agent="Motherlode/test (+http://ex.org/)", limits=LIMITS, allow=("127.0.0.0/8",))
     )

@@ -1,4 +1,4 @@
-"""Servers whose TLS is odd: one side of a conversation on which a test has every byte in its hands."""
+"""TLS servers of which a test controls every byte."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .servers import hang_up_by_reset
 
 
 class Talk:
-    """A connection that a client has opened."""
+    """The server side of one connection."""
 
     def __init__(self, context: ssl.SSLContext, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
@@ -26,7 +26,7 @@ class Talk:
         self.tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
 
     async def flight(self) -> bytes:
-        """What the server says first, once it was greeted; it is not sent."""
+        """Return the first flight of the server after the ClientHello, without sending it."""
         self._incoming.write(await self.reader.read(1 << 16))
         with contextlib.suppress(ssl.SSLWantReadError):
             self.tls.do_handshake()
@@ -43,7 +43,7 @@ class Talk:
                 return await self.send()
 
     async def head(self) -> str:
-        """The next request; empty where none comes."""
+        """Return the head of the next request, or "" if the client closes."""
         heard = b""
         while b"\r\n\r\n" not in heard:
             try:
@@ -58,13 +58,13 @@ class Talk:
         await self.send()
 
     async def goodbye(self) -> None:
-        """Say that nothing more will come, and leave the connection open."""
+        """Send close_notify and keep the connection open."""
         with contextlib.suppress(ssl.SSLWantReadError):
             self.tls.unwrap()
         await self.send()
 
     async def send(self, raw: bytes = b"") -> None:
-        """Send what TLS has to say, and then bytes as they are."""
+        """Send pending TLS messages, then raw bytes."""
         self.writer.write(self._outgoing.read() + raw)
         await self.writer.drain()
 
@@ -81,7 +81,7 @@ Script = Callable[[Talk], Awaitable[None]]
 
 
 class OddServer:
-    """Follows a script with everybody who connects, and closes the connection without a word at its end."""
+    """Runs a script for each connection, then closes it without close_notify."""
 
     def __init__(self, context: ssl.SSLContext, script: Script) -> None:
         self.connections = 0
@@ -109,7 +109,7 @@ class OddServer:
         assert task is not None
         self._tasks.add(task)
         self.connections += 1
-        # RuntimeError is what uvloop says of a connection that is closed already.
+        # uvloop raises RuntimeError for a closed connection.
         with contextlib.suppress(ssl.SSLError, ConnectionError, RuntimeError, asyncio.CancelledError):
             await self._script(Talk(self._context, reader, writer))
         self._tasks.discard(task)
@@ -119,14 +119,14 @@ class OddServer:
 
 
 class Forger:
-    """Writes records of TLS 1.3 that no library would write, with the server's own keys (RFC 8446, 5.2 and 7)."""
+    """Writes records of TLS 1.3 that no library would write, with the server's keys (RFC 8446, 5.2 and 7)."""
 
     ALERT, HANDSHAKE, DATA = 21, 22, 23
     NEW_KEYS = b"\x18\0\0\x01\x01"
-    """Asks the other side to renew its keys, too."""
+    """KeyUpdate that requests an update of the client as well."""
 
     def __init__(self, keys: Path) -> None:
-        """From the file that the server's context logged its secrets in."""
+        """Read the secrets from the key log file of the server's context."""
         lines = [line.split() for line in keys.read_text().splitlines()]
         self._secret = next(bytes.fromhex(line[2]) for line in lines if line[0] == "SERVER_TRAFFIC_SECRET_0")
         self._use_secret()
@@ -157,9 +157,9 @@ class Forger:
 
 
 def open_sockets() -> int:
-    """How many this process holds."""
+    """Return the number of open sockets of this process."""
     found = 0
     for link in Path("/proc/self/fd").iterdir():
-        with contextlib.suppress(FileNotFoundError):  # that through which the folder was read
+        with contextlib.suppress(FileNotFoundError):  # the descriptor of the folder itself
             found += str(link.readlink()).startswith("socket:")
     return found

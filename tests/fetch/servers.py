@@ -1,4 +1,4 @@
-"""A server that sends exactly the bytes it is told to, on loopback."""
+"""Servers on loopback that send exactly the given bytes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ Script = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 
 def answer(body: bytes = b"", *headers: str, status: str = "200 OK", length: int | None = None) -> bytes:
-    """A whole answer with a Content-Length, true unless another is given."""
+    """Return a response with a Content-Length, which is correct unless `length` is given."""
     lines = [f"HTTP/1.1 {status}", *headers, f"Content-Length: {len(body) if length is None else length}"]
     return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
 
 
 @dataclass
 class RawServer:
-    """Paths and what is sent for each; everything else is a 404. Connections end after one answer."""
+    """Sends a given response per path, else a 404. Closes each connection after one response."""
 
     routes: dict[str, bytes | Script] = field(default_factory=dict)
     heads: list[str] = field(default_factory=list)
-    """The requests as they came."""
+    """The heads of the received requests."""
     port: int = 0
     _server: asyncio.Server | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
@@ -51,7 +51,7 @@ class RawServer:
             else:
                 await scripted(writer)
         except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the client has had enough, which is what some tests are about
+            pass  # the client closed the connection, which some tests check
         finally:
             self._tasks.discard(task)
             writer.close()
@@ -68,7 +68,7 @@ class RawServer:
 
 
 def endless(head: bytes, piece: bytes, *, pause: float = 0.0) -> Script:
-    """A script that never stops talking."""
+    """Return a script that sends without end."""
 
     async def send(writer: asyncio.StreamWriter) -> None:
         writer.write(head)
@@ -81,14 +81,14 @@ def endless(head: bytes, piece: bytes, *, pause: float = 0.0) -> Script:
 
 
 def hang_up_by_reset(writer: asyncio.StreamWriter) -> None:
-    """End a connection so that the other side sees an error, and not an end."""
+    """Reset a connection, so that the client sees an error and not a normal close."""
     socket = writer.get_extra_info("socket")
     socket.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
 
 
 def then_reset(start: bytes) -> Script:
-    """A script that sends the beginning and resets the connection."""
+    """Return a script that sends `start` and resets the connection."""
 
     async def send(writer: asyncio.StreamWriter) -> None:
         writer.write(start)
@@ -101,10 +101,10 @@ def then_reset(start: bytes) -> Script:
 
 @dataclass
 class LastingServer:
-    """Answers one request after the other on a connection, as it is told."""
+    """Keeps connections open and calls `reply` for each request."""
 
     reply: Callable[[str, int, asyncio.StreamWriter], Awaitable[None]]
-    """Called for each request: its path, how many came before it on the same connection, and where the answer goes."""
+    """Called with the path of a request, the number of earlier requests on its connection, and the stream writer."""
     connections: int = 0
     heads: list[str] = field(default_factory=list)
     port: int = 0
@@ -126,6 +126,10 @@ class LastingServer:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._server.wait_closed()
 
+    @property
+    def open_connections(self) -> int:
+        return len(self._tasks)
+
     def url(self, path: str) -> str:
         return f"{'https' if self.tls else 'http'}://{self.address}:{self.port}{path}"
 
@@ -135,7 +139,7 @@ class LastingServer:
         self._tasks.add(task)
         self.connections += 1
         before = 0
-        # RuntimeError is what uvloop says of a connection that is closed already.
+        # uvloop raises RuntimeError for a closed connection.
         with contextlib.suppress(ConnectionError, RuntimeError, asyncio.IncompleteReadError, asyncio.CancelledError):
             while not writer.is_closing():
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")

@@ -1,4 +1,4 @@
-"""Requests through a proxy: where they go, and what the address guard can still see."""
+"""Requests through a proxy, and the address guard."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES = {"inside.example": ("10.1.2.3", 80), "outside.example": ("93.184.215.14"
 
 @pytest.fixture
 async def proxied(server: RawServer) -> AsyncIterator[HttpFetcher]:
-    """The proxy is on loopback, which the guard would refuse; the user named it."""
+    """Return a fetcher whose proxy is on loopback. The guard does not check it, because the user chose it."""
     options = HttpOptions(user_agent="Motherlode/test", limits=LIMITS, hosts=NAMES, proxy=server.url(""))
     made = HttpFetcher(options)
     yield made
@@ -45,7 +45,9 @@ async def test_proxy_private_host_is_refused_before_request(server: RawServer, p
 async def test_proxy_resolves_name_that_we_cannot(server: RawServer, proxied: HttpFetcher) -> None:
     server.routes["http://far.invalid/"] = answer(b"<html></html>", "Content-Type: text/html")
     assert isinstance(await proxied.fetch(Request(url="http://far.invalid/")), Page)
-    assert await proxied.resolve("http://far.invalid/") == "far.invalid", "its own clock, for want of an address"
+    assert await proxied.resolve("http://far.invalid/") == "far.invalid", (
+        "politeness counts per name if there is no address"
+    )
     refused = await proxied.resolve("http://inside.example/")
     assert isinstance(refused, Failure)
     assert refused.kind is FailureKind.GUARD

@@ -1,4 +1,4 @@
-"""The address guard: which addresses are public, and that names cannot get around it."""
+"""The address guard: which addresses are public, and that names cannot bypass it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_resolver_private_table_entry_is_refused() -> None:
 
 
 class FakeDns:
-    """In the place of the event loop's resolver: one answer after the other."""
+    """Replace the resolver of the event loop by a list of results."""
 
     def __init__(self, *answers: list[str]) -> None:
         self._answers = list(answers)

@@ -1,4 +1,4 @@
-"""A host keeps its address until it is looked up anew, so that requests go where the frontier's clock allowed them."""
+"""A host keeps its address until it is renewed, so that requests go to the address whose delay they waited for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .servers import LastingServer, answer
 
 
 class Names:
-    """DNS that gives other answers from one question to the next."""
+    """DNS with different results from one lookup to the next."""
 
     def __init__(self, *answers: list[str]) -> None:
         self._answers = list(answers)
@@ -88,7 +88,7 @@ async def test_fetcher_resolve_needs_no_dns_for_addresses_and_table(use: Any) ->
 
 
 async def test_normalize_address_has_one_spelling(use: Any) -> None:
-    """Else its clock could be passed by at twice the pace."""
+    """Otherwise the host would get requests at twice the allowed rate."""
     await use(["::ffff:93.184.215.14"])
     fetcher = HttpFetcher(HttpOptions(user_agent="test"))
     for url in ("http://93.184.215.14/", "http://[::ffff:93.184.215.14]/", "http://a.example/"):

@@ -1,4 +1,4 @@
-"""The response journal: what came is not asked for again, what was settled is not recalled."""
+"""The response journal: received responses are not requested again, settled ones are not recalled."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BUSY = Failure(url=URL, kind=FailureKind.UNAVAILABLE, status=503, retry_after=2.
 
 
 class Network:
-    """Gives what it is told to, and counts."""
+    """A fetcher that returns given results and counts the requests."""
 
     def __init__(self, *answers: Fetched) -> None:
         self._answers = list(answers)
@@ -46,7 +46,7 @@ def files(folder: Path) -> list[Path]:
 async def test_journal_recalls_response_once_after_kill(tmp_path: Path) -> None:
     await JournalledFetcher(Network(PAGE), ResponseJournal(tmp_path, state=None)).fetch(page(URL))
     network = Network(BUSY)
-    fetcher = JournalledFetcher(network, ResponseJournal(tmp_path, state=None))  # as after a kill: nothing was closed
+    fetcher = JournalledFetcher(network, ResponseJournal(tmp_path, state=None))  # like a kill: nothing is closed
     again = await fetcher.fetch(page(URL))
     assert isinstance(again, Page)
     assert (again.body, again.headers, again.fetched_at, again.recalled) == (PAGE.body, PAGE.headers, 5.0, True)
@@ -90,7 +90,7 @@ async def test_journal_commit_keeps_large_response_being_written(tmp_path: Path)
     await asyncio.sleep(0)
     state = journal.state()
     journal.finish_commit()
-    fetching.cancel()  # as at the end of a crawl
+    fetching.cancel()  # like the end of a crawl
     with contextlib.suppress(asyncio.CancelledError):
         await fetching
     for _ in range(200):
@@ -187,7 +187,7 @@ def test_journal_damaged_bytes_lose_rest_of_file_and_are_reported(tmp_path: Path
     again = ResponseJournal(tmp_path, state=None)
     assert again.recall(page(URL)) is not None
     assert again.recall(page(URL + "2")) is None
-    assert again.problems or place == 5, "a length that points beyond the end looks like a cut"
+    assert again.problems or place == 5, "a length beyond the end looks like a cut record"
 
 
 def test_journal_unreadable_state_is_reported(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_journal_subrequest_is_recalled_repeatedly_by_its_content(tmp_path: Path
     again = ResponseJournal(tmp_path, state=journal.state())
     assert again.recall(asking(b"one")) is not None
     assert again.recall(asking(b"one")) is not None
-    assert again.recall(asking(b"two")) is None, "a service that was busy is asked again"
+    assert again.recall(asking(b"two")) is None, "a busy service is requested again"
     assert again.recall(Request(url=URL, kind=RequestKind.SUBREQUEST)) is None
 
 

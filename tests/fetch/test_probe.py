@@ -1,4 +1,4 @@
-"""A HEAD before a GET: what is asked, what is believed, and how the fetcher sends it."""
+"""HEAD before GET: which pages are probed, which results count, and the request itself."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_prober_probes_each_page_once_before_get() -> None:
     assert prober.wants(RequestKind.PAGE, URL)
     assert prober.verdict(URL, Page(url=URL, status=200)) is None
     assert not prober.wants(RequestKind.PAGE, URL), "now the GET"
-    assert prober.wants(RequestKind.PAGE, URL), "a later visit is another matter"
+    assert prober.wants(RequestKind.PAGE, URL), "a later visit is probed again"
 
 
 def test_prober_probes_only_pages_if_enabled() -> None:
@@ -61,4 +61,4 @@ async def test_fetch_probe_sends_head_and_uses_content_type(server: RawServer, f
     assert (page.body, page.content_type) == (b"", "text/html")
     assert isinstance(no, Failure)
     assert [head.split()[0] for head in server.heads] == ["HEAD"] * 3
-    assert all("text/turtle" in head for head in server.heads), "the same is negotiated for as by a GET"
+    assert all("text/turtle" in head for head in server.heads), "the Accept header is that of a GET"

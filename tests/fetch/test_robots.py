@@ -1,4 +1,4 @@
-"""robots.txt: from an answer to rules."""
+"""robots.txt: from a response to rules."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gzip
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.fetch import PRODUCT_TOKEN, RobotsRules, robots_body, robots_lifetime
@@ -77,7 +77,7 @@ def test_robots_crawl_delay_is_read(value: str, delay: float | None) -> None:
 
 @pytest.mark.parametrize("end", [b"\n", b"\r"])
 def test_robots_long_file_is_cut_between_lines(end: bytes) -> None:
-    """A rule cut in half could forbid everything."""
+    """Half a rule could forbid everything."""
     start = b"User-agent: *" + end + b"Disallow: /first" + end
     filler = b"#" * (MAX_ROBOTS_BYTES - len(start) - len(b"Disallow: /") - 1) + end
     body = start + filler + b"Disallow: /last" + end
@@ -217,6 +217,7 @@ def by_the_standard(groups: list[Group], path: str) -> bool:
     return max([(0, True), *((len(start), name == "Allow") for name, start in rules)])[1]
 
 
+@settings(deadline=None)
 @given(GROUPS, st.sampled_from(["\n", "\r\n", "\r"]), st.sampled_from(["", " # why", "\t"]), PATHS)
 def test_robots_whole_files_follow_standard(groups: list[Group], end: str, after: str, path: str) -> None:
     lines = [

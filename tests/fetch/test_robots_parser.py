@@ -1,4 +1,4 @@
-"""The lines of a robots.txt, and the group for one product token."""
+"""Parsing of robots.txt, and the group for one product token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paths and texts around links."""
+"""Tag paths and context of links."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def test_feed_links_of_rss() -> None:
         ("http://example.org/1", "One post"),
         ("http://example.org/2", ""),
         ("http://example.org/3", ""),
-    ], "what is no address is none relative to the feed"
+    ], "a guid that is not a URL is not resolved"
     assert {link.source for link in found} == {LinkSource.FEED}
 
 

@@ -43,7 +43,7 @@ def test_header_links_skip_jsonld_contexts() -> None:
     )
     assert _urls(value) == ["http://ex.org/a/x"]
     found = context_links({"link": value}, page_url="http://ex.org/a/b")
-    assert found == ("http://ex.org/c.jsonld", "https://schema.org"), "as they are spelt, as for other contexts"
+    assert found == ("http://ex.org/c.jsonld", "https://schema.org"), "as written, like other contexts"
     assert context_links({"link": "<x>; rel=next"}, page_url="http://ex.org/") == ()
     assert context_links({}, page_url="http://ex.org/") == ()
 

@@ -1,4 +1,4 @@
-"""From references to addresses."""
+"""Resolution of references."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def test_html_links_query_is_in_page_charset_and_path_is_not() -> None:
 
 @pytest.mark.parametrize("label", ["utf-8", "utf-16"])
 def test_html_links_query_of_unicode_page_is_utf8(label: str) -> None:
-    for _ in range(2):  # the second time, they are remembered
+    for _ in range(2):  # the second time they are cached
         assert _in_charset("<a href='/s?q=я'>1</a>", label) == ["http://example.org/s?q=%D1%8F"]
     assert _in_charset("<a href='/s?q=я'>1</a>", "koi8-r") == ["http://example.org/s?q=%D1"], "but not for all pages"
 

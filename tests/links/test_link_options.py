@@ -1,4 +1,4 @@
-"""Options of the extract phase."""
+"""Options of the links phase."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several mentions of one address."""
+"""Several mentions of one URL."""
 
 from __future__ import annotations
 

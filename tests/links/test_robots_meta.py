@@ -1,4 +1,4 @@
-"""What pages ask of crawlers."""
+"""Directives of pages for crawlers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times as people write them."""
+"""Dates in directives."""
 
 from __future__ import annotations
 

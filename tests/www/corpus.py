@@ -1,4 +1,4 @@
-"""The addresses of the recorded corpus."""
+"""The URLs of the recorded corpus."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..support import shared
 
 @cache
 def corpus_urls() -> tuple[str, ...]:
-    """As they were recorded, pages and all else."""
+    """Return all recorded URLs, of pages and other resources."""
     with shared("corpus", "sites.warc.gz").open("rb") as file:
         records = ArchiveIterator(file, record_types=WarcRecordType.response, parse_http=False)
         return tuple((record.headers.get("WARC-Target-URI") or "").strip("<>") for record in records)

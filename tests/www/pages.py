@@ -1,4 +1,4 @@
-"""Documents for tests, made of a few lines of markup."""
+"""Short documents for tests."""
 
 from __future__ import annotations
 

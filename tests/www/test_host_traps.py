@@ -1,4 +1,4 @@
-"""Patterns without end, and those that only look so."""
+"""Endless URL patterns, and honest ones that look similar."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_host_traps_useless_pattern_is_refused_after_sample() -> None:
         memory.record_page(url, useful=False)
     assert [memory.reason(url) for url in days(12)] == [""] * 10 + [ENDLESS] * 2
     assert memory.reason("http://e.org/item/1") == ""
-    assert memory.reason("http://other.org/day/1") == "", "another host has done nothing"
+    assert memory.reason("http://other.org/day/1") == "", "other hosts are not affected"
 
 
 def test_host_traps_offers_alone_do_not_refuse() -> None:
@@ -122,13 +122,13 @@ def test_host_traps_lists_of_lists_are_kept() -> None:
 
 def test_host_traps_pattern_is_not_refused_before_its_links_are_tried() -> None:
     memory = HostTraps(offers=10, sample=5)
-    for number, url in enumerate(days(300)):  # level by level: first all lists, then what they lead to
+    for number, url in enumerate(days(300)):  # breadth first: all lists, then the pages that they link to
         memory.record_page(url, useful=False)
         assert not memory.reason(f"http://e.org/thing-{number}")
     assert not endless(memory)
     for number, url in enumerate(days(300)):
         memory.record_page(f"http://e.org/thing-{number}", useful=False, parent=url)
-    assert endless(memory), "now it is known that they lead to nothing"
+    assert endless(memory), "now their links are known to be useless"
 
 
 def test_host_traps_link_out_of_trap_does_not_keep_it() -> None:
@@ -146,7 +146,7 @@ def test_host_traps_content_shared_by_all_pages_is_useless() -> None:
         memory.record_page(url.replace("e.org", "other.org"), useful=True, fingerprint=number + 1)
     assert endless(memory)
     for url in days(20):
-        assert memory.reason(url.replace("e.org", "other.org")) == "", "its pages have much to say"
+        assert memory.reason(url.replace("e.org", "other.org")) == "", "its pages are useful"
 
 
 def test_host_traps_single_unique_page_keeps_pattern() -> None:

@@ -1,4 +1,4 @@
-"""Nearest marked ancestors, against a walk that remembers nothing."""
+"""Nearest marked ancestors, compared with a plain walk up the tree."""
 
 from __future__ import annotations
 

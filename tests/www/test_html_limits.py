@@ -1,4 +1,4 @@
-"""Markup that would cost the parser too much, and markup that only looks like it."""
+"""Markup that would cost the parser too much, and honest markup that looks similar."""
 
 from __future__ import annotations
 

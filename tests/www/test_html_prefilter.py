@@ -1,4 +1,4 @@
-"""Marks: nothing that a page has may be ruled out, and most of what it has not is."""
+"""Marks: no present feature is ruled out, and most absent ones are."""
 
 from __future__ import annotations
 

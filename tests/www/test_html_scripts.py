@@ -1,4 +1,4 @@
-"""Scripts that hold data, in HTML and in XHTML."""
+"""Scripts with data in HTML and XHTML."""
 
 from __future__ import annotations
 

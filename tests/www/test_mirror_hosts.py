@@ -1,4 +1,4 @@
-"""Copies: contents and hosts."""
+"""Duplicate contents and mirror hosts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BODY = b"<p>some text of a page</p>" * 10
 def test_content_seen_returns_first_url() -> None:
     seen = ContentSeen()
     assert seen.first("http://a.org/", BODY) == ""
-    assert seen.first("http://a.org/", BODY) == "", "a page is no copy of itself"
+    assert seen.first("http://a.org/", BODY) == "", "a page is not a copy of itself"
     assert seen.first("http://b.org/", BODY) == "http://a.org/"
     assert seen.first("http://b.org/", BODY + b"x") == ""
 
@@ -27,7 +27,7 @@ def test_content_seen_is_bounded() -> None:
         seen.first(f"http://a.org/{n}", BODY + str(n).encode())
     assert len(seen) == 5
     assert seen.first("http://b.org/", BODY + b"49") == "http://a.org/49"
-    assert seen.first("http://b.org/", BODY + b"0") == "", "forgotten"
+    assert seen.first("http://b.org/", BODY + b"0") == "", "it was dropped"
 
 
 def copies(mirrors: MirrorHosts, count: int, *, host: str = "http://m.org", of: str = "http://e.org") -> None:
@@ -45,7 +45,7 @@ def test_mirror_hosts_host_of_copies_is_mirror() -> None:
 
 
 def both(mirrors: MirrorHosts, names: range, *hosts: str) -> None:
-    """The same pages on several hosts, which are crawled side by side, so that each has some of them first."""
+    """Crawl the same pages on several hosts at the same time, so that each is first with some of them."""
     for name in names:
         order = [*hosts[name % len(hosts) :], *hosts[: name % len(hosts)]]
         for host in order:
@@ -86,7 +86,7 @@ def test_mirror_hosts_mirror_is_released_if_it_differs_or_is_dropped() -> None:
     mirrors.record_page("http://m.org/news", duplicate_of="")
     assert mirrors.reason("http://m.org/x") == ""
     copies(mirrors, 10)
-    assert mirrors.reason("http://m.org/x") == "", "once is enough"
+    assert mirrors.reason("http://m.org/x") == "", "a revisit does not count"
     copies(mirrors, 2, host="http://n.org")
     assert mirrors.reason("http://n.org/x") == MIRROR
     for number in range(50):
@@ -107,4 +107,4 @@ def test_mirror_hosts_survive_dump_and_load() -> None:
     after.load(*before.dump())
     assert after.reason("http://m.org/x") == MIRROR
     both(after, range(10, 20), "e.org", "m.org")
-    assert after.reason("http://e.org/x") == "", "two never stand for each other"
+    assert after.reason("http://e.org/x") == "", "two hosts never mirror each other"

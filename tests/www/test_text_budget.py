@@ -1,4 +1,4 @@
-"""The budget of text."""
+"""The budget of extracted text."""
 
 from __future__ import annotations
 

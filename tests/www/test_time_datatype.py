@@ -1,4 +1,4 @@
-"""The forms of dates and times."""
+"""Lexical forms of dates and times."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Addresses that servers make without end, and honest ones that look a little like them."""
+"""URLs of crawler traps, and honest ones that look similar."""
 
 from __future__ import annotations
 
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.www import traps
@@ -83,7 +83,7 @@ SEGMENTS = st.lists(st.sampled_from(["a", "b", "c", "1"]), max_size=9)
 
 
 def in_circles(segments: list[str]) -> bool:
-    """What the docstrings promise, counted without cleverness."""
+    """A simple reference implementation."""
     if any(segments.count(word) > traps.MAX_IN_ALL for word in "abc"):
         return True
     for size in range(1, 4):
@@ -94,11 +94,13 @@ def in_circles(segments: list[str]) -> bool:
     return False
 
 
+@settings(deadline=None)
 @given(SEGMENTS)
 def test_has_repetition_finds_only_repeated_groups(segments: list[str]) -> None:
     assert has_repetition(segments) == in_circles(segments)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="a1/?&=-02date", max_size=60))
 def test_trap_reason_accepts_any_url(rest: str) -> None:
     assert trap_reason("http://example.org/" + rest, year_now=NOW) in {"", *traps.REASONS}

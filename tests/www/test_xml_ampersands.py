@@ -1,4 +1,4 @@
-"""Ampersands that stand for themselves."""
+"""Repair of bare ampersands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""XML read without trust."""
+"""Parsing of untrusted XML."""
 
 from __future__ import annotations
 

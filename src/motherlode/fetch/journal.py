@@ -1,8 +1,8 @@
 """The response journal: a response that has arrived is not requested again after a kill.
 
 The journal appends each response to a file before the crawl processes it. The crawl calls `settle` when it has
-processed a response. Its next commit stores the settle results together with `state`: the numbers of the responses
-that are not settle. After a kill, the frontier leases again every request whose end its last commit does not contain,
+processed a response. Its next commit stores the settled results together with `state`: the numbers of the responses
+that are not settled. After a kill, the frontier leases again every request whose end its last commit does not contain,
 and the journal returns the recorded responses in their original order. So a 503 and the page that followed it are both
 seen again. A response from the journal is marked as `recalled` and starts no politeness delay.
 
@@ -45,7 +45,7 @@ _SUBREQUEST_LIFETIME_SECONDS = 86_400.0
 _RESPONSES, _SUBREQUESTS = "answers", "errands"
 """Prefixes of file names."""
 _SETTLED_KINDS = (RequestKind.PAGE, RequestKind.ROBOTS)
-"""Requests whose responses are settle by a commit. The responses of the others go to the ring."""
+"""Requests whose responses are settled by a commit. The responses of the others go to the ring."""
 
 
 class _Head(msgspec.Struct, array_like=True, gc=False):
@@ -144,13 +144,13 @@ class ResponseJournal:
         self.problems: list[str] = []
         """Messages about records that could not be read. Those requests are sent again."""
         self.latest = 0.0
-        """Time of the last unsettled response of earlier runs. 0.0 if there is none."""
+        """Time of the last unsettled response of earlier runs, or 0.0."""
         self._recalled: dict[str, deque[_Location]] = {}
         """Responses of earlier runs that were not recalled yet."""
         self._open_files: dict[int, Path] = {}
-        """The file of each open response: not settle, or not recalled yet."""
+        """The file of each open response: not settled, or not recalled yet."""
         self._returned: dict[str, deque[int]] = {}
-        """Responses that were returned and are not settle, by the key of their request."""
+        """Responses that were returned and are not settled, by the key of their request."""
         self._subrequests: dict[str, _Location] = {}
         self._segment: _Segment | None = None
         self._ring: _Segment | None = None
@@ -216,7 +216,7 @@ class ResponseJournal:
     # Responses.
 
     def recall(self, request: Request) -> Fetched | None:
-        """Return the response that an earlier run received and did not settle, or None."""
+        """Return the response that an earlier run received and did not settled, or None."""
         key = request_key(request)
         if request.kind not in _SETTLED_KINDS:
             return self._recall_subrequest(key)
@@ -295,7 +295,7 @@ class ResponseJournal:
     # Commits.
 
     def state(self) -> bytes:
-        """Return the state to store in the same commit as the settle results."""
+        """Return the state to store in the same commit as the settled results."""
         return _encode(_State(self._last, sorted(self._open_files)))
 
     def finish_commit(self) -> None:

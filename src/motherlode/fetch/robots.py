@@ -79,7 +79,7 @@ def _normalize_escape(found: str, plain: frozenset[str]) -> str:
 
 
 class Matcher:
-    """Decides by the rules of one group. The longest matching pattern decides. Of equally long ones, Allow wins.
+    """Decides by the rules of one group. The longest matching pattern decides. Allow wins a tie.
 
     >>> rules = Matcher({"/": False, "/open": True, "/*.gif$": False})
     >>> rules.allows("/open/a"), rules.allows("/a"), rules.allows("/open/a.gif")

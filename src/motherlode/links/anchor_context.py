@@ -12,7 +12,7 @@ from motherlode.www.html_limits import TextBudget
 
 _MAX_SIDE_CHARACTERS = MAX_TEXT_CHARACTERS // 2
 _MAX_SCAN_CHARACTERS = 4 * MAX_TEXT_CHARACTERS
-"""Characters of a text in which white space is collapsed. The rest is not needed."""
+"""Characters of a text in which white space is collapsed. Later ones are not needed."""
 _MAX_PATH_CHARACTERS = 240
 _MAX_CLASS_CHARACTERS = 40
 
@@ -81,7 +81,7 @@ class ContextReader:
 
 
 def context(element: LexborNode, parent: LexborNode | None) -> str:
-    """Return the text next to an element, or next to its parent if there is none."""
+    """Return the text next to an element. If it is empty, the text next to its parent."""
     text = _adjacent_text(element)
     if text or parent is None or parent.tag == "body":
         return text

@@ -84,7 +84,7 @@ _HEAD_BYTES = 256
 _URL = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _URL_LINE = re.compile(r"^\s*https?://", re.IGNORECASE | re.MULTILINE)
 _MIN_URLS_PER_OTHER_LINE = 2
-"""A text sitemap has at least so many URLs per line that is none."""
+"""Minimum ratio of URLs to other lines in a text sitemap."""
 
 
 def sitemap_links(document: Document, options: LinkOptions) -> list[Link]:
@@ -124,7 +124,7 @@ def _find_locations(root: Element) -> Iterator[Element]:
 
 
 def _last_change(location: Element) -> str:
-    """Return the `lastmod` of an entry without its time zone, which does not matter. Empty if there is none."""
+    """Return the `lastmod` of an entry without its time zone, which does not matter. Empty if it is missing."""
     found = _W3C_TIME.match(location.getparent().findtext("{*}lastmod") or "")
     return found[1] if found else ""
 

@@ -69,7 +69,7 @@ _ANY_HOST = "http://host.invalid"
 _OTHER_HOST = re.compile(r"/[/\\\t\n\r]")
 """The start of a reference that may contain a host. Browsers read `\\` as `/` and ignore line breaks."""
 _STEPS_UP = re.compile(r"(?:\./)?+((?:\.\./)*+)(?=\w|\Z)")
-"""The start of a relative reference that can be resolved by concatenating a folder and the rest."""
+"""The start of a relative reference that can be resolved by concatenating a folder and a relative path."""
 
 
 class HrefResolver:
@@ -145,7 +145,7 @@ def _folder(base: str) -> str:
 
 
 def _parent_folder(folder: str, steps: int) -> str:
-    """Return the folder so many steps up. Above the root it is the root.
+    """Return the folder that is `steps` levels up, at most the root.
 
     >>> _parent_folder("/a/b/", 1), _parent_folder("/a/b/", 3)
     ('/a/', '/')

@@ -19,7 +19,7 @@ _DAY_FIRST = re.compile(
 
 
 def parse_date(value: str) -> float | None:
-    """Return a date of RFC 850, RFC 822 or ISO 8601 as whole seconds since the epoch, or None if it is none of these.
+    """Return a date of RFC 850, RFC 822 or ISO 8601 as whole seconds since the epoch, or None if it is invalid.
 
     Without a time it is the start of the day. Without a zone it is UTC.
 

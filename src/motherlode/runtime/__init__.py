@@ -1,1 +1,1 @@
-"""The `runtime` package."""
+"""Support for processes: lazy imports, and frames between processes. Imports nothing else of ours."""

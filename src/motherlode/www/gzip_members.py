@@ -33,7 +33,7 @@ class GzipMember(NamedTuple):
 def gzip_members(file: _Readable, start: int = 0, *, max_data_bytes: int | None = None) -> Iterator[GzipMember]:
     """Yield the complete members of a file from an offset on. Stop at the first that is cut or damaged.
 
-    Of each member, `data` holds about the first `max_data_bytes` bytes: whole steps until the limit is reached.
+    `max_data_bytes` bounds the data that is kept of each member, up to one step of decompression.
 
     >>> import gzip, io
     >>> [(member.end, member.data) for member in gzip_members(io.BytesIO(gzip.compress(b"a") + gzip.compress(b"b")))]

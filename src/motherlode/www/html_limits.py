@@ -55,7 +55,7 @@ class TextBudget:
 # Limits on markup ----------------------------------------------------------------------------------------------------
 
 MAX_MARKUP = 16_000_000
-"""Bytes of markup. The rest is left out. The tree takes more than ten times as much memory."""
+"""Bytes of markup that are parsed. The tree takes more than ten times as much memory."""
 MAX_DEPTH = 512
 MAX_FORMATTING = 64
 MAX_ATTRIBUTES = 512
@@ -118,7 +118,7 @@ _BOUNDARIES = frozenset(
 )
 """A start tag inside such an element closes no element outside of it."""
 _SVG_ELEMENTS = frozenset((b"circle", b"g", b"line", b"path", b"polygon", b"rect", b"use"))
-"""The highest frequent SVG elements, which a slash may close."""
+"""The most frequent SVG elements, which a slash may close."""
 _SPECIAL = _NOT_COUNTED | _ENDED_BY.keys() | _ROWS | _SVG_ELEMENTS | {b"table"}
 
 _TOKEN = re.compile(

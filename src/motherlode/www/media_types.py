@@ -37,7 +37,7 @@ class Media:
     fragments: frozenset[str] = frozenset()
     """Lower-case element names. A fragment of the kind starts with one of them, unless another kind matches."""
     roots: tuple[tuple[str | None, str], ...] = ()
-    """Namespace and local name of the XML root element. None stands for any namespace or none."""
+    """Namespace and local name of the XML root element. None matches every namespace."""
     syntax: Syntax | None = None
     """The RDF syntax of a document of the kind."""
     quality: float = 0.0
@@ -301,7 +301,7 @@ def by_media_type(content_type: str) -> ContentKind | None:
 
 
 def extension_of(url: str) -> str:
-    """Return the file extension of a URL's path in lower case, or "" if there is none.
+    """Return the file extension of a URL's path in lower case, or "".
 
     >>> extension_of("http://example.org/a.b/Data.TTL?x=1.html#y.rdf"), extension_of("http://example.org")
     ('ttl', '')
@@ -313,7 +313,7 @@ def extension_of(url: str) -> str:
 
 
 def file_extension(name: str) -> str:
-    """Return the extension of a file name in lower case without its dot, or "" if there is none.
+    """Return the extension of a file name in lower case without its dot, or "".
 
     >>> file_extension("T21.RDF"), file_extension("about"), file_extension(".ttl"), file_extension("a.toolongforone")
     ('rdf', '', '', '')

@@ -41,7 +41,7 @@ YEARS_BACK = 600
 _MIN_REPEATING_SEGMENTS = 3
 """Shorter paths cannot repeat a segment too often."""
 _MAX_YEARS_AHEAD_OF_BARE_DATE = 200
-"""`/2105/03/02` is a date if the year is at most so far ahead. Otherwise it is more likely an identifier."""
+"""`/2105/03/02` is a date if the year is at most 200 years ahead. Otherwise it is more likely an identifier."""
 _DATE_IN_PATH = re.compile(r"/([0-9]{4})([-/])(?:0?[1-9]|1[0-2])(\2(?:0[1-9]|[12][0-9]|3[01]))?(?![0-9A-Za-z])")
 _DATE_IN_QUERY = re.compile(
     r"[?&][a-z_-]*(?:date|month|day)=([0-9]{4})"
@@ -160,13 +160,13 @@ _OPAQUE = re.compile(
 )
 """UUIDs, digests, and session ids of letters with at least two digits."""
 _MAX_COPIES = 2
-"""Content is unique if at most so many pages of a host have it. A page often has two URLs."""
+"""Content is unique if at most this number of pages of a host have it. A page often has two URLs."""
 _PAGES_TO_TRUST = 8
-"""After so many useful pages a pattern is trusted for good."""
+"""Number of useful pages after which a pattern is trusted permanently."""
 _PAGES_PER_LEAD = 50
-"""A pattern is kept if one page in so many leads to a useful page."""
+"""A pattern is kept if one page in 50 leads to a useful page."""
 _MIN_TRIED = 100
-"""Before a pattern is refused, so many of the URLs that it links to must have been fetched, or half of them."""
+"""Before a pattern is refused, this number of the URLs that it links to must have been fetched, or half of them."""
 _TRUSTED = -1
 _OFFERED, _USELESS, _LED, _OTHERS, _OTHERS_TRIED, _FINGERPRINTS = range(6)
 """Indexes in the counts of a pattern: times offered; useless pages, or `_TRUSTED`; pages that led to a useful page;
@@ -236,7 +236,7 @@ class HostTraps:
         return ENDLESS if self._is_endless(counts) else ""
 
     def waiting_reason(self, url: str) -> str:
-        """Return why a URL of the frontier should not been fetched after all, or ""."""
+        """Return why a URL of the frontier should not be fetched after all, or ""."""
         counts = self._counts_for(url)
         if counts is None or counts[_OFFERED] < self._offers:
             return ""

@@ -225,7 +225,7 @@ def _canonicalize(href: str) -> str | None:
     if _NON_CANONICAL.search(path):
         path = _NON_CANONICAL.sub(_normalize_escape, path)
     plain = remove_sessions(path)
-    if "/." in plain and plain != path:  # the rest may be a dot segment
+    if "/." in plain and plain != path:  # the remaining path may have a dot segment
         return canonical(href[:start] + host + plain + mark + query)
     path = plain
     if query:
@@ -234,7 +234,7 @@ def _canonicalize(href: str) -> str | None:
 
 
 def _remove_final_dot(scheme: str, name: str, port: str, rest: str) -> str | None:
-    """Remove dots after the host name and parse the URL again, because the rest may be an IP address in another
+    """Remove dots after the host name and parse the URL again, because the name may be an IP address in another
     form."""
     name = name.rstrip(".")
     return canonical(scheme + name + port + rest) if name else None

@@ -1,4 +1,4 @@
-"""The HTTP fetcher against a server that behaves, or misbehaves honestly."""
+"""The HTTP fetcher with correct and faulty servers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from motherlode.www.media_types import ACCEPT
 
 from ..conftest import LIMITS
 from ..servers import LastingServer, RawServer, Script, answer, endless, then_reset
+from ..waiting import GENEROUS_SECONDS
 
 
 def in_two(first: bytes, second: bytes, pause: float) -> Script:
-    """A script that sends both, the second after a pause."""
+    """Return a script that sends two pieces with a pause between them."""
 
     async def send(writer: asyncio.StreamWriter) -> None:
         writer.write(first)
@@ -63,7 +64,7 @@ async def test_fetch_sends_expected_headers(server: RawServer, fetcher: HttpFetc
     assert isinstance(await fetcher.fetch(request), Page)
     (head,) = server.heads
     lines = head.split("\r\n")
-    assert lines[0] == "GET /x?y=%7B{|} HTTP/1.1", "the URL goes out as it was written"
+    assert lines[0] == "GET /x?y=%7B{|} HTTP/1.1", "the URL is sent as written"
     sent = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines[1:])}
     assert sent["user-agent"] == "Motherlode/test (+http://ex.org/)"
     assert sent["accept"] == ACCEPT
@@ -119,22 +120,22 @@ async def test_fetch_429_has_retry_after(server: RawServer, fetcher: HttpFetcher
 
 
 async def test_fetch_silent_server_times_out(server: RawServer, fetcher: HttpFetcher) -> None:
-    async def read_timeout(writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(30)
+    async def say_nothing(writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(60)
 
-    server.routes["/"] = read_timeout
+    server.routes["/"] = say_nothing
     began = time.monotonic()
     found = await failure(fetcher, server.url("/"))
     assert found.kind is FailureKind.TIMEOUT
-    assert LIMITS.first_byte * 0.9 <= time.monotonic() - began < 0.9
-    assert found.elapsed > 0.2
+    assert LIMITS.first_byte * 0.9 <= time.monotonic() - began < GENEROUS_SECONDS
+    assert found.elapsed > LIMITS.first_byte * 0.9
 
 
 async def test_fetch_dripping_body_is_ended_by_total_timeout(server: RawServer, fetcher: HttpFetcher) -> None:
     server.routes["/"] = endless(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", b"x", pause=0.05)
     began = time.monotonic()
     assert (await failure(fetcher, server.url("/"))).kind is FailureKind.TIMEOUT
-    assert time.monotonic() - began < LIMITS.whole + 0.5
+    assert time.monotonic() - began < LIMITS.whole + GENEROUS_SECONDS
 
 
 @pytest.mark.parametrize("start", [b"", b"HTTP/1.1 200 OK\r\nContent-", answer(b"half", length=100)])
@@ -150,7 +151,7 @@ async def test_fetch_refused_connection_is_connect_failure(fetcher: HttpFetcher)
     await sock.wait_closed()
     refused = await failure(fetcher, f"http://127.0.0.1:{port}/")
     assert refused.kind is FailureKind.CONNECT
-    assert not refused.silent, "somebody said no"
+    assert not refused.silent, "the machine refused"
 
 
 @pytest.mark.parametrize("host", ["nobody.invalid", "a" * 64 + ".invalid", "a..b.invalid"])
@@ -258,7 +259,7 @@ async def test_fetch_endless_bytes_after_encoded_page_keep_page(
     found = await page(fetcher, server.url("/"))
     assert (found.body, found.truncated) == (HELLO, False)
     assert found.wire_bytes < 1_000_000
-    assert found.elapsed < LIMITS.whole / 2
+    assert found.elapsed < LIMITS.whole
 
 
 async def test_fetch_endless_empty_members_after_page_keep_page(server: RawServer, fetcher: HttpFetcher) -> None:
@@ -331,7 +332,7 @@ async def test_fetch_responses_that_browsers_accept_are_accepted(
     ids=lambda value: repr(value)[-30:],
 )
 async def test_fetch_after_doubtful_response_end_uses_new_connection(sent: bytes, connections: int) -> None:
-    """Whatever stands behind such an answer, it must not be taken for the next one."""
+    """Bytes after such a response must not be taken for the next response."""
 
     async def reply(path: str, before: int, writer: asyncio.StreamWriter) -> None:
         smuggled = answer(b"smuggled") if connections > 1 else b""
@@ -463,11 +464,11 @@ async def test_fetch_robots_has_own_size_limit(server: RawServer, fetcher: HttpF
     server.routes["/robots.txt"] = answer(long)
     found = await fetcher.fetch(Request(url=server.url("/robots.txt"), kind=RequestKind.ROBOTS))
     assert isinstance(found, Page)
-    assert found.body == long, "the limit for pages would cut off rules"
+    assert found.body == long, "the limit for pages would truncate the rules"
     server.routes["/robots.txt"] = answer(long + b"Disallow: /x\n" * (MAX_ROBOTS_BYTES // 5))
     found = await fetcher.fetch(Request(url=server.url("/robots.txt"), kind=RequestKind.ROBOTS))
     assert isinstance(found, Page)
-    assert MAX_ROBOTS_BYTES < len(found.body) < MAX_ROBOTS_BYTES + 10, "it is not read to its end"
+    assert MAX_ROBOTS_BYTES < len(found.body) < MAX_ROBOTS_BYTES + 10, "it is not read completely"
     kept = robots_body(found)
     assert kept is not None
     assert kept.endswith(b"Disallow: /x\n"), "half a rule could forbid everything"

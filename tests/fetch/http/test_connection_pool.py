@@ -1,4 +1,4 @@
-"""The pool: what is shared, what is never used again, and that nothing is left open."""
+"""The connection pool: which connections are reused, and that none is left open."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from motherlode.model import Failure, FailureKind, Page, Posting, Request, Reque
 from ..certificates import certificate, server_context
 from ..odd_tls import open_sockets
 from ..servers import LastingServer, answer
+from ..waiting import GENEROUS_SECONDS, until
 from .test_parser import Notes
 
 Reply = Callable[[str, int, asyncio.StreamWriter], Awaitable[None]]
@@ -31,21 +32,21 @@ Reply = Callable[[str, int, asyncio.StreamWriter], Awaitable[None]]
 @pytest.fixture
 async def pool() -> AsyncIterator[ConnectionPool]:
     made = ConnectionPool(
-        AddressGuard(["127.0.0.0/8"]), TlsContexts(), proxy=None, connect_timeout=2.0, read_timeout=2.0
+        AddressGuard(["127.0.0.0/8"]), TlsContexts(), proxy=None, connect_timeout=20.0, read_timeout=20.0
     )
     yield made
     await made.close()
 
 
-async def asked(
+async def request(
     pool: ConnectionPool, url: str, *, address: str = "127.0.0.1", is_repeatable: bool = True
 ) -> Notes | FetchError:
     origin, target = split_url(url)
     notes = Notes()
     sent = f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n\r\n".encode()
-    deadline = asyncio.get_running_loop().time() + 5
-    question = PendingRequest(sent, notes, deadline, head_only=False, is_repeatable=is_repeatable)
-    return await pool.send(Endpoint(origin, address, origin.port), question) or notes
+    deadline = asyncio.get_running_loop().time() + GENEROUS_SECONDS
+    pending = PendingRequest(sent, notes, deadline, head_only=False, is_repeatable=is_repeatable)
+    return await pool.send(Endpoint(origin, address, origin.port), pending) or notes
 
 
 async def echo(path: str, before: int, writer: asyncio.StreamWriter) -> None:
@@ -56,7 +57,7 @@ async def echo(path: str, before: int, writer: asyncio.StreamWriter) -> None:
 async def test_pool_reuses_connection_for_sequential_requests(pool: ConnectionPool) -> None:
     async with LastingServer(echo) as server:
         for number in range(5):
-            notes = await asked(pool, server.url(f"/{number}"))
+            notes = await request(pool, server.url(f"/{number}"))
             assert isinstance(notes, Notes)
             assert notes.body == b"/%d" % number
         assert server.connections == 1
@@ -65,29 +66,29 @@ async def test_pool_reuses_connection_for_sequential_requests(pool: ConnectionPo
 async def test_pool_opens_connection_per_concurrent_request(pool: ConnectionPool) -> None:
     async with LastingServer(echo) as server:
         for _ in range(3):
-            await asyncio.gather(*(asked(pool, server.url("/")) for _ in range(4)))
+            await asyncio.gather(*(request(pool, server.url("/")) for _ in range(4)))
         assert server.connections == 4
 
 
 async def test_pool_does_not_share_connections_between_names_or_addresses(pool: ConnectionPool) -> None:
     async with LastingServer(echo) as server:
         for host in ("a.example", "b.example", "a.example"):
-            assert isinstance(await asked(pool, f"http://{host}:{server.port}/"), Notes)
+            assert isinstance(await request(pool, f"http://{host}:{server.port}/"), Notes)
         assert server.connections == 2
-        refused = await asked(pool, f"http://a.example:{server.port}/", address="10.0.0.1")
-        assert isinstance(refused, FetchError), "a connection to another address of the name is of no use"
+        refused = await request(pool, f"http://a.example:{server.port}/", address="10.0.0.1")
+        assert isinstance(refused, FetchError), "a connection to another address of the name is not reused"
         assert refused.kind is FailureKind.GUARD
 
 
 @pytest.mark.parametrize("address", ["localhost", "127.0.0.1.", "0x7f000001", ""])
 async def test_pool_refuses_anything_but_ip_address(pool: ConnectionPool, address: str) -> None:
-    refused = await asked(pool, "http://a.example/", address=address)
+    refused = await request(pool, "http://a.example/", address=address)
     assert isinstance(refused, FetchError)
     assert refused.kind is FailureKind.GUARD
 
 
 def hangs_up(*, answering: int) -> Reply:
-    """Ends each connection, without a word, when it is asked once more than so often."""
+    """Close each connection at the request after the first `answering` ones, without a response."""
 
     async def reply(path: str, before: int, writer: asyncio.StreamWriter) -> None:
         if before >= answering:
@@ -101,16 +102,16 @@ def hangs_up(*, answering: int) -> Reply:
 async def test_pool_repeats_request_if_kept_connection_ends(pool: ConnectionPool) -> None:
     async with LastingServer(hangs_up(answering=1)) as server:
         for _ in range(3):
-            assert isinstance(await asked(pool, server.url("/x")), Notes)
+            assert isinstance(await request(pool, server.url("/x")), Notes)
         assert server.connections == 3
         assert len(server.heads) == 5, "two were sent twice"
 
 
 async def test_pool_does_not_repeat_request_on_new_connection(pool: ConnectionPool) -> None:
     async with LastingServer(hangs_up(answering=0)) as server:
-        trouble = await asked(pool, server.url("/x"))
-        assert isinstance(trouble, FetchError)
-        assert trouble.kind is FailureKind.RESET
+        error = await request(pool, server.url("/x"))
+        assert isinstance(error, FetchError)
+        assert error.kind is FailureKind.RESET
         assert len(server.heads) == 1
 
 
@@ -124,17 +125,17 @@ async def test_pool_does_not_repeat_request_after_response_started(pool: Connect
             await echo(path, before, writer)
 
     async with LastingServer(reply) as server:
-        assert isinstance(await asked(pool, server.url("/x")), Notes)
-        trouble = await asked(pool, server.url("/x"))
-        assert isinstance(trouble, FetchError)
-        assert trouble.kind is FailureKind.RESET
+        assert isinstance(await request(pool, server.url("/x")), Notes)
+        error = await request(pool, server.url("/x"))
+        assert isinstance(error, FetchError)
+        assert error.kind is FailureKind.RESET
         assert len(server.heads) == 2
 
 
 async def test_pool_unrepeatable_request_is_sent_once_over_new_connection(pool: ConnectionPool) -> None:
     async with LastingServer(hangs_up(answering=1)) as server:
         for _ in range(3):
-            assert isinstance(await asked(pool, server.url("/x"), is_repeatable=False), Notes)
+            assert isinstance(await request(pool, server.url("/x"), is_repeatable=False), Notes)
         assert (server.connections, len(server.heads)) == (3, 3)
 
 
@@ -144,9 +145,9 @@ async def test_idle_connection_is_closed_after_keepalive_timeout(
     monkeypatch.setattr(connections, "KEEPALIVE_SECONDS", 0.1)
     monkeypatch.setattr(connections, "_SWEEP_SECONDS", 0.05)
     async with LastingServer(echo) as server:
-        assert isinstance(await asked(pool, server.url("/")), Notes)
-        await asyncio.sleep(0.4)
-        assert isinstance(await asked(pool, server.url("/")), Notes)
+        assert isinstance(await request(pool, server.url("/")), Notes)
+        await until(lambda: server.open_connections == 0)
+        assert isinstance(await request(pool, server.url("/")), Notes)
         assert server.connections == 2
 
 
@@ -157,51 +158,54 @@ async def test_pool_keeps_limited_number_of_idle_connections(
     async with LastingServer(echo) as server:
         names = [f"http://{number}.example:{server.port}/" for number in range(6)]
         for name in names:
-            await asked(pool, name)
+            await request(pool, name)
         for name in reversed(names):
-            await asked(pool, name)
-        assert server.connections == 6 + 3, "the three that were used last had been kept"
+            await request(pool, name)
+        assert server.connections == 6 + 3, "the three most recently used connections were kept"
 
 
 async def test_pool_close_ends_requests_in_flight() -> None:
     pool = ConnectionPool(
-        AddressGuard(["127.0.0.0/8"]), TlsContexts(), proxy=None, connect_timeout=2.0, read_timeout=5.0
+        AddressGuard(["127.0.0.0/8"]), TlsContexts(), proxy=None, connect_timeout=20.0, read_timeout=60.0
     )
 
     async def never(path: str, before: int, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(60)
 
     async with LastingServer(never) as server:
-        asking = [asyncio.create_task(asked(pool, server.url("/"))) for _ in range(3)]
-        await asyncio.sleep(0.05)
+        pending_requests = [asyncio.create_task(request(pool, server.url("/"))) for _ in range(3)]
+        await until(lambda: len(server.heads) == 3)
         await pool.close()
-        for found in await asyncio.gather(*asking):
+        for found in await asyncio.gather(*pending_requests):
             assert isinstance(found, FetchError)
             assert found.kind is FailureKind.RESET
         await pool.close()
 
 
 async def test_pool_cancelled_request_closes_its_connection(pool: ConnectionPool) -> None:
+    is_next_done = asyncio.Event()
+
     async def slowly(path: str, before: int, writer: asyncio.StreamWriter) -> None:
         if path == "/slow":
-            await asyncio.sleep(0.2)
+            await is_next_done.wait()
         await echo(path, before, writer)
 
     async with LastingServer(slowly) as server:
-        assert isinstance(await asked(pool, server.url("/first")), Notes)
-        asking = asyncio.create_task(asked(pool, server.url("/slow")))
-        await asyncio.sleep(0.05)
-        asking.cancel()
+        assert isinstance(await request(pool, server.url("/first")), Notes)
+        pending_requests = asyncio.create_task(request(pool, server.url("/slow")))
+        await until(lambda: len(server.heads) == 2)
+        pending_requests.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await asking
-        notes = await asked(pool, server.url("/next"))
+            await pending_requests
+        notes = await request(pool, server.url("/next"))
+        is_next_done.set()
         assert isinstance(notes, Notes)
-        assert notes.body == b"/next", "and not the answer to the question that was given up"
+        assert notes.body == b"/next", "and not the response to the cancelled request"
         assert server.connections == 2
 
 
 def misbehaves(dice: random.Random) -> Reply:
-    """Every answer says what was asked. In between, connections end, or go on with garbage, at the worst moments."""
+    """Respond with the requested path. In between, close connections or send garbage at the worst moments."""
 
     async def reply(path: str, before: int, writer: asyncio.StreamWriter) -> None:
         whole = answer(path.encode())
@@ -250,24 +254,24 @@ def test_pool_returns_right_response_if_connections_end_at_bad_moments(
     monkeypatch.setenv("SSL_CERT_FILE", str(own))
     context = server_context(own) if secured == "tls" else None
     before = open_sockets()
-    run(ask_a_server_that_misbehaves(random.Random(7), context))
+    run(fetch_from_misbehaving_server(random.Random(7), context))
     assert open_sockets() <= before
 
 
-async def ask_a_server_that_misbehaves(dice: random.Random, context: ssl.SSLContext | None) -> None:
-    limits = HttpLimits(connect=2.0, first_byte=2.0, whole=5.0)
+async def fetch_from_misbehaving_server(dice: random.Random, context: ssl.SSLContext | None) -> None:
+    limits = HttpLimits(connect=20.0, first_byte=20.0, whole=60.0)
     fetcher = HttpFetcher(HttpOptions(user_agent="x", limits=limits, allow=("127.0.0.0/8",)))
     outcomes: list[Page | Failure] = []
 
     async def worker(name: int, url: Callable[[str], str]) -> None:
         for number in range(60):
             path = f"/{name}/{number}"
-            asking = asyncio.create_task(fetcher.fetch(Request(url=url(path))))
+            pending_requests = asyncio.create_task(fetcher.fetch(Request(url=url(path))))
             if dice.random() < 0.1:
                 await asyncio.sleep(dice.random() * 0.004)
-                asking.cancel()
+                pending_requests.cancel()
             try:
-                fetched = await asking
+                fetched = await pending_requests
             except asyncio.CancelledError:
                 continue
             if isinstance(fetched, Page):
@@ -280,8 +284,8 @@ async def ask_a_server_that_misbehaves(dice: random.Random, context: ssl.SSLCont
         await asyncio.gather(*(worker(name, server.url) for name in range(20)))
         await fetcher.close()
         pages = sum(isinstance(outcome, Page) for outcome in outcomes)
-        assert pages > 600, "most of them are answered"
-        assert server.connections < len(server.heads), "and connections are used again"
+        assert pages > 600, "most requests succeed"
+        assert server.connections < len(server.heads), "connections are reused"
 
 
 async def test_pool_reuses_connection_after_head_request(pool: ConnectionPool) -> None:
@@ -317,8 +321,8 @@ async def test_pool_idle_connections_leave_descriptors_for_active_ones(
     async with LastingServer(echo) as server:
         names = [f"http://{number}.example:{server.port}/" for number in range(6)]
         for name in (*names, *reversed(names)):
-            await asked(pool, name)
-        assert server.connections == 6 + 2, "a third of the descriptors are theirs"
+            await request(pool, name)
+        assert server.connections == 6 + 2, "idle connections get a third of the descriptors"
 
 
 async def test_pool_timeout_on_kept_connection_is_silent_and_on_new_one_is_not() -> None:
@@ -327,16 +331,16 @@ async def test_pool_timeout_on_kept_connection_is_silent_and_on_new_one_is_not()
             await echo(path, before, writer)
 
     pool = ConnectionPool(
-        AddressGuard(["127.0.0.0/8"]), TlsContexts(), proxy=None, connect_timeout=1.0, read_timeout=0.3
+        AddressGuard(["127.0.0.0/8"]), TlsContexts(), proxy=None, connect_timeout=20.0, read_timeout=1.0
     )
     try:
         async with LastingServer(once) as server:
-            let_in = await asked(pool, server.url("/second"))
-            assert isinstance(let_in, FetchError) and let_in.kind is FailureKind.TIMEOUT
-            assert not let_in.silent
-            assert isinstance(await asked(pool, server.url("/first")), Notes)
-            kept = await asked(pool, server.url("/second"))
-            assert isinstance(kept, FetchError) and kept.kind is FailureKind.TIMEOUT
-            assert kept.silent
+            on_new = await request(pool, server.url("/second"))
+            assert isinstance(on_new, FetchError) and on_new.kind is FailureKind.TIMEOUT
+            assert not on_new.silent
+            assert isinstance(await request(pool, server.url("/first")), Notes)
+            on_kept = await request(pool, server.url("/second"))
+            assert isinstance(on_kept, FetchError) and on_kept.kind is FailureKind.TIMEOUT
+            assert on_kept.silent
     finally:
         await pool.close()

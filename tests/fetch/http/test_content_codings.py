@@ -1,4 +1,4 @@
-"""Content encodings, piece by piece."""
+"""Decoders of Content-Encoding, fed piece by piece."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ STREAMS = [name for name in PACKERS if PACKERS[name][1] is not bytes]
 
 
 def unpacked(encoding: str, pieces: list[bytes], most: int = MUCH) -> bytes:
-    """All that comes of feeding the pieces, asking again for what is kept back."""
+    """Feed the pieces and return all output, also what the decoder held back."""
     unpacker = decoder_for(encoding)
     assert unpacker is not None
     out = bytearray()
@@ -81,7 +81,7 @@ def unpacked(encoding: str, pieces: list[bytes], most: int = MUCH) -> bytes:
 
 
 @pytest.mark.parametrize("name", PACKERS)
-@settings(max_examples=40)
+@settings(deadline=None, max_examples=40)
 @given(data=st.binary(max_size=300), size=st.integers(1, 40), most=st.sampled_from([1, 5, MUCH]))
 def test_decoder_any_split_of_input_gives_whole_output(name: str, data: bytes, size: int, most: int) -> None:
     encoding, pack = PACKERS[name]
@@ -109,7 +109,7 @@ def test_decoder_truncated_stream_gives_available_output(name: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "deflate"])
-@settings(max_examples=40)
+@settings(deadline=None, max_examples=40)
 @given(garbage=st.binary(min_size=40, max_size=60))
 def test_decoder_garbage_raises_known_error(encoding: str, garbage: bytes) -> None:
     try:
@@ -150,7 +150,7 @@ def test_decoder_knows_when_it_is_complete(name: str) -> None:
     assert unpacker.is_complete
     unpacker.feed(b"\0" * 20, MUCH)
     assert unpacker.is_complete
-    assert unpacker.is_finished or "," in encoding, "what is around the end of the inner one does not matter"
+    assert unpacker.is_finished or "," in encoding, "bytes after the inner stream do not matter"
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd", "br, gzip"])
@@ -173,12 +173,12 @@ def test_decoder_for_accepts_names_as_servers_write_them() -> None:
     assert decoder_for(" GZip ") is not None
     assert decoder_for("rot13") is None
     assert decoder_for("gzip, rot13") is None
-    assert decoder_for(", ".join(["gzip"] * 5)) is None, "nobody packs so often but to do harm"
+    assert decoder_for(", ".join(["gzip"] * 5)) is None, "only hostile servers nest so many codings"
     assert all(decoder_for(name) is not None for name in ACCEPT_ENCODING.split(", "))
 
 
 def test_decoder_chain_bounds_bytes_between_codings() -> None:
-    """The inner stream gives a byte now and then, and would keep the outer one busy for a gigabyte."""
+    """The inner stream yields few bytes, so that the outer one would produce a gigabyte."""
     packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
     step = packer.compress(b"x") + packer.flush(zlib.Z_FULL_FLUSH) + b"\0\0\0\xff\xff" * 10_000
     bomb = gzip.compress(gzip.compress(b"")[:10] + step * 1000, compresslevel=1)
@@ -198,9 +198,9 @@ def test_decoder_chain_with_long_silent_inner_stream_loses_nothing() -> None:
 
 
 def test_decoder_chain_that_shrinks_twice_is_treated_as_bomb() -> None:
-    """Metadata of brotli is passed over byte by byte: 11 MB of it, in an answer of 300 bytes, took 0.3 s."""
+    """brotli skips metadata byte by byte: 11 MB of it, in a response of 300 bytes, took 0.3 s."""
     inner = b"\x0c" + b"\x06" * 3_000_000 + b"\x03"
-    assert unpacked("br", [inner]) == b"", "alone it is only long"
+    assert unpacked("br", [inner]) == b"", "without nesting it is accepted"
     unpacker = decoder_for("br, gzip")
     assert unpacker is not None
     assert unpacker.feed(gzip.compress(inner), 10 << 20) == b""
@@ -221,9 +221,11 @@ def test_decoder_chain_endless_bytes_after_inner_stream_cost_one_step() -> None:
     assert unpacker is not None
     bomb = gzip.compress(gzip.compress(b"hello") + b"\0" * (64 << 20), compresslevel=1)
     began = time.process_time()
+    gzip.decompress(bomb)
+    whole_seconds, began = time.process_time() - began, time.process_time()
     assert unpacker.feed(bomb, 1000) == b"hello"
     assert unpacker.feed(b"", 1000) == b""
-    assert time.process_time() - began < 0.02, "to unpack it all takes ten times as long"
+    assert time.process_time() - began < whole_seconds / 3
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Packed streams: where they begin and end, and what they may cost."""
+"""Decoders: start and end of streams, and bounds of their cost."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ def test_gzip_wrong_magic_raises_error(head: bytes) -> None:
     with pytest.raises(DECODE_ERRORS):
         gzip_decoder().feed(head, MUCH)
     stream = gzip_decoder()
-    assert stream.feed(gzip.compress(BODY) + head, MUCH) == BODY, "behind a member it is padding"
+    assert stream.feed(gzip.compress(BODY) + head, MUCH) == BODY, "after a member it is padding"
     assert (stream.is_complete, stream.is_finished) == (True, True)
 
 
 def test_deflate_invalid_zlib_header_is_read_as_raw() -> None:
     for packed in (zlib.compress(BODY), raw(BODY)):
         assert deflate_decoder().feed(packed, MUCH) == BODY
-    assert deflate_decoder().feed(b"\x78", MUCH) == b"", "one byte is too little to tell"
+    assert deflate_decoder().feed(b"\x78", MUCH) == b"", "one byte is too little to decide"
 
 
 def test_decoder_damaged_member_after_complete_one_is_incomplete() -> None:

@@ -1,4 +1,4 @@
-"""The limits of this process are left as they are: each test asks in a process of its own."""
+"""Limits of file descriptors. Each test runs in a subprocess, so that our own limits stay unchanged."""
 
 from __future__ import annotations
 

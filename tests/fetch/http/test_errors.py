@@ -1,4 +1,4 @@
-"""What an error while connecting means."""
+"""The kind of errors while connecting."""
 
 from __future__ import annotations
 

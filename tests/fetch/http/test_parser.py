@@ -1,9 +1,9 @@
-"""Answers from bytes: however they are cut into pieces, and whatever follows them."""
+"""Parsing of responses, for any split into pieces and any bytes after them."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.fetch.http.parser import ResponseParser
@@ -17,7 +17,7 @@ CHUNKED = (
 
 
 class Notes:
-    """A receiver that remembers."""
+    """A receiver that records the response."""
 
     def __init__(self, *, wants: int = 1_000_000) -> None:
         self.peer = ""
@@ -86,7 +86,7 @@ def test_parser_joins_headers_and_ignores_trailers() -> None:
     parser, notes, _ = parsed(CHUNKED)
     assert notes.heads == [(200, {"transfer-encoding": "chunked"})]
     _, notes, _ = parsed(answer(b""), parser=parser)
-    assert notes.heads == [(200, {"content-length": "0"})], "nor among those of the next answer"
+    assert notes.heads == [(200, {"content-length": "0"})], "nor are they headers of the next response"
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_parser_limit_for_faulty_chunks_is_independent_of_splits(size: int, step
     if size < 65_536:
         assert (wrong, notes.body, parser.is_reusable) == ("", b"x" * size + b"hello", False)
     else:
-        assert "chunk" in wrong, "all that came would have to be kept"
+        assert "chunk" in wrong, "all received bytes would have to be kept"
         assert notes.body == b"x" * size
 
 
@@ -300,7 +300,7 @@ def test_parser_stops_when_receiver_wants_no_more() -> None:
     assert (parser.is_done, parser.is_reusable, notes.body) == (True, False, b"x" * 10)
     parser, notes, _ = parsed(answer(b"whole"), wants=0)
     assert (parser.is_done, parser.is_reusable, notes.body) == (True, True, b""), (
-        "it came unasked, but it came as a whole"
+        "it was not wanted, but it is complete"
     )
 
 
@@ -341,6 +341,7 @@ def test_parser_switching_protocols_is_a_response(more: bytes) -> None:
     assert (wrong, parser.is_done, parser.is_reusable, notes.heads[0][0]) == ("", True, False, 101)
 
 
+@settings(deadline=None)
 @given(noise=st.binary(max_size=300), step=st.integers(1, 40), head_only=st.booleans())
 def test_parser_accepts_any_bytes_without_exception(noise: bytes, step: int, *, head_only: bool) -> None:
     for start in (b"", b"HTTP/1.1 200 OK\r\n", answer(b"ab"), CHUNKED[:60]):
@@ -348,6 +349,7 @@ def test_parser_accepts_any_bytes_without_exception(noise: bytes, step: int, *, 
         parsed(*(sent[place : place + step] for place in range(0, len(sent), step)), head_only=head_only)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=20), st.sampled_from([CHUNKED, answer(b"hello", "X: y")]))
 def test_parser_result_is_independent_of_splits(cuts: list[int], sent: bytes) -> None:
     pieces, rest = [], sent

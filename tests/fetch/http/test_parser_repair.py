@@ -1,10 +1,10 @@
-"""Heads that are mended before they are read again."""
+"""Repair of faulty heads, and reading of faulty chunks."""
 
 from __future__ import annotations
 
 import pytest
 from httptools import HttpParserError
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.fetch.http.parser import LenientChunkReader, repair_head
@@ -51,6 +51,7 @@ def test_repair_head_normalizes_status_line(line: bytes, read_as: bytes) -> None
     assert repair_head(line) == read_as + b"\r\n\r\n"
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_repair_head_is_idempotent(head: bytes) -> None:
     once = repair_head(STATUS + b"\n" + head)
@@ -58,7 +59,7 @@ def test_repair_head_is_idempotent(head: bytes) -> None:
 
 
 class Body:
-    """A reader that remembers."""
+    """A reader that records the body."""
 
     def __init__(self) -> None:
         self.found = b""

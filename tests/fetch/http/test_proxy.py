@@ -1,4 +1,4 @@
-"""What a proxy may answer to CONNECT."""
+"""Responses of a proxy to CONNECT."""
 
 from __future__ import annotations
 

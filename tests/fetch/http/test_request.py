@@ -1,4 +1,4 @@
-"""URLs taken apart: where a request goes, and what it asks for there."""
+"""Origin and target of URLs."""
 
 from __future__ import annotations
 

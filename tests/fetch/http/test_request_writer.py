@@ -1,4 +1,4 @@
-"""Requests as bytes: what is in them, and what can never be."""
+"""Serialization of requests."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Statuses, waits, and bodies that are of no use."""
+"""Statuses, Retry-After, and useless bodies."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.fetch.http.response import failure_from_status, is_useless, parse_retry_after
@@ -86,13 +86,13 @@ def test_redirect_has_resolved_location(status: int, location: str, target: str)
     "target", [f"{URL};jsessionid=12", f"{URL}?PHPSESSID=ab", f"{URL}?utm_source=x", f"{URL}?", URL.replace("d", "%64")]
 )
 def test_redirect_to_itself_with_session_keeps_session(target: str) -> None:
-    """Else the page could never be had: without the session, the server answers in the same way again."""
+    """Without the session id, the server would redirect again and the page would be unreachable."""
     found = failure_from_status(URL, 302, {"location": target.replace("//", "//ann:secret@") + "#top"})
     assert found is not None
     assert (found.kind, found.location) == (FailureKind.REDIRECT, target)
     back = failure_from_status(target, 302, {"location": f"{URL};jsessionid=13"})
     assert back is not None
-    assert back.location == URL, "which is known: nothing goes round and round"
+    assert back.location == URL, "a known URL, so that there is no loop"
 
 
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
@@ -139,6 +139,7 @@ def test_retry_after_is_parsed(value: str, seconds: float | None) -> None:
     assert parse_retry_after(value, date=NOW) == seconds
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60) | st.from_regex(r"(\w{3}, )?[\d :+-]{0,40} \w{3} [\d :+-]{0,30}"))
 def test_retry_after_with_any_text_does_not_raise(value: str) -> None:
     found = parse_retry_after(value, date=NOW)
@@ -152,7 +153,7 @@ def test_retry_after_date_is_relative_to_server_clock() -> None:
     assert found.retry_after == 300.0
     without = failure_from_status(URL, 503, {**late, "date": "?"})
     assert without is not None
-    assert without.retry_after == 0.0, "then our own clock has to do"
+    assert without.retry_after == 0.0, "then our own clock is used"
 
 
 def test_retry_after_with_many_digits_is_bounded() -> None:

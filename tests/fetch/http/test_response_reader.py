@@ -1,4 +1,4 @@
-"""Answers as they come in: pages, and failures as soon as they are certain."""
+"""Reading of responses: pages, and failures as early as possible."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_reader_is_complete_at_end_of_encoded_stream(  # type: ignore[no-untyped
     assert not made.is_complete
     assert made.receive_body(packed[5:])
     assert made.is_complete
-    assert made.receive_body(b"\0" * 1000), "it is short, max_body_bytes likely, and the connection is of use"
+    assert made.receive_body(b"\0" * 1000), "most likely it is short, and the connection can be reused"
     assert not made.receive_body(b"\0" * 20_000)
     found = result(made)
     assert isinstance(found, Page)
@@ -163,12 +163,12 @@ def test_reader_incompressible_body_is_within_limits() -> None:
 def test_reader_useless_body_ends_after_first_bytes() -> None:
     made = intake()
     assert made.receive_head(200, {"content-type": "image/png"})
-    assert made.receive_body(b"\x89PNG" + bytes(40)), "too few to be judged"
+    assert made.receive_body(b"\x89PNG" + bytes(40)), "too few bytes to decide"
     assert not made.receive_body(bytes(40))
     found = result(made)
     assert isinstance(found, Failure)
     assert (found.kind, found.status, found.wire_bytes) == (FailureKind.USELESS, 200, 84)
-    assert found.headers == {"content-type": "image/png"}, "or nobody who reads its WARC record knows why it is empty"
+    assert found.headers == {"content-type": "image/png"}, "its WARC record must say why it is empty"
 
 
 def test_reader_short_useless_body_is_checked_at_its_end() -> None:

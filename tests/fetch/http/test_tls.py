@@ -1,4 +1,4 @@
-"""Connections under TLS that end badly, never end, or are flooded: the right failure in time, and nothing left open."""
+"""TLS connections that break, never end or are flooded: the expected failure in time, and no open socket."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from motherlode.model import Failure, FailureKind, Page, Request
 from ..certificates import certificate, server_context
 from ..odd_tls import Forger, OddServer, Script, Talk, open_sockets
 from ..servers import answer
+from ..waiting import GENEROUS_SECONDS, until
 
 LIMITS = HttpLimits(connect=0.4, first_byte=0.3, whole=1.5, body=200_000)
 UNTIL_CLOSE = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>body"
@@ -51,22 +52,21 @@ def context(own: Path, request: pytest.FixtureRequest, monkeypatch: pytest.Monke
 async def asked(
     context: ssl.SSLContext, script: Script, *, times: int = 1, limits: HttpLimits = LIMITS
 ) -> Page | Failure:
-    """What the last of some requests comes to. They stay within their time, and leave no socket behind."""
+    """Return the result of the last of some requests. Check their timeouts, and that no socket stays open."""
     fetcher = HttpFetcher(HttpOptions(user_agent="x", limits=limits, allow=("127.0.0.0/8",)))
     before = open_sockets()
     async with OddServer(context, script).running() as server:
         for _ in range(times):
             began = time.monotonic()
             found = await fetcher.fetch(Request(url=server.url()))
-            assert time.monotonic() - began < limits.whole + 0.5
+            assert time.monotonic() - began < limits.whole + GENEROUS_SECONDS
         await fetcher.close()
-    await asyncio.sleep(0.02)
-    assert open_sockets() <= before
+    await until(lambda: open_sockets() <= before)
     return found
 
 
 def answering(data: bytes, end: str) -> Script:
-    """Answers a request, and ends the connection in one of several ways."""
+    """Respond to a request, then end the connection in one of several ways."""
 
     async def script(talk: Talk) -> None:
         await talk.shake()
@@ -126,7 +126,7 @@ def test_tls_close_delimited_body_is_complete_only_with_close_notify(
 
 
 def breaking_off(after: int, end: str) -> Script:
-    """Sends the first bytes of the server's part in the handshake."""
+    """Send the first bytes of the server's handshake, then end in one of several ways."""
 
     async def script(talk: Talk) -> None:
         flight = await talk.flight()
@@ -161,13 +161,13 @@ def test_tls_broken_or_endless_handshake_is_failure(
         made = await asked(context, breaking_off(after, end))
         assert isinstance(made, Failure)
         assert made.kind is kind
-        assert " " in made.detail, "it is told in words"
+        assert " " in made.detail, "the message is readable"
 
     run(test())
 
 
 def saying(raw: bytes, *, again: bytes = b"", first: bool = False, handshake: bool = False) -> Script:
-    """Sends bytes as they are, and some of them without end: at once, after a greeting, or in answer to a request."""
+    """Send raw bytes, some without end: at once, after the ClientHello, or after a request."""
 
     async def script(talk: Talk) -> None:
         if handshake:
@@ -212,7 +212,7 @@ def test_tls_non_tls_server_or_endless_messages_are_failures(
 
 
 def forging(keys: Path, forged: Callable[[Forger], bytes], *, times: int = 1, then: bytes = b"") -> Script:
-    """Answers with records that no library would write."""
+    """Respond with records that no library would write."""
 
     async def script(talk: Talk) -> None:
         await talk.shake()
@@ -227,7 +227,7 @@ def forging(keys: Path, forged: Callable[[Forger], bytes], *, times: int = 1, th
 
 @pytest.fixture
 def keys(own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ssl.SSLContext, Path]:
-    """A server of TLS 1.3 whose secrets are in a file."""
+    """Return the context of a TLS 1.3 server that logs its secrets to a file."""
     monkeypatch.setenv("SSL_CERT_FILE", str(own))
     made = server_context(own)
     made.minimum_version = ssl.TLSVersion.TLSv1_3
@@ -236,7 +236,7 @@ def keys(own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ss
     return made, tmp_path / "keys"
 
 
-TICKET = b"\x04\0\0\x1e" + b"\0\0\x1c\x20\0\0\0\1\1a\0\x10" + b"t" * 16 + b"\0\0"  # for a session (RFC 8446, 4.6.1)
+TICKET = b"\x04\0\0\x1e" + b"\0\0\x1c\x20\0\0\0\1\1a\0\x10" + b"t" * 16 + b"\0\0"  # a session ticket (RFC 8446, 4.6.1)
 
 
 @pytest.mark.parametrize(
@@ -274,11 +274,11 @@ def test_tls_messages_after_handshake_are_accepted(
 def test_tls_endless_messages_end_connection(
     run: Run, keys: tuple[ssl.SSLContext, Path], forged: Callable[[Forger], bytes], times: int
 ) -> None:
-    """By uvloop's own TLS, a server that asked for new keys without pause stopped everything for seconds."""
+    """With the TLS of uvloop, a server that sends key updates without pause blocks the process for seconds."""
 
     async def test() -> None:
         script = forging(keys[1], forged, times=times, then=answer(b"body"))
-        made = await asked(keys[0], script, limits=HttpLimits())  # to write so many takes a while
+        made = await asked(keys[0], script, limits=HttpLimits())  # writing all of them takes a while
         assert isinstance(made, Failure)
         assert (made.kind, made.detail) == (FailureKind.TLS, "TLS messages without data, without end")
 
@@ -286,7 +286,7 @@ def test_tls_endless_messages_end_connection(
 
 
 def test_tls_kept_connection_closed_at_reuse_is_replaced(run: Run, context: ssl.SSLContext) -> None:
-    """Once with a goodbye, once with garbage in its place, once without a word: each time it is asked anew."""
+    """The server closes with close_notify, with garbage, and without anything: each time the request is repeated."""
     served = 0
 
     async def script(talk: Talk) -> None:
@@ -330,7 +330,7 @@ class Slow:
 
 
 class Counted(asyncio.Transport):
-    """A connection that knows whether it is read."""
+    """A transport that records whether it is read."""
 
     reads = True
 
@@ -352,9 +352,9 @@ async def test_tls_protocol_yields_to_event_loop_if_data_is_scarce() -> None:
     turns = []
     while seal.decrypted_bytes < 150_000:
         turns.append(seal.decrypted_bytes)
-        assert not transport.reads, "until then, nothing more is taken"
+        assert not transport.reads, "reading is paused until then"
         if len(turns) == 2:
-            secured.data_received(b"s" * 50_000)  # what was on its way already
+            secured.data_received(b"s" * 50_000)  # data that was already in flight
         await asyncio.sleep(0)
     assert max(after - before for before, after in pairwise(turns)) <= 1 << 14
     assert transport.reads
@@ -382,7 +382,7 @@ def test_tls_long_body_in_records_of_any_size_is_complete(run: Run, context: ssl
 
 
 def test_tls_one_byte_per_record_is_accepted(run: Run, context: ssl.SSLContext) -> None:
-    """Some servers write so: what TLS adds to each byte is not taken for a flood."""
+    """Some servers do that. The overhead of TLS per byte is not taken for a flood."""
 
     async def script(talk: Talk) -> None:
         await talk.shake()

@@ -1,4 +1,4 @@
-"""Whom we believe under TLS, and what we speak with them."""
+"""Verification of certificates, and TLS versions and ciphers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def root() -> Identity:
 
 @pytest.fixture(autouse=True)
 def believed(root: Identity, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The machine knows one authority."""
+    """Make the machine trust one authority."""
     path = tmp_path / "root.pem"
     path.write_bytes(root.public)
     monkeypatch.setenv("SSL_CERT_FILE", str(path))
@@ -46,7 +46,7 @@ async def hello(path: str, before: int, writer: asyncio.StreamWriter) -> None:
 async def fetching(
     port: int, *, hosts: Sequence[str] = (), exempt: Callable[[str], bool] | None = None
 ) -> AsyncIterator[HttpFetcher]:
-    """A fetcher that finds the hosts at a port of this machine."""
+    """Return a fetcher that connects to a local port for these hosts."""
     table = dict.fromkeys(hosts, ("127.0.0.1", port))
     options = HttpOptions(user_agent="x", limits=LIMITS, allow=("127.0.0.0/8",), hosts=table, any_certificate=exempt)
     made = HttpFetcher(options)
@@ -55,7 +55,7 @@ async def fetching(
 
 
 def shown(root: Identity) -> dict[str, tuple[str, list[Identity], str]]:
-    """Hosts, the certificates that they show, and what is said of these; nothing of good ones."""
+    """Hosts, their certificates, and the expected error message (empty if the certificate is good)."""
     inside = issued(root, is_authority=True)
     return {
         "good": ("a.example", [issued(root, names=["a.example"])], ""),
@@ -89,7 +89,7 @@ async def test_tls_certificate_must_be_valid(root: Identity, tmp_path: Path, cas
         assert found.kind is FailureKind.CERTIFICATE
         assert wrong in found.detail
         assert "_ssl.c" not in found.detail
-        assert server.heads == [], "nothing is said to who did not prove who it is"
+        assert server.heads == [], "no request is sent to an unverified server"
         async with fetching(server.port, hosts=[host], exempt=lambda name: name == f"{host}:{server.port}") as fetcher:
             assert isinstance(await fetcher.fetch(Request(url=f"https://{host}:{server.port}/")), Page)
 
@@ -140,7 +140,7 @@ async def test_tls_client_hello_has_sni_for_names_and_no_http2(root: Identity, t
 
 @pytest.fixture(scope="module")
 def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file with an RSA key and its certificate, as old servers have them."""
+    """Write an RSA key and its certificate to a file, as on old servers."""
     if shutil.which("openssl") is None:
         pytest.skip("old ciphers are spoken by openssl")
     path = tmp_path_factory.mktemp("key") / "key.pem"
@@ -152,7 +152,7 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def old_server(key: Path, port: int, options: str) -> Iterator[None]:
-    """The server that comes with OpenSSL."""
+    """Run the test server of OpenSSL."""
     command = ["openssl", "s_server", "-www", "-accept", f"127.0.0.1:{port}", "-cert", str(key), *options.split()]
     quiet = subprocess.DEVNULL
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet) as process:
@@ -197,7 +197,7 @@ async def test_tls_old_and_demanding_servers_are_supported(
 
 
 async def test_tls_server_without_secure_renegotiation_is_supported(tmp_path: Path) -> None:
-    """No library can be made to leave the extension out, so this one says hello and no more (RFC 5746, 3.4)."""
+    """No library can omit the extension, so this server sends a ServerHello only (RFC 5746, 3.4)."""
     said: list[bytes] = []
 
     async def script(talk: Talk) -> None:
@@ -214,4 +214,4 @@ async def test_tls_server_without_secure_renegotiation_is_supported(tmp_path: Pa
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     async with OddServer(context, script).running() as server, fetching(server.port) as fetcher:
         assert isinstance(await fetcher.fetch(Request(url=server.url())), Failure)
-    assert said == [b""], "no alert: we wait for what comes next"
+    assert said == [b""], "no alert: the client waits for the next message"

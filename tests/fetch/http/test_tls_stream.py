@@ -1,4 +1,4 @@
-"""One side of TLS without a connection: the other side is the library's own."""
+"""The TLS stream without a connection. The server side is Python's ssl module."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Server:
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = server_context(own).wrap_bio(self._incoming, self._outgoing, server_side=True)
 
-    def heard(self, data: bytes) -> bytes:
-        """What it says to that; all but the handshake is said by the test."""
+    def exchange(self, data: bytes) -> bytes:
+        """Process received bytes and return the bytes to send."""
         self._incoming.write(data)
         with suppress(ssl.SSLWantReadError):
             self.tls.do_handshake()
@@ -32,58 +32,58 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def seal(own: Path) -> TlsStream:
+def stream(own: Path) -> TlsStream:
     return TlsStream(ssl.create_default_context(cafile=own), "localhost")
 
 
 @pytest.fixture
-def server(own: Path, seal: TlsStream) -> Server:
-    """Has handshake hands with the seal."""
+def server(own: Path, stream: TlsStream) -> Server:
+    """Return a server that has completed the handshake with the stream."""
     made = Server(own)
-    seal.start_handshake()
-    while not seal.is_established:
-        seal.decrypt(made.heard(seal.take_outgoing()))
-    seal.decrypt(made.heard(seal.take_outgoing()))
+    stream.start_handshake()
+    while not stream.is_established:
+        stream.decrypt(made.exchange(stream.take_outgoing()))
+    stream.decrypt(made.exchange(stream.take_outgoing()))
     return made
 
 
-def test_tls_stream_transfers_data_both_ways(seal: TlsStream, server: Server) -> None:
-    seal.encrypt(b"question" * 10_000)
-    server.heard(seal.take_outgoing())
+def test_tls_stream_transfers_data_both_ways(stream: TlsStream, server: Server) -> None:
+    stream.encrypt(b"question" * 10_000)
+    server.exchange(stream.take_outgoing())
     asked = b""
     while len(asked) < 80_000:
         asked += server.tls.read(1 << 20)
     assert asked == b"question" * 10_000
     server.tls.write(b"answer" * 10_000)
-    sealed = server.heard(b"")
-    plain = b"".join(seal.decrypt(sealed[place : place + 1000]) for place in range(0, len(sealed), 1000))
+    sealed = server.exchange(b"")
+    plain = b"".join(stream.decrypt(sealed[place : place + 1000]) for place in range(0, len(sealed), 1000))
     assert plain == b"answer" * 10_000
-    assert (seal.is_closed, seal.error) == (False, None)
+    assert (stream.is_closed, stream.error) == (False, None)
 
 
-def test_tls_stream_reports_close_notify(seal: TlsStream, server: Server) -> None:
+def test_tls_stream_reports_close_notify(stream: TlsStream, server: Server) -> None:
     server.tls.write(b"answer")
     with suppress(ssl.SSLWantReadError):
         server.tls.unwrap()
-    assert seal.decrypt(server.heard(b"")) == b"answer"
-    assert seal.is_closed
+    assert stream.decrypt(server.exchange(b"")) == b"answer"
+    assert stream.is_closed
 
 
-def test_tls_stream_keeps_data_before_error(seal: TlsStream, server: Server) -> None:
+def test_tls_stream_keeps_data_before_error(stream: TlsStream, server: Server) -> None:
     server.tls.write(b"answer")
-    assert seal.decrypt(server.heard(b"") + b"\x17\x03\x03\0\x20" + b"x" * 32) == b"answer"
-    assert seal.error is not None
+    assert stream.decrypt(server.exchange(b"") + b"\x17\x03\x03\0\x20" + b"x" * 32) == b"answer"
+    assert stream.error is not None
 
 
-def test_tls_stream_handshake_is_bounded(seal: TlsStream) -> None:
-    """Requests to begin anew are passed over by the library as long as they come."""
-    seal.start_handshake()
+def test_tls_stream_handshake_is_bounded(stream: TlsStream) -> None:
+    """The library ignores HelloRequest messages, however many there are."""
+    stream.start_handshake()
     fed = 0
-    while seal.error is None:
-        seal.decrypt(b"\x16\x03\x03\0\x04\0\0\0\0" * 1000)
+    while stream.error is None:
+        stream.decrypt(b"\x16\x03\x03\0\x04\0\0\0\0" * 1000)
         fed += 9000
         assert fed < 500_000
-    assert "without end" in str(seal.error)
+    assert "without end" in str(stream.error)
 
 
 def test_tls_stream_impossible_name_raises_value_error() -> None:

@@ -1,4 +1,4 @@
-"""Records of WARC files: where they begin, what they mean, what is broken."""
+"""Reading of WARC records, broken ones included."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.fetch.warc.reader import ResponseRecords, open_decompressed, read_response, target_url
@@ -62,6 +62,7 @@ def test_open_decompressed_continues_after_first_member(pack: object) -> None:
     assert open_decompressed(file).read() == b"onetwo"
 
 
+@settings(deadline=None)
 @given(parts=st.lists(st.binary(min_size=1, max_size=40), max_size=6))
 def test_read_response_joins_chunks(tmp_path_factory: pytest.TempPathFactory, parts: list[bytes]) -> None:
     chunks = b"".join(b"%x;name=value\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"

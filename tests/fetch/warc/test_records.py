@@ -1,4 +1,4 @@
-"""Records as bytes: what the server said, and nothing that is not true of what is kept."""
+"""Serialization of WARC records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that a kill has cut."""
+"""Repair of files that a kill has cut."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def test_repair_tail_cuts_incomplete_record(
     left = path.read_bytes()
     assert b"".join(whole).startswith(left)
     assert len(left) >= len(b"".join(whole[:3]))
-    assert gzip.decompress(left).count(b"WARC/1.1\r\n") in (6, 7), "what is left can be read to its end"
+    assert gzip.decompress(left).count(b"WARC/1.1\r\n") in (6, 7), "the rest can be read completely"
     assert kept <= set(KEPT[:4])
-    assert repair_tail(path) >= kept, "once is enough"
+    assert repair_tail(path) >= kept, "a second repair changes nothing"
     assert path.read_bytes() == left
 
 

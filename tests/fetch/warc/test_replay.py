@@ -1,4 +1,4 @@
-"""A recorded web in the place of the network."""
+"""Replay of a recorded web."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HTML = ("Content-Type", "text/html")
 
 def write(path: Path, *responses: Response, packed: bool = True) -> Path:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # warcio leaves its own buffers to the collector
+        warnings.simplefilter("ignore", ResourceWarning)  # warcio does not close its buffers
         with path.open("wb") as file:
             _write(WARCWriter(file, gzip=packed), responses)
         gc.collect(0)

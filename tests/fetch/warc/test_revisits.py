@@ -1,4 +1,4 @@
-"""Records without a body, as other crawlers write them."""
+"""Revisit records of other crawlers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FIRST = record("http://ex.org/a", "response", http("200 OK", "X-A: 1", body=BODY
 
 
 def both_ways(path: Path, url: str, *records: bytes) -> tuple[Fetched, Fetched | None]:
-    """The answer at a URL as a crawl gets it, and as a trace does."""
+    """Return the response of a URL for a crawl and for a trace."""
     path.write_bytes(b"".join(records))
     web = RecordedWeb(path)
     answer = web.read_response(url)

@@ -1,4 +1,4 @@
-"""WARC output: readable by others, usable again, and whole after a kill."""
+"""The WARC archive: readable by other tools, replayable, and complete after a kill."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def test_archive_can_be_replayed(tmp_path: Path) -> None:
     await web.close()
     assert isinstance(page, Page)
     assert page.body == PAGE.body
-    assert "content-encoding" not in page.headers, "the body is kept unpacked"
+    assert "content-encoding" not in page.headers, "the body is archived decoded"
     assert isinstance(moved, Failure)
     assert moved.location == "http://ex.org/new"
 
@@ -115,7 +115,7 @@ def test_archive_incomplete_write_raises_os_error(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     file.add(PAGE.url, at=1.0, status=200, headers=PAGE.headers, body=PAGE.body)
     file.close()
-    assert _types(tmp_path / "a.warc.gz") == [("response", PAGE.url)], "nothing of the first try is left"
+    assert _types(tmp_path / "a.warc.gz") == [("response", PAGE.url)], "nothing of the failed write is left"
 
 
 def test_archive_cut_file_loses_only_last_record(tmp_path: Path) -> None:

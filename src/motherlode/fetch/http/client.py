@@ -40,7 +40,7 @@ class HttpLimits:
     whole: float = 120.0
     """Seconds for the whole request."""
     body: int = 10 << 20
-    """Bytes after decoding. The rest of a longer body is not read."""
+    """Bytes after decoding. A longer body is truncated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,7 +42,7 @@ _IDLE_DIVISOR = 3
 
 
 def raise_descriptor_limit(*, connections: int, idle: int) -> None:
-    """Raise the soft limit of file descriptors for so many active and idle connections, as far as the system allows."""
+    """Raise the soft limit of file descriptors for these numbers of connections, as far as the system allows."""
     wanted = connections + _IDLE_DIVISOR * idle
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)

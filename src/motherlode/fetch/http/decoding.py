@@ -36,7 +36,7 @@ _NO_MEMBER = -1
 
 
 class Decoder(Protocol):
-    """Takes encoded bytes, returns at most `max_bytes` decoded ones, and keeps the rest for the next call."""
+    """Takes encoded bytes, returns at most `max_bytes` decoded ones, and keeps further output for the next call."""
 
     @property
     def is_complete(self) -> bool:
@@ -165,7 +165,7 @@ def _find_gzip_start(data: bytes, offset: int, members: int) -> int | None:
 
 
 def _skip_gzip_header(data: bytes, offset: int) -> int | None:
-    """Return the offset after a header (RFC 1952, 2.3), None if it is incomplete, -1 if there is none."""
+    """Return the offset after a header (RFC 1952, 2.3), None if it is incomplete, -1 if it is missing."""
     head = data[offset : offset + 10]
     if not _GZIP_MAGIC.startswith(head[:3]):
         return _NO_MEMBER
@@ -326,7 +326,7 @@ of uploads that some object stores announce in responses as well."""
 
 
 def max_encoded_bytes(decoded_bytes: int) -> int:
-    """Return how many encoded bytes suffice for so many decoded ones. Encoding adds no more than some framing.
+    """Return the number of encoded bytes that suffice for a number of decoded ones. Encoding adds only some framing.
 
     >>> max_encoded_bytes(1 << 20)
     1245184
@@ -335,7 +335,7 @@ def max_encoded_bytes(decoded_bytes: int) -> int:
 
 
 class IdentityDecoder:
-    """No coding, or an unknown one. Only the connection tells where the body ends."""
+    """No coding, or an unknown one. Only the end of the response shows where the body ends."""
 
     is_complete = False
     is_finished = False

@@ -124,7 +124,7 @@ _OVERHEAD_RATIO = 1
 _MAX_REPAIRED_HEAD_BYTES = 1 << 14
 """A faulty head may be this long; the parser waits for its end to repair it."""
 _MAX_REREAD_BYTES = 1 << 16
-"""A faulty chunk is accepted if it starts within so many bytes of the body, because they are read again."""
+"""A faulty chunk is accepted if it starts within this prefix of the body, which is then read again."""
 _SWITCHING_PROTOCOLS = 101
 _BODILESS_STATUSES = frozenset({204, 304})
 """They have no body, whatever their headers say (RFC 9112, 6.3)."""
@@ -240,7 +240,7 @@ class ResponseParser:
             self._is_wanted = self._receiver.receive_body(data)
 
     def _recover(self, error: HttpParserError | HttpParserUpgrade) -> str:
-        """Try a lenient way to read the response. Return what is wrong if there is none."""
+        """Try a lenient way to read the response. Return the error if that fails."""
         if self._is_complete:
             self._is_tainted = True  # bytes after a response are no part of it (RFC 9112, 6.3)
             return ""

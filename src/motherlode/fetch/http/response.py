@@ -92,7 +92,7 @@ def _failure_kind(status: int, wait: float | None) -> FailureKind:
 def _redirect(url: str, status: int, headers: Mapping[str, str]) -> Failure:
     given = headers.get("location", "")
     location = resolve(url, given) if given else None
-    if location == url:  # canonicalization may have removed a session id, without which the server redirects for ever
+    if location == url:  # canonicalization may have removed a session id, without which the server redirects endlessly
         location = resolve_as_written(url, given)
     if location is None or location == url:
         detail = f"{status} without a usable Location ({given!r})"

@@ -250,7 +250,7 @@ Python's own list lacks RSA key exchange and SHA-1 records, and some old servers
 which only hostile servers need: DHE keys may have 10,000 bits, and one of 8,192 bits blocks the process for 0.25 s.
 """
 _LEGACY_SERVER_CONNECT = 0x4
-"""ssl.OP_LEGACY_SERVER_CONNECT of Python 3.12. Browsers accept servers older than RFC 5746. What those servers lack
+"""ssl.OP_LEGACY_SERVER_CONNECT of Python 3.12. Browsers accept servers older than RFC 5746. The missing extension
 protects requests with secrets, and ours have none."""
 
 

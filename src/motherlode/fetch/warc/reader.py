@@ -93,7 +93,7 @@ def open_decompressed(file: BinaryIO) -> BinaryIO:
 
 
 def target_url(record: WarcRecord) -> str | None:
-    """Return the canonical URL of a response, or None if there is none."""
+    """Return the canonical URL of a response, or None if it has no valid one."""
     return canonical((record.headers.get("WARC-Target-URI") or "").strip("<>"))
 
 
@@ -138,7 +138,7 @@ def read_response(
 
 
 def read_head(record: WarcRecord) -> tuple[int, dict[str, str]] | None:
-    """Return status and headers of a response, parsed like those of a live one, or None if there are none."""
+    """Return status and headers of a response, parsed like those of a live one. None if the record is not HTTP."""
     try:
         record.parse_http()
     except OSError:

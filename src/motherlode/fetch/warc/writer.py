@@ -69,7 +69,7 @@ def repair_tail(path: Path) -> frozenset[ResponseKey]:
 
 
 def _find_record(tail: bytes) -> int:
-    """Return the offset of the first record in bytes that may start within one. Their length if there is none."""
+    """Return the offset of the first record in bytes that may start within one, or their length."""
     offset = tail.find(_GZIP_MAGIC)
     while offset != -1 and _read_magic(tail, offset) != _WARC_MAGIC:
         offset = tail.find(_GZIP_MAGIC, offset + 1)
