@@ -1,4 +1,4 @@
-"""What was learned adds up, and what pages led to long ago is forgotten by and by."""
+"""Statistics: decay of old results, addition, bounds and serialization."""
 
 from __future__ import annotations
 
