@@ -155,6 +155,11 @@ def test_builder_makes_valid_key_from_any_text(path: str, rel: str, media: str, 
         assert ArmKey.parse(name).family.startswith("a.example ")
 
 
+def test_blank_rel_of_link_element_is_ignored() -> None:
+    link = Link(url="https://a.example/", source=LinkSource.LINK_ELEMENT, rel=" \n")
+    assert ArmKey.parse(known_host().arm(link, None)).source == LinkSource.LINK_ELEMENT.value
+
+
 def test_general_features_do_not_contain_the_host() -> None:
     name = known_host().arm(anchor("https://a.example/news/x.html", tag_path="ul li a"), PAGE)
     features = ArmKey.parse(name).features
