@@ -1,4 +1,4 @@
-"""Short ways to make what policies and targets are asked about."""
+"""Helpers that make links, outcomes and transform results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def outcome(arm: str, *, relevant: bool, failure: FailureKind | None = None) -> 
 
 
 def facts(**statements: int | list[Statement]) -> TransformResult:
-    """Facts by the names of syntaxes: so many made-up statements, or these."""
+    """Return a result with statements by the names of syntaxes: a number of made-up statements, or a list."""
     extractions = []
     for name, given in statements.items():
         rows = made_up(given) if isinstance(given, int) else given

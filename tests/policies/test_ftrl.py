@@ -1,4 +1,4 @@
-"""FTRL-Proximal against the pseudo-code of McMahan et al. (2013), written out, and against Vowpal Wabbit."""
+"""FTRL-Proximal compared with the pseudo-code of McMahan et al. (2013) and with Vowpal Wabbit; the sigmoid."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motherlode.policies.ftrl import Ftrl
+from motherlode.policies.ftrl import Ftrl, sigmoid, weight_from_sums, z_increment
 from motherlode.policies.hashing import FeatureRows
 
 SETTINGS = [(0.5, 1.0, 0.1, 1.0), (0.1, 1.0, 1.0, 1.0), (1.0, 0.0, 0.0, 0.1), (0.05, 2.0, 0.5, 0.0)]
@@ -48,7 +48,7 @@ class PseudoCode:
 
 
 def examples(count: int, seed: int, size: int = 1000) -> list[tuple[list[int], int, float]]:
-    """Rows whose label follows from a few of their places, now and then sampled and weighed."""
+    """Return rows whose label depends on some of their indices, some with a higher importance."""
     random = Random(seed)
     made = []
     for _ in range(count):
@@ -91,13 +91,13 @@ def test_learner_agrees_with_vowpal_wabbit(settings: tuple[float, float, float, 
         "--loss_function logistic --link logistic"
     )
     learner = Ftrl(1000, *settings)
-    furthest = 0.0
+    max_difference = 0.0
     for row, label, importance in examples(2000, seed=2):
         text = " ".join(map(str, row))
-        furthest = max(furthest, abs(peer.predict(f"| {text}") - learner.learn(row, label, importance)))
+        max_difference = max(max_difference, abs(peer.predict(f"| {text}") - learner.learn(row, label, importance)))
         peer.learn(f"{1 if label else -1} {importance} | {text}")
     peer.finish()
-    assert furthest < 1e-4, "single precision there, double here"
+    assert max_difference < 1e-4, "Vowpal Wabbit uses single precision"
 
 
 def test_learner_improves_with_examples() -> None:
@@ -146,7 +146,7 @@ def test_state_survives_dump_and_load_and_is_small() -> None:
 def test_merged_learners_equal_one_learner_on_disjoint_coordinates() -> None:
     one, two, both = Ftrl(64, l1=0.0), Ftrl(64, l1=0.0), Ftrl(64, l1=0.0)
     for number, (row, label, importance) in enumerate(examples(60, seed=6, size=32)):
-        shift = 32 * (number % 2)  # disjoint places: then the sum is what one learner would have
+        shift = 32 * (number % 2)  # with disjoint indices the sum equals the state of one learner
         places = [place + shift for place in row]
         (two if shift else one).learn(places, label, importance)
         both.learn(places, label, importance)
@@ -172,7 +172,7 @@ def test_since_returns_only_what_is_new() -> None:
     expected.learn([3], 1)
     expected.learn([4, 5], 0)
     assert one.dump() == expected.dump()
-    assert Ftrl(32).dump() == common.since(base), "nothing new is nothing"
+    assert Ftrl(32).dump() == common.since(base), "without examples the difference is empty"
 
 
 def test_different_sizes_raise_value_error() -> None:
@@ -194,3 +194,19 @@ def test_extreme_weights_do_not_overflow() -> None:
         learner.learn([0, 1], 1, weight=1e6)
         learner.learn([0, 2], 0, weight=1e6)
     assert np.isfinite(learner.predict(FeatureRows.of([[0, 1], [0, 2], [3]]))).all()
+
+
+@given(st.lists(st.floats(-1000, 1000), min_size=1, max_size=20))
+def test_sigmoid_of_floats_equals_sigmoid_of_arrays(log_odds: list[float]) -> None:
+    together = sigmoid(np.array(log_odds)).tolist()
+    assert [sigmoid(value) for value in log_odds] == pytest.approx(together, abs=1e-15)
+    assert all(0.0 <= value <= 1.0 for value in together)
+
+
+def test_formulas_for_floats_equal_formulas_for_arrays() -> None:
+    z, root_n, weight = np.array([0.5, -2.0]), np.array([1.0, 3.0]), np.array([0.1, -0.2])
+    for index in range(2):
+        scalar = weight_from_sums(float(z[index]), float(root_n[index]), 0.5, 0.3)
+        assert scalar == weight_from_sums(z, root_n, 0.5, 0.3)[index]
+        step = z_increment(0.4, float(root_n[index]), 4.0, float(weight[index]), 0.5)
+        assert step == z_increment(0.4, root_n, np.array([4.0, 4.0]), weight, 0.5)[index]

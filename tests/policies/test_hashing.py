@@ -1,4 +1,4 @@
-"""Feature hashing: places that are stable, in bounds, without doubles."""
+"""Feature hashing: indices are stable, in bounds and without duplicates."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ NAMES = st.lists(st.text(max_size=12), max_size=30)
 
 @given(NAMES, st.integers(1, 5000), st.integers(0, 2**32))
 def test_indices_are_in_bounds_and_without_duplicates(names: list[str], size: int, seed: int) -> None:
-    places = hash_features(names, size, seed).tolist()
-    assert places == sorted(set(places))
-    assert all(0 <= place < size for place in places)
-    assert len(places) <= len(set(names))
+    indices = hash_features(names, size, seed).tolist()
+    assert indices == sorted(set(indices))
+    assert all(0 <= index < size for index in indices)
+    assert len(indices) <= len(set(names))
 
 
 @given(st.lists(NAMES, max_size=6))
@@ -39,7 +39,7 @@ def test_another_seed_gives_other_indices() -> None:
 
 def test_few_names_collide_at_default_size() -> None:
     names = [f"place=host{number % 300}.example/{number}" for number in range(10_000)]
-    assert len(hash_features(names)) > 9_900  # 10,000 in 2²⁰ places: about 48 collisions are expected
+    assert len(hash_features(names)) > 9_900  # 10,000 in 2²⁰ indices: about 48 collisions are expected
 
 
 def test_cache_of_hasher_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Models: what two crawls have learned is one model, and what does not fit is refused."""
+"""Model files: merging, starting from a model, refusing models that do not fit, and explanations of all policies."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GOOD, POOR = "data.example", "blog.example"
 
 
 def taught(name: str, turns: Sequence[int]) -> Policy:
-    """A policy that met pages of two hosts, of which one has finds only."""
+    """Return a policy that learned from pages of two hosts: all pages of one are relevant, none of the other."""
     policy = policy_from(name, seed=3)
     for turn in turns:
         for host in (GOOD, POOR):
@@ -79,17 +79,17 @@ def test_merged_model_does_not_depend_on_order(name: str) -> None:
     turned = merge_models([("other", other), ("one", one)], made_at="now", version="1")
     assert (both.requests, both.finds, both.crawls) == (36, 18, 2)
     assert table(policy_of(both)) == table(policy_of(turned))
-    if name != "linkanalysis":  # both have met pages of one family
+    if name != "linkanalysis":  # both models have the same family of pages
         assert table(policy_of(both)) != table(policy_of(one))
 
 
 def table(policy: Policy) -> object:
-    lessons = policy.summary(100)  # type: ignore[attr-defined]
-    return [(one.title, sorted(str(row) for row in one.rows if "links rated" not in row)) for one in lessons]
+    tables = policy.summary(100)  # type: ignore[attr-defined]
+    return [(one.title, sorted(str(row) for row in one.rows if "links rated" not in row)) for one in tables]
 
 
 def test_merged_ftrl_sums_are_added() -> None:
-    """What two learners gathered from the same examples is twice what one did: the weights of both sums."""
+    """The sums of a model that is merged with itself are twice its sums."""
     one = model("motherlode", range(6))
     both = policy_of(merge_models([("a", one), ("b", one)], made_at="", version=""))
     single = policy_of(one)
@@ -102,7 +102,7 @@ def test_merged_ftrl_sums_are_added() -> None:
 
 
 def test_merged_model_is_not_part_of_delta() -> None:
-    """A shard that starts from a model must not send it: the others have it, too."""
+    """A shard that starts from a model must not send it to the other shards, because they have it, too."""
     for name in ("motherlode", "ldcoc", "bandit:success-rate"):
         policy = policy_from(name)
         start_from(policy, model(name, range(10)))

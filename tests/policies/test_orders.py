@@ -24,7 +24,7 @@ URLS = ["http://a.example/1", "http://b.example:8080/1", "http://a.example/2", "
 
 
 def order_of(policy: OrderPolicy) -> list[str]:
-    """The order in which a frontier would hand the URLs out, with every host always awake."""
+    """Return the URLs in the order in which a frontier would lease them if all hosts were always ready."""
     queues: dict[str, list[tuple[float, str]]] = {}
     for rating, url in zip(policy.rate(links(*URLS), None), URLS, strict=True):
         queues.setdefault(rating.arm, []).append((rating.score, url))

@@ -17,7 +17,7 @@ STEPS = st.lists(st.tuples(st.just("put"), NAMES, VALUES) | st.tuples(st.just("r
 
 
 class PlainArms:
-    """The same by looking at everything: the highest value, and among equals the one that got its value first."""
+    """Reference implementation: the highest value, and among equals the arm that got its value first."""
 
     def __init__(self) -> None:
         self.values: dict[str, tuple[float, int]] = {}
@@ -46,7 +46,7 @@ def test_best_equals_exhaustive_search(steps: list[tuple[str, str, float]]) -> N
             arms.remove(arm)
             plain.remove(arm)
         assert arms.best() == plain.best()
-        assert arms.best() == plain.best(), "asking changes nothing"
+        assert arms.best() == plain.best(), "reading changes nothing"
         assert len(arms) == len(plain.values)
         assert all(name in arms for name in plain.values)
 
@@ -60,7 +60,7 @@ def test_many_changes_of_few_arms_keep_the_queue_small() -> None:
 
 
 def test_merged_runs_keep_the_exact_order() -> None:
-    """Thousands of arms with changing values, some resting: enough for several levels of runs and for a clean-up."""
+    """Thousands of arms with changing values, some removed: enough for several levels of runs and for a clean-up."""
     arms, plain, random = ReadyArms(), PlainArms(), Random(3)
     for _ in range(3_000):
         name = f"arm{random.randrange(900)}"
@@ -153,25 +153,25 @@ def test_empty_queue_has_no_best_and_no_random_arm() -> None:
     arms = ReadyArms()
     assert arms.best() is None
     assert arms.random(Random(1)) is None
-    arms.remove("nobody")
+    arms.remove("unknown")
     assert len(arms) == 0
 
 
 class Policy(WaitRule):
-    """A policy of nothing but patience; an arm is its host."""
+    """The rule alone; the arm of a host is the host."""
 
     def __init__(self, *, wait_threshold: float) -> None:
         super().__init__()
         self.wait_threshold = wait_threshold
 
-    def rests(self, host: str, value: float | None) -> None:
+    def snooze(self, host: str, value: float | None) -> None:
         self._on_snoozed(host, host, value)
 
-    def wakes(self, host: str) -> None:
+    def make_ready(self, host: str) -> None:
         self._on_ready(host, host)
 
-    def offered(self, value: float, host: str = "other.example") -> str:
-        """The host that is waited for where one of such a value is awake; "" where that is taken."""
+    def offer(self, value: float, host: str = "other.example") -> str:
+        """Offer an arm of this value, and return the awaited host; "" if the arm was picked."""
         taken = self._pick_or_wait(host, value)
         assert (taken is None) == bool(self.awaited)
         return self.awaited
@@ -179,48 +179,48 @@ class Policy(WaitRule):
 
 def test_best_snoozed_host_is_awaited_by_its_best_value() -> None:
     policy = Policy(wait_threshold=0.5)
-    policy.rests("good.example", 0.2)
-    policy.rests("good.example", 0.8)
-    policy.rests("good.example", 0.3)
-    policy.rests("fair.example", 0.4)
-    assert policy.offered(0.39) == "good.example"
-    assert policy.offered(0.41) == ""
-    policy.wakes("good.example")
-    assert policy.offered(0.19) == "fair.example"
+    policy.snooze("good.example", 0.2)
+    policy.snooze("good.example", 0.8)
+    policy.snooze("good.example", 0.3)
+    policy.snooze("fair.example", 0.4)
+    assert policy.offer(0.39) == "good.example"
+    assert policy.offer(0.41) == ""
+    policy.make_ready("good.example")
+    assert policy.offer(0.19) == "fair.example"
     policy.leave("fair.example")
-    assert policy.offered(0.19) == ""
+    assert policy.offer(0.19) == ""
 
 
 def test_no_host_is_awaited_if_none_is_snoozed_or_has_value() -> None:
     policy = Policy(wait_threshold=1.0)
-    assert policy.offered(0.0) == ""
-    policy.rests("bad.example", 0.0)
-    policy.rests("asleep.example", None)
-    assert policy.offered(0.0) == ""
+    assert policy.offer(0.0) == ""
+    policy.snooze("bad.example", 0.0)
+    policy.snooze("not-ready.example", None)
+    assert policy.offer(0.0) == ""
 
 
 def test_value_of_host_is_forgotten_when_it_is_ready() -> None:
     policy = Policy(wait_threshold=0.5)
-    policy.rests("a.example", 0.9)
-    policy.wakes("a.example")
-    policy.rests("a.example", 0.1)
-    assert policy.offered(0.3) == ""
+    policy.snooze("a.example", 0.9)
+    policy.make_ready("a.example")
+    policy.snooze("a.example", 0.1)
+    assert policy.offer(0.3) == ""
 
 
 def test_empty_arm_is_not_awaited_but_arm_with_more_links_is() -> None:
     policy = Policy(wait_threshold=0.5)
-    policy.offered(0.9, "empty.example")
-    policy.rests("empty.example", 0.9)  # at once
-    assert policy.offered(0.1, "more.example") == ""
-    policy.wakes("more.example")  # there are more
-    policy.rests("more.example", 0.9)
-    assert policy.offered(0.1) == "more.example"
+    policy.offer(0.9, "empty.example")
+    policy.snooze("empty.example", 0.9)  # directly after the pick: it has no more links
+    assert policy.offer(0.1, "more.example") == ""
+    policy.make_ready("more.example")  # it has more links
+    policy.snooze("more.example", 0.9)
+    assert policy.offer(0.1) == "more.example"
 
 
 def test_awaited_host_is_reset_at_next_pick_and_threshold_zero_never_waits() -> None:
     policy = Policy(wait_threshold=0.5)
-    policy.rests("a.example", 0.9)
-    assert policy.offered(0.1) == "a.example"
+    policy.snooze("a.example", 0.9)
+    assert policy.offer(0.1) == "a.example"
     assert (policy._pick_or_wait(None, 0.0), policy.awaited) == (None, "")
     policy.wait_threshold = 0.0
-    assert policy.offered(0.1) == ""
+    assert policy.offer(0.1) == ""

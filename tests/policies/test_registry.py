@@ -1,4 +1,4 @@
-"""Policies by name."""
+"""The table of policies: names, arguments, errors and documentation."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_every_policy_simulates_and_picks_the_same_after_load(name: str) -> None
 
 
 def urls_in_order(policy: Policy, urls: list[str]) -> list[str]:
-    """What a frontier would hand out if it held these alone, with every host always awake."""
+    """Return the URLs in the order in which a frontier would lease them if all hosts were always ready."""
     queues: dict[str, list[tuple[float, str]]] = {}
     for rating, url in zip(policy.rate(links(*urls), None), urls, strict=True):
         queues.setdefault(rating.arm, []).append((-rating.score, url))

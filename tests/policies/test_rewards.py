@@ -74,7 +74,7 @@ def outcome(rating: Rating, url: str, reward: float) -> Outcome:
 
 @pytest.mark.parametrize("name", ["motherlode", "bandit:success-rate", "bandit:thompson", "nb-online", "pld", "ldcoc"])
 def test_policy_prefers_host_with_higher_rewards(name: str) -> None:
-    """Every page of both hosts is a find: only its worth tells them apart."""
+    """All pages of both hosts are relevant, but their rewards differ."""
     policy = policy_from(name, seed=1)
     homes = {"a.example": "http://a.example/", "b.example": "http://b.example/"}
     for turn in range(30):

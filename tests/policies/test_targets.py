@@ -1,4 +1,4 @@
-"""Targets: what makes a page relevant."""
+"""Targets: which pages are relevant to which target, and errors of invalid targets."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_duplicate_statement_counts_once() -> None:
 def test_json_ld_counts_for_rdf_only_as_whole_document() -> None:
     assert target_from("rdf")(facts(JSON_LD=1), ContentKind.JSON_LD)
     assert not target_from("rdf")(facts(JSON_LD=1), HTML)
-    assert not target_from("rdf")(facts(TURTLE=1), HTML), "a script of Turtle makes no RDF document of a page"
+    assert not target_from("rdf")(facts(TURTLE=1), HTML), "an HTML page with a script of Turtle is not an RDF document"
     assert target_from("rdf")(facts(TURTLE=1), ContentKind.ZIP)
     assert target_from("rdf>=3")(facts(JSON_LD=3), ContentKind.JSON_LD)
 

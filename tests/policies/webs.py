@@ -1,4 +1,4 @@
-"""A small trace of real pages, for tests of what policies make of them."""
+"""A small trace of real pages."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from motherlode.sim.trace.trace_web import TraceWeb
 from motherlode.www.urls import host_of
 from tests.support import shared, write_warc
 
-_PAGES_A_HOST = 12
-_LARGEST = 100_000
-"""Bytes of a page."""
+_PAGES_PER_HOST = 12
+_MAX_PAGE_BYTES = 100_000
 
 
 def real_web(folder: Path, target: str = "any") -> TraceWeb:
-    """The first pages of each host of the recorded web, as a trace in a folder."""
+    """Record the first pages of each host of the recorded web as a trace in a folder."""
     taken: Counter[str] = Counter()
     responses = []
     with shared("corpus", "sites.warc.gz").open("rb") as file:
         for record_ in ArchiveIterator(file, record_types=WarcRecordType.response, parse_http=True):
             url = record_.headers["WARC-Target-URI"]
             host, body = host_of(url), record_.reader.read()
-            if taken[host] < _PAGES_A_HOST and len(body) <= _LARGEST:
+            if taken[host] < _PAGES_PER_HOST and len(body) <= _MAX_PAGE_BYTES:
                 taken[host] += 1
                 headers = {"Content-Type": record_.http_headers.get("Content-Type", "")}
                 if "Location" in record_.http_headers:

@@ -145,6 +145,19 @@ def _unreadable_message(model: Model, name: str, error: BaseException) -> str:
     )
 
 
+def _check_same_origin(name: str, model: Model, first_name: str, first: Model) -> None:
+    """Raise ModelError if two models were learned by different policies, for different targets or rewards."""
+    for field, one, other in (
+        ("policy", policy_family(model.policy), policy_family(first.policy)),
+        ("target", model.target, first.target),
+        ("reward", model.reward, first.reward),
+    ):
+        if one != other:
+            raise ModelError(
+                f"{name} was learned with the {field} {one!r}, {first_name} with {other!r}: only equals are merged"
+            )
+
+
 def merge_models(models: Sequence[tuple[str, Model]], *, made_at: str, version: str) -> Model:
     """Merge models into one and add up their counts. Each model comes with its name for error messages."""
     if len(models) < 2:
@@ -154,15 +167,7 @@ def merge_models(models: Sequence[tuple[str, Model]], *, made_at: str, version: 
     if not isinstance(policy, Combines):
         raise ModelError(f"the policy {first.policy} learns nothing that could be merged")
     for name, model in models:
-        for field, one, other in (
-            ("policy", policy_family(model.policy), policy_family(first.policy)),
-            ("target", model.target, first.target),
-            ("reward", model.reward, first.reward),
-        ):
-            if one != other:
-                raise ModelError(
-                    f"{name} was learned with the {field} {one!r}, {first_name} with {other!r}: only equals are merged"
-                )
+        _check_same_origin(name, model, first_name, first)
         try:
             policy.merge(model.state)
         except NotCombinedError as error:

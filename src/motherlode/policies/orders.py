@@ -12,7 +12,7 @@ from random import Random
 import msgspec
 
 from motherlode.model import Explanation, Link, Outcome, Rating
-from motherlode.policies.priority_queue import ReadyArms
+from motherlode.policies.priority_queue import BestScorePolicy
 from motherlode.www.urls import host_of
 
 
@@ -33,17 +33,17 @@ def set_random_state(random: Random, state: bytes) -> None:
     random.setstate((3, tuple(words), None))
 
 
-class OrderPolicy:
+class OrderPolicy(BestScorePolicy):
     """Picks the waiting URL with the highest score among all ready hosts. The arms are hosts."""
 
     def __init__(self, score: Callable[[int], float], random: Random | None = None, *, says: str = "") -> None:
+        super().__init__()
         self._score = score
         """Maps the number of a link in the order of discovery to its score."""
         self._random = random
         """The generator that `score` uses, if it uses one."""
         self._says = says or "The waiting URL with the highest score is fetched next. Nothing is learned."
         self._count = 0
-        self._ready = ReadyArms()
 
     def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         ratings = []
@@ -54,15 +54,6 @@ class OrderPolicy:
 
     def learn(self, outcome: Outcome) -> None:
         """Do nothing: this policy does not learn."""
-
-    def arm_ready(self, arm: str, best: float, waiting: int) -> None:
-        self._ready.put(arm, best)
-
-    def arm_snoozed(self, arm: str) -> None:
-        self._ready.remove(arm)
-
-    def pick(self) -> str | None:
-        return self._ready.best()
 
     def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
         return Explanation(says=self._says, value=rating.score)

@@ -9,7 +9,8 @@ dropped when they come to the top.
 
 `WaitRule`: a polite crawl may send a host one request per second or less. If it always fetched from the best ready
 host, it would soon have tried all hosts, and it would spend its budget of pages on the worst of them. So the rule
-stores the value of each snoozed host. If the best ready arm is worth much less, the policy picks nothing and waits."""
+stores the value of each snoozed host. If the best ready arm is worth much less, the policy picks nothing and waits.
+"""
 
 from __future__ import annotations
 
@@ -147,6 +148,22 @@ class ReadyArms:
             arm = self._names[random.randrange(len(self._names))]
             if arm in current:
                 return arm
+
+
+class BestScorePolicy:
+    """Base class of policies that pick the ready arm whose best waiting URL has the highest score."""
+
+    def __init__(self) -> None:
+        self._ready = ReadyArms()
+
+    def arm_ready(self, arm: str, best: float, waiting: int) -> None:
+        self._ready.put(arm, best)
+
+    def arm_snoozed(self, arm: str) -> None:
+        self._ready.remove(arm)
+
+    def pick(self) -> str | None:
+        return self._ready.best()
 
 
 class WaitRule:

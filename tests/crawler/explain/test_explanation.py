@@ -80,7 +80,7 @@ def test_where_the_best_page_counts_a_host_without_one_has_no_value(tmp_path: Pa
     assert told.value_at_pick == pytest.approx(0.5)
     assert told.explanation is not None
     assert told.explanation.value is None
-    assert "no page of its host waits: it has no value now" in told.explanation.notes
+    assert "no page of its host is ready, so the host has no value now" in told.explanation.notes
 
 
 def test_what_waits_has_a_rank(folder: CrawlFolder) -> None:

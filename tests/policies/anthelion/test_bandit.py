@@ -1,4 +1,4 @@
-"""The bandit over hosts against a look at all of them, as algorithm 1 of the paper has it."""
+"""The bandit over hosts compared with an exhaustive implementation of algorithm 1 of the paper."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..fakes import outcome
 
 
 class NoRater:
-    """For tests of the hosts alone: every page is worth the same."""
+    """Gives every page the same score."""
 
     def rate(self, links: Sequence[Link], parent: Outcome | None) -> list[Rating]:
         return [Rating(arm=host_of(link.url), score=0.5) for link in links]
@@ -47,7 +47,7 @@ class EveryHost:
         self.good: Counter[str] = Counter()
         self.bad: Counter[str] = Counter()
         self.best: dict[str, float] = {}
-        """Of the hosts that are awake."""
+        """Best scores of the ready hosts."""
 
     def score(self, host: str) -> float:
         good, bad, best = self.good[host], self.bad[host], self.best[host]
@@ -91,7 +91,7 @@ def test_pick_equals_exhaustive_search_over_all_hosts(function: str, seed: int) 
             ties += len(plain.maxima()) > 1
         else:
             assert picked is None
-    assert ties < 1_400, "most picks were no matter of taste"
+    assert ties < 1_400, "most picks are no ties"
 
 
 @pytest.mark.parametrize("function", ["thompson", "thompson-best-score"])
@@ -119,18 +119,18 @@ def test_thompson_sampling_picks_hosts_with_the_frequencies_of_a_reference(funct
 @pytest.mark.parametrize("function", ["thompson", "thompson-best-score"])
 def test_thompson_sampling_picks_only_ready_hosts(function: str) -> None:
     policy, random = bandit(function), Random(2)
-    awake: set[str] = set()
+    ready: set[str] = set()
     for _ in range(3_000):
         host = f"h{random.randrange(100)}"
         if random.random() < 0.55:
             policy.arm_ready(host, random.random(), 1)
-            awake.add(host)
+            ready.add(host)
         else:
             policy.arm_snoozed(host)
-            awake.discard(host)
+            ready.discard(host)
         policy.learn(outcome(host, relevant=random.random() < 0.5))
         picked = policy.pick()
-        assert picked in awake if awake else picked is None
+        assert picked in ready if ready else picked is None
 
 
 def test_outcome_of_snoozed_host_counts_when_it_is_ready_again() -> None:
@@ -149,7 +149,7 @@ def test_redirect_or_failure_counts_as_bad_page(failure: FailureKind) -> None:
     policy = bandit()
     policy.arm_ready("a", 0.0, 1)
     policy.arm_ready("b", 0.0, 1)
-    assert policy.pick() == "a", "it woke first"
+    assert policy.pick() == "a", "it was ready first"
     policy.learn(outcome("a", relevant=False, failure=failure))
     assert policy.pick() == "b"
 
@@ -170,7 +170,7 @@ def test_redirect_to_relevant_page_on_another_host_rewards_redirecting_host() ->
     again.arm_ready("other.example", 0.5, 1)
     again.arm_ready("short.example", 0.5, 1)
     again.learn(outcome("other.example", relevant=False))
-    assert again.pick() == "short.example", "one spent, one found"
+    assert again.pick() == "short.example", "one bad page and one relevant page"
 
 
 @pytest.mark.parametrize(("exploration", "low", "high"), [(0.0, 0, 0), (1.0, 4_750, 5_250), (0.4, 1_850, 2_150)])
@@ -214,11 +214,11 @@ def test_value_after_pick_is_value_at_pick(function: str) -> None:
     policy, line = bandit(function), FUNCTIONS[function]
     policy.learn(outcome("http://a.example/0", relevant=True))
     policy.arm_ready("a.example", 0.5, 2)
-    worth = line.value(*policy.records.get("a.example", (0, 0)), 0.5)
+    value = line.value(*policy.records.get("a.example", (0, 0)), 0.5)
     assert policy.pick() == "a.example"
     policy.arm_ready("a.example", 0.25, 1)  # its next page is worse
-    assert policy.value("a.example") == worth
+    assert policy.value("a.example") == value
     policy.arm_snoozed("a.example")
-    assert policy.value("a.example") == worth
+    assert policy.value("a.example") == value
     now = policy.value_now("a.example")
-    assert (now is None) if line.uses_best_score else (now == worth)
+    assert (now is None) if line.uses_best_score else (now == value)

@@ -1,4 +1,4 @@
-"""What a bandit says about a link."""
+"""Explanations and the summary of the bandit."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def test_explanation_has_names_of_tokens_and_record_of_host() -> None:
     assert abs(weights["the page that links here is relevant"]) < 0.5
     assert said.record == {"good": 10, "bad": 10}
     assert said.posterior > 0.5
-    titles = [lesson.title for lesson in policy.summary(5)]  # type: ignore[attr-defined]
+    titles = [table.title for table in policy.summary(5)]  # type: ignore[attr-defined]
     assert titles[:1] == ["pages"]
     assert "best hosts" in titles

@@ -15,7 +15,7 @@ FEATURES = 12
 
 
 def stream(count: int, seed: int) -> list[tuple[array[int], bool]]:
-    """Relevant where 3 and not 7, or 5 without 3; one label in twenty is wrong."""
+    """Return rows that are relevant if they have 3 but not 7, or 5 but not 3; one label in twenty is wrong."""
     random = Random(seed)
     rows = []
     for _ in range(count):
@@ -50,7 +50,7 @@ def test_tree_is_as_accurate_as_river_and_splits_by_the_same_features() -> None:
 def test_tree_does_not_split_on_noise() -> None:
     random = Random(1)
     tree = HoeffdingTree()
-    for _ in range(2_500):  # a tie is a reason to split only from some three thousand pages on
+    for _ in range(2_500):  # ties cause splits only after about three thousand pages
         ids = [n for n in range(FEATURES) if random.random() < 0.5]
         tree.learn(array("H", ids), relevant=random.random() < 0.5)
     assert tree.splits() == []
@@ -63,7 +63,7 @@ def test_feature_of_few_pages_causes_no_split() -> None:
         tree.learn(array("H", [9] if rare else [1]), relevant=rare)
     assert tree.splits() == []
     good, bad = tree.scores([array("H", [9]).tobytes(), array("H", [1]).tobytes()])
-    assert good > 0.5 > bad, "the leaf's Naive Bayes knows it nevertheless"
+    assert good > 0.5 > bad, "the Naive Bayes of the leaf uses the feature nevertheless"
 
 
 def test_tree_after_dump_and_load_learns_and_predicts_the_same() -> None:
@@ -87,7 +87,7 @@ def test_empty_tree_predicts_one_half() -> None:
 
 
 def test_leaf_distinguishes_rows_with_many_features() -> None:
-    """A leaf's columns grow while a row is learned."""
+    """The columns of a leaf grow while a row is learned."""
     tree = HoeffdingTree()
     for number in range(150):
         tree.learn(array("H", range(number * 40, number * 40 + 40)), relevant=number % 2 == 0)

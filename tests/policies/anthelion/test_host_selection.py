@@ -50,7 +50,7 @@ Table = dict[str, tuple[float, float, float]]
 
 
 def after(hosts: ReadyHosts, steps: list[tuple[str, str, tuple[int, int], int]]) -> Table:
-    """Do it to the hosts and to a plain table."""
+    """Apply the steps to the hosts and to a plain table, and return the table."""
     table: Table = {}
     for what, name, (good, bad), best in steps:
         if what == "put":
@@ -104,7 +104,7 @@ def test_samples_depend_on_the_seed_only() -> None:
 
 
 def test_sampled_hosts_keep_their_records_when_columns_grow_and_move() -> None:
-    """Only one host has a page worth anything: whatever is drawn, it must win, wherever its row has moved."""
+    """Only one host has a best score above 0, so it must win with every sample, wherever its column was moved."""
     hosts = SampledHosts(FUNCTIONS["thompson-best-score"])
     for number in range(1_000):
         hosts.put(f"h{number}", 1.0, 1.0, 0.0)
@@ -115,14 +115,14 @@ def test_sampled_hosts_keep_their_records_when_columns_grow_and_move() -> None:
     hosts.put("last", 0.0, 0.0, 1.0)
     hosts.put("h500", 0.0, 0.0, 0.0)
     hosts.remove("h1")
-    assert hosts.best(Random(2)) == "last", "it has the place of the one that went, with a record of its own"
+    assert hosts.best(Random(2)) == "last", "it has the column of the removed host with its own record"
     hosts.remove("last")
     hosts.put("h500", 0.0, 50.0, 1.0)
     hosts.record("h500", 3.0, 4.0)
     assert hosts.best(Random(3)) == "h500"
     hosts.remove("h500")
     hosts.put("h500", 0.0, 0.0, 0.0)
-    assert {hosts.best(Random(seed)) for seed in range(3)} != {"h500"}, "nothing of the old row is left"
+    assert {hosts.best(Random(seed)) for seed in range(3)} != {"h500"}, "nothing of the old column is left"
 
 
 def test_host_without_record_is_sampled_uniformly() -> None:
@@ -130,7 +130,7 @@ def test_host_without_record_is_sampled_uniformly() -> None:
     hosts.put("untried", 0.0, 0.0, 0.0)
     hosts.put("fair", 50.0, 50.0, 0.0)
     wins = sum(hosts.best(Random(seed)) == "untried" for seed in range(400))
-    assert 150 < wins < 250, "a uniform draw beats one half about every second time"
+    assert 150 < wins < 250, "a uniform sample is above one half in every second draw"
 
 
 def test_removed_host_leaves_no_best_score_behind() -> None:

@@ -1,4 +1,4 @@
-"""Naive Bayes against scikit-learn, and against the formula of the m-estimate written out."""
+"""Naive Bayes compared with scikit-learn and with the formula of the m-estimate."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ SIZE = 48
 
 
 def stream(count: int, seed: int = 5) -> list[tuple[array[int], bool]]:
-    """Rows whose first features depend on the label, one in six relevant."""
+    """Return rows whose first features depend on the label; one in six is relevant."""
     random = Random(seed)
     found = []
     for _ in range(count):
         relevant = random.random() < 1 / 6
-        chances = [0.7 if (feature < 8) is relevant else 0.15 for feature in range(16)] + [0.1] * (SIZE - 16)
-        ids = [feature for feature, chance in enumerate(chances) if random.random() < chance]
+        probabilities = [0.7 if (feature < 8) is relevant else 0.15 for feature in range(16)] + [0.1] * (SIZE - 16)
+        ids = [feature for feature, probability in enumerate(probabilities) if random.random() < probability]
         found.append((array("H", ids), relevant))
     return found
 
@@ -58,12 +58,12 @@ def test_frequency_smoothing_equals_formula() -> None:
         odds = log((len(classes[True]) + 1) / (len(classes[False]) + 1))
         for feature in range(SIZE):
             share = sum(feature in row for row, _ in rows) / (len(rows) + 1)
-            chances = []
+            probabilities = []
             for label in (True, False):
                 having = sum(feature in row for row in classes[label])
-                chance = (having + share) / (len(classes[label]) + 1)
-                chances.append(chance if feature in features else 1 - chance)
-            odds += log(chances[0] / chances[1])
+                probability = (having + share) / (len(classes[label]) + 1)
+                probabilities.append(probability if feature in features else 1 - probability)
+            odds += log(probabilities[0] / probabilities[1])
         assert model.log_odds([features.tobytes()])[0] == pytest.approx(odds, abs=1e-9)
 
 
@@ -77,7 +77,7 @@ def test_classifier_learns_separable_classes(smoothing: Smoothing) -> None:
 
 
 def test_unseen_words_have_no_effect_by_frequency_but_by_laplace() -> None:
-    """One relevant page among a hundred: what neither class has shown must not look like it."""
+    """One page in a hundred is relevant: words of neither class must not raise the probability of relevance."""
     rows = [(array("H", [1, 2]), False)] * 100 + [(array("H", [3, 4]), True)]
     known, new = array("H", [5]).tobytes(), array("H", [6, 7, 8, 9]).tobytes()
     for smoothing, much in ((Smoothing.BY_FREQUENCY, False), (Smoothing.LAPLACE, True)):

@@ -110,7 +110,7 @@ def test_row_has_labels_of_fetched_siblings_if_siblings_are_used() -> None:
     for url in siblings[:3]:
         features.add_label(url, relevant=True)
     (policy_state,) = features.rows(links("http://p.example/new"), found_on)
-    assert labels(policy_state) == {PARENT_BAD, SIBLING_GOOD, SIBLINGS_GOOD + 1}, "two or three of them"
+    assert labels(policy_state) == {PARENT_BAD, SIBLING_GOOD, SIBLINGS_GOOD + 1}, "two or three relevant siblings"
     features.add_label(siblings[5], relevant=False)
     (policy_state,) = features.rows(links("http://p.example/new"), found_on)
     assert labels(policy_state) == {PARENT_BAD, SIBLING_GOOD, SIBLING_BAD, SIBLINGS_GOOD + 1}
@@ -142,7 +142,7 @@ def test_unknown_feature_set_raises_value_error(text: str) -> None:
 
 
 def real_page() -> tuple[str, list[Link]]:
-    """The first page of the recorded web with many links to its own host, read as a crawl reads it."""
+    """Return the first page of the recorded web with many links to its own host, as a crawl parses it."""
     reader = PageParser(ParseOptions(target="any"))
     with shared("corpus", "sites.warc.gz").open("rb") as file:
         for record in ArchiveIterator(file, record_types=WarcRecordType.response, parse_http=True):
@@ -168,7 +168,7 @@ def test_all_feature_sources_occur_on_a_real_page() -> None:
     )
     words = [set(decode_row(policy_state)) - labels(policy_state) for policy_state in policy_states]
     assert all(words)
-    assert len(set().union(*words)) > len(words) / 4, "URLs differ, and so do their rows"
+    assert len(set().union(*words)) > len(words) / 4, "different URLs have different rows"
     assert all(token_index(token) in words[0] for token in tokens(found[2].url))
 
 

@@ -1,4 +1,4 @@
-"""Bounded HTML crawling."""
+"""Bounded crawling: remaining depth of links, and refused links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queues by registered domain."""
+"""Queues by pay-level domain: by share of relevant pages, and round robin."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ def test_domain_with_highest_share_of_relevant_pages_is_picked() -> None:
     policy = SharePolicy()
     for number, host in enumerate(("a.one.com", "b.one.com", "a.two.com", "a.new.com")):
         policy.arm_ready(host, -number, 3)
-    assert policy.pick() == "a.one.com", "all are alike, and it woke first"
+    assert policy.pick() == "a.one.com", "all domains are equal, and it was ready first"
     policy.learn(outcome("b.one.com", relevant=True))
     policy.learn(outcome("a.two.com", relevant=False))
-    assert policy.pick() == "a.one.com", "what its neighbour found counts for it; inside, the first found goes first"
+    assert policy.pick() == "a.one.com", (
+        "the page of the other host counts for the domain; within it, the first found URL goes first"
+    )
     policy.arm_ready("a.one.com", -9, 2)
     assert policy.pick() == "b.one.com"
     policy.arm_snoozed("b.one.com")
     assert policy.pick() == "a.one.com"
     policy.arm_snoozed("a.one.com")
-    assert policy.pick() == "a.new.com", "better unknown than bad"
+    assert policy.pick() == "a.new.com", "an untried domain is better than a bad one"
     policy.arm_snoozed("a.new.com")
     assert policy.pick() == "a.two.com"
     policy.arm_snoozed("a.two.com")

@@ -1,4 +1,4 @@
-"""Classifiers that are trained once, also those of scikit-learn."""
+"""Policies with a classifier that is trained once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens without scikit-learn, and that rows reach it as they are."""
+"""Classifiers of scikit-learn: missing installation, feature matrix, and Naive Bayes."""
 
 from __future__ import annotations
 

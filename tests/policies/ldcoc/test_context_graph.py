@@ -14,13 +14,13 @@ GRAPH = st.lists(st.tuples(st.sampled_from(["<a>", "<b>", "<c>"]), st.sampled_fr
 
 @given(GRAPH)
 def test_sibling_set_equals_definition_6(graph: list[Statement]) -> None:
-    """Definition 6, by trying all combinations."""
+    """Compare with definition 6 by trying all combinations."""
     expected = set()
-    facts = {(s, p, o) for s, p, o, _ in graph}
-    for s, p, o in facts:
-        if ("<a>", p, o) in facts:
+    triples = {(s, p, o) for s, p, o, _ in graph}
+    for s, p, o in triples:
+        if ("<a>", p, o) in triples:
             expected.add(s)
-        if (s, p, "<a>") in facts:
+        if (s, p, "<a>") in triples:
             expected.add(o)
     expected = {term for term in expected if term.startswith("<")} - {"<a>"}
     assert sibling_set("<a>", graph) == expected

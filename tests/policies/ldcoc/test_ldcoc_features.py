@@ -141,7 +141,7 @@ def test_every_kind_of_feature_occurs_on_real_pages(web: TraceWeb) -> None:
 
 @pytest.mark.parametrize("sets", ["t", "r", "p", "x", "trp", "trpx"])
 def test_each_feature_set_predicts_better_than_the_mean(web: TraceWeb, sets: str) -> None:
-    """Predict, then learn, link after link: the loss is lower than that of the share of positives alone."""
+    """The progressive loss is lower than that of a learner with a bias only."""
     known = {page.url: page.relevant for page in web.everything() if page.failure is None}
     seen: set[str] = set()
     loss, plain, blank, learner = 0.0, 0.0, Ftrl(4, alpha=0.5, l1=0.1), Ftrl(1 << 18, alpha=0.5, l1=0.1)

@@ -37,7 +37,7 @@ def outcome(url: str, rating: Rating, *, relevant: bool, failure: FailureKind | 
 
 
 class Spy(Ftrl):
-    """Remembers what it was taught."""
+    """Records label and importance of each example."""
 
     def __init__(self) -> None:
         super().__init__(1 << 16, alpha=0.5, l1=0.1)
@@ -49,7 +49,7 @@ class Spy(Ftrl):
 
 
 def taught(sampled: float = SAMPLED) -> tuple[Ldcoc, Spy]:
-    """A policy that has seen that /good/ is relevant and /bad/ is not."""
+    """Return a policy that has learned that /good/ is relevant and /bad/ is not, and its learner."""
     spy = Spy()
     policy = Ldcoc(random=Random(1), learner=spy, sampled=sampled)
     for number in range(30):
@@ -183,8 +183,8 @@ def test_shards_exchange_each_delta_once() -> None:
     two.absorb(one.delta())
     links = [link("http://a.example/good/z"), link("http://a.example/bad/z")]
     assert [rating.score for rating in two.rate(links, PARENT)] == [rating.score for rating in one.rate(links, PARENT)]
-    assert two.delta() == b"", "what was absorbed is not passed on"
-    assert one.delta() == b"", "and what was told is not told again"
+    assert two.delta() == b"", "an absorbed delta is not sent on"
+    assert one.delta() == b"", "a delta is returned once"
     (rating,) = two.rate([link("http://a.example/good/new")], PARENT)
     two.learn(outcome("http://a.example/good/new", rating, relevant=True))
     three.absorb(two.delta())
@@ -192,7 +192,7 @@ def test_shards_exchange_each_delta_once() -> None:
     assert 0 < three._learner.touched() < 100
     again = Ldcoc(random=Random(4), learner=Spy())
     again.load(two.dump())
-    assert again.delta() == b"", "what an earlier run learned has been told by it"
+    assert again.delta() == b"", "the earlier run has sent what it learned"
 
 
 def test_siblings_are_taken_from_all_links_of_the_page() -> None:

@@ -125,7 +125,7 @@ def test_step_1_comes_before_step_2() -> None:
 def test_step_2_comes_before_step_3_and_step_4_is_the_rest() -> None:
     concepts = default_concepts()
     assert classify(link("http://a.example/x.html", type="application/rdf+xml")) is LinkClass.R
-    assert classify(link("http://a.example/x.xml", title="RDF")) is LinkClass.R, "as the paper says of .xml"
+    assert classify(link("http://a.example/x.xml", title="RDF")) is LinkClass.R, "as in the paper's example of .xml"
     assert relevancy_r(link_properties(link("http://a.example/x.xml")), concepts) == (LinkClass.N, UNKNOWN_EXTENSION)
 
 

@@ -34,12 +34,12 @@ def test_url_properties_split_path_file_name_and_extension(
     assert url_properties(url) == ("http", "example.com", path, filename, extension)
 
 
-SAID = Link(url="http://a.example/x", source=LinkSource.ANCHOR, type="t", title="ti", anchor="an", context="co")
+LINK = Link(url="http://a.example/x", source=LinkSource.ANCHOR, type="t", title="ti", anchor="an", context="co")
 
 
 def test_texts_are_ignored_for_links_of_rdf_documents() -> None:
     page = Outcome(url="http://a.example/", host="a.example", depth=0, relevant=True, kind="html")
-    html, rdf = link_properties(SAID, page), link_properties(SAID, replace(page, kind="turtle"))
+    html, rdf = link_properties(LINK, page), link_properties(LINK, replace(page, kind="turtle"))
     assert (html.type, html.title, html.anchor_text, html.context, html.is_rdf_link) == ("t", "ti", "an", "co", False)
     assert (rdf.type, rdf.title, rdf.anchor_text, rdf.context, rdf.is_rdf_link) == ("", "", "", "", True)
 
@@ -62,7 +62,7 @@ URL = st.builds(
 
 
 def similar(one: str, other: str) -> bool:
-    """The two cases of the definition (III.C.3), as they are written there."""
+    """Return whether two URLs are similar by the definition (III.C.3)."""
     _, host_i, path_i, name_i, _ = url_properties(one)
     _, host_j, path_j, name_j, _ = url_properties(other)
     n = len(path_i)
@@ -86,7 +86,7 @@ def test_similar_urls_equal_comparison_with_every_member(members: list[str], url
 
 def test_similar_urls_on_the_example_of_the_paper() -> None:
     s_hr = SimilarUrls()
-    assert not s_hr.similar_to("http://example.com/staffs/staff2"), "S_HR is empty at the beginning"
+    assert not s_hr.similar_to("http://example.com/staffs/staff2"), "S_HR is empty"
     s_hr.add("http://example.com/staffs/staff1")
     assert s_hr.similar_to("http://example.com/staffs/staff2")
     assert not s_hr.similar_to("http://example.com/goals/one")
@@ -98,7 +98,7 @@ def test_family_stores_at_most_two_members() -> None:
     s_hr = SimilarUrls()
     for number in range(2_000):
         s_hr.add(f"http://a.example/staff/{number}.html")
-    assert len(s_hr) == 2, "the files of /staff/, and the directories beside it"
+    assert len(s_hr) == 2, "the files of /staff/ and the directories beside /staff/"
     assert all(len(family) <= 2 for family in s_hr._families.values())
     assert s_hr.similar_to("http://a.example/staff/new.html")
 
@@ -108,7 +108,7 @@ def test_number_of_families_is_bounded() -> None:
     for number in range(100):
         s_hr.add(f"http://a.example/{number}/x.html")
     assert len(s_hr) <= 10
-    assert s_hr.similar_to("http://a.example/0/y.html"), "those that are known go on to answer"
+    assert s_hr.similar_to("http://a.example/0/y.html"), "known families still match"
 
 
 def test_similar_urls_are_the_same_after_dump_and_load() -> None:

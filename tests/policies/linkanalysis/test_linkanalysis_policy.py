@@ -1,4 +1,4 @@
-"""The order of the link analysis, what it removes, and how S_HR grows."""
+"""The link analysis policy: order of links, refused links, and growth of S_HR."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def outcome(url: str, rating: Rating, kind: str, parent_url: str, failure: Failu
 
 
 def taught(kind: str = "rdfxml", parent: Outcome = HOME, failure: FailureKind | None = None) -> LinkAnalysis:
-    """A policy that has seen one document."""
+    """Return a policy that has learned from one document."""
     policy = LinkAnalysis()
     url = "http://a.example/data/staff1"
     (rating,) = policy.rate([link(url)], parent)
@@ -110,7 +110,7 @@ def test_shards_exchange_each_delta_once() -> None:
     one, two = taught(), LinkAnalysis()
     two.absorb(one.delta())
     assert priority(two, "http://a.example/staffs/staff2") == 2
-    assert (one.delta(), two.delta()) == (b"", b""), "nothing is told twice, nothing passed on"
+    assert (one.delta(), two.delta()) == (b"", b""), "deltas are returned once and not sent on"
     two.absorb(b"")
 
 

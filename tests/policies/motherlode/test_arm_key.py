@@ -29,9 +29,9 @@ def key(
 
 
 def known_host(host: str = "a.example") -> ArmKeyBuilder:
-    namer = ArmKeyBuilder()
-    namer.arms_of_tried_host(host)
-    return namer
+    builder = ArmKeyBuilder()
+    builder.arms_of_tried_host(host)
+    return builder
 
 
 def anchor(url: str, **more: str) -> Link:
@@ -60,83 +60,83 @@ def test_home_page_has_its_own_arm(url: str) -> None:
 
 
 def test_last_directory_with_slash_is_generalized() -> None:
-    namer = known_host()
-    assert namer.arm(anchor("https://a.example/blog/one-title/"), None) == namer.arm(
+    builder = known_host()
+    assert builder.arm(anchor("https://a.example/blog/one-title/"), None) == builder.arm(
         anchor("https://a.example/blog/another-title/"), None
     )
-    assert ArmKey.parse(namer.arm(anchor("https://a.example/blog/one-title/"), None)).pattern == "blog/*"
+    assert ArmKey.parse(builder.arm(anchor("https://a.example/blog/one-title/"), None)).pattern == "blog/*"
 
 
-def arms_of(namer: ArmKeyBuilder, *queries: str) -> list[str]:
-    return [namer.arm(anchor(f"https://a.example/{query}"), None) for query in queries]
+def arms_of(builder: ArmKeyBuilder, *queries: str) -> list[str]:
+    return [builder.arm(anchor(f"https://a.example/{query}"), None) for query in queries]
 
 
 def test_script_urls_are_distinguished_by_script_and_parameters() -> None:
-    namer = known_host()
+    builder = known_host()
     topic, same, forum, member = arms_of(
-        namer, "viewtopic.php?f=1&t=2", "viewtopic.php?f=3&t=4", "viewforum.php?f=1", "memberlist.php?u=2"
+        builder, "viewtopic.php?f=1&t=2", "viewtopic.php?f=3&t=4", "viewforum.php?f=1", "memberlist.php?u=2"
     )
     assert topic == same
     assert len({topic, forum, member}) == 3
-    post, author, home = arms_of(namer, "?p=1", "?author=1", "")
+    post, author, home = arms_of(builder, "?p=1", "?author=1", "")
     assert len({post, author, home}) == 3
 
 
 def test_values_of_parameter_are_distinguished_while_they_are_few() -> None:
-    namer = known_host()
-    item, same, printed = arms_of(namer, "i.php?view=item&id=1", "i.php?view=item&id=2", "i.php?view=print&id=1")
+    builder = known_host()
+    item, same, printed = arms_of(builder, "i.php?view=item&id=1", "i.php?view=item&id=2", "i.php?view=print&id=1")
     assert item == same != printed
     titles = [f"i.php?title={a}{b}" for a in "abcde" for b in "abcde"]
-    assert len(set(arms_of(namer, *titles))) <= 8
-    assert len(set(arms_of(namer, *titles))) == 1
+    assert len(set(arms_of(builder, *titles))) <= 8
+    assert len(set(arms_of(builder, *titles))) == 1
 
 
 def test_unbounded_queries_do_not_use_up_path_patterns() -> None:
-    namer = known_host()
+    builder = known_host()
     words = [f"{a}{b}" for a in "abcdefgh" for b in "abcdefgh"]
     queries = [f"{script}.php?{name}=1&{name}x=2" for script in words[:20] for name in words]
-    assert len(set(arms_of(namer, *queries))) <= 34
-    assert ArmKey.parse(namer.arm(anchor("https://a.example/news/x.html"), None)).pattern == "news"
+    assert len(set(arms_of(builder, *queries))) <= 34
+    assert ArmKey.parse(builder.arm(anchor("https://a.example/news/x.html"), None)).pattern == "news"
 
 
 def test_known_query_patterns_stay_distinct_among_unbounded_queries() -> None:
-    namer = known_host()
-    before = arms_of(namer, "viewtopic.php?t=1", "viewforum.php?f=1")
+    builder = known_host()
+    before = arms_of(builder, "viewtopic.php?t=1", "viewforum.php?f=1")
     words = [f"{a}{b}" for a in "abcdefgh" for b in "abcdefgh"]
-    arms_of(namer, *(f"{word}.php?{word}=1" for word in words))
-    assert arms_of(namer, "viewtopic.php?t=2", "viewforum.php?f=2") == before
+    arms_of(builder, *(f"{word}.php?{word}=1" for word in words))
+    assert arms_of(builder, "viewtopic.php?t=2", "viewforum.php?f=2") == before
 
 
 def test_links_of_unseen_host_are_not_distinguished_by_path() -> None:
-    namer = ArmKeyBuilder()
-    arms = {namer.arm(anchor(f"https://a.example/{word}/x.html"), None) for word in ("one", "two", "three")}
+    builder = ArmKeyBuilder()
+    arms = {builder.arm(anchor(f"https://a.example/{word}/x.html"), None) for word in ("one", "two", "three")}
     assert len(arms) == 1
-    namer.arms_of_tried_host("a.example")
-    assert len({namer.arm(anchor(f"https://a.example/{word}/x.html"), None) for word in ("one", "two")}) == 2
+    builder.arms_of_tried_host("a.example")
+    assert len({builder.arm(anchor(f"https://a.example/{word}/x.html"), None) for word in ("one", "two")}) == 2
 
 
 def test_number_of_arms_per_host_is_bounded() -> None:
-    namer = known_host()
+    builder = known_host()
     words = [f"{a}{b}{c}" for a in "abcdefgh" for b in "abcdefgh" for c in "abcdefgh"]
     places = [f"html body div.{word} a" for word in words]
     links = [
         anchor(f"https://a.example/{word}/x.html", tag_path=place) for word, place in zip(words, places, strict=True)
     ]
-    assert len({namer.arm(link, None) for link in links}) <= 257
-    assert namer.arm(links[0], None) == namer.arm(links[0], None)
+    assert len({builder.arm(link, None) for link in links}) <= 257
+    assert builder.arm(links[0], None) == builder.arm(links[0], None)
 
 
 def test_arms_of_host_are_in_order_of_discovery() -> None:
-    namer = known_host()
-    names = [namer.arm(anchor(f"https://a.example/{word}/x.html"), None) for word in ("zebra", "ant", "cow")]
-    assert list(namer.arms_of_tried_host("a.example")) == names
+    builder = known_host()
+    names = [builder.arm(anchor(f"https://a.example/{word}/x.html"), None) for word in ("zebra", "ant", "cow")]
+    assert list(builder.arms_of_tried_host("a.example")) == names
 
 
 def test_waiting_arms_of_unseen_host_are_kept_when_it_is_tried() -> None:
-    namer = ArmKeyBuilder()
-    arm = namer.arm(anchor("https://a.example/x.html"), PAGE)
-    namer.add_waiting("a.example", arm)
-    assert list(namer.arms_of_tried_host("a.example")) == [arm]
+    builder = ArmKeyBuilder()
+    arm = builder.arm(anchor("https://a.example/x.html"), PAGE)
+    builder.add_waiting("a.example", arm)
+    assert list(builder.arms_of_tried_host("a.example")) == [arm]
 
 
 _TEXT = st.text(max_size=30)
@@ -146,13 +146,18 @@ _TEXT = st.text(max_size=30)
 def test_builder_makes_valid_key_from_any_text(path: str, rel: str, media: str, place: str, source: LinkSource) -> None:
     url = f"https://a.example/{path.replace(chr(9), '')}"  # a canonical URL has no tab
     link = Link(url=url, source=source, rel=rel, type=media, tag_path=place)
-    for namer in (known_host(), ArmKeyBuilder()):
-        name = namer.arm(link, PAGE)
+    for builder in (known_host(), ArmKeyBuilder()):
+        name = builder.arm(link, PAGE)
         assert ArmKey.parse(name).host == "a.example"
         assert ArmKey.parse(name).is_cross_host
         assert ArmKey.parse(name).is_redirect_target is (source is LinkSource.REDIRECT)
         assert len(ArmKey.parse(name).features) > GENERAL_FEATURES
         assert ArmKey.parse(name).family.startswith("a.example ")
+
+
+def test_blank_rel_of_link_element_is_ignored() -> None:
+    link = Link(url="https://a.example/", source=LinkSource.LINK_ELEMENT, rel=" \n")
+    assert ArmKey.parse(known_host().arm(link, None)).source == LinkSource.LINK_ELEMENT.value
 
 
 def test_general_features_do_not_contain_the_host() -> None:
@@ -163,24 +168,24 @@ def test_general_features_do_not_contain_the_host() -> None:
 
 
 def test_many_links_of_one_page_get_a_hub_arm() -> None:
-    namer = known_host()
-    arms = [namer.arm(anchor(f"https://a.example/{path}/x.html"), None) for path in ("news", "about")]
-    lists = namer.hub_arms({arms[0]: 7, arms[1]: 2}, "https://a.example/", min_links=5)
-    assert list(lists) == arms[:1]
-    assert ArmKey.parse(lists[arms[0]]).base_arm == arms[0] != lists[arms[0]]
-    assert ArmKey.parse(lists[arms[0]]).features == ArmKey.parse(arms[0]).features
-    assert lists != namer.hub_arms({arms[0]: 7}, "https://a.example/other", min_links=5)
+    builder = known_host()
+    arms = [builder.arm(anchor(f"https://a.example/{path}/x.html"), None) for path in ("news", "about")]
+    hubs = builder.hub_arms({arms[0]: 7, arms[1]: 2}, "https://a.example/", min_links=5)
+    assert list(hubs) == arms[:1]
+    assert ArmKey.parse(hubs[arms[0]]).base_arm == arms[0] != hubs[arms[0]]
+    assert ArmKey.parse(hubs[arms[0]]).features == ArmKey.parse(arms[0]).features
+    assert hubs != builder.hub_arms({arms[0]: 7}, "https://a.example/other", min_links=5)
 
 
 def test_hub_arms_are_limited_and_unseen_hosts_have_none() -> None:
-    stranger = ArmKeyBuilder()
-    arm = stranger.arm(anchor("https://a.example/news/x.html"), None)
-    assert stranger.hub_arms({arm: 7}, "https://b.example/", min_links=5) == {}
-    namer = known_host()
+    unseen = ArmKeyBuilder()
+    arm = unseen.arm(anchor("https://a.example/news/x.html"), None)
+    assert unseen.hub_arms({arm: 7}, "https://b.example/", min_links=5) == {}
+    builder = known_host()
     for number in range(300):
-        for name in namer.hub_arms({arm: 7}, f"https://a.example/{number}", min_links=5).values():
-            namer.add_waiting("a.example", name)
-    assert len(list(namer.arms_of_tried_host("a.example"))) <= 128
+        for name in builder.hub_arms({arm: 7}, f"https://a.example/{number}", min_links=5).values():
+            builder.add_waiting("a.example", name)
+    assert len(list(builder.arms_of_tried_host("a.example"))) <= 128
 
 
 def test_general_features_are_the_same_on_every_host() -> None:
@@ -240,6 +245,6 @@ def test_keys_of_rated_links_can_be_parsed() -> None:
     home = policy.rate([Link(url="http://a.example/", source=LinkSource.SEED)], None)[0].arm
     parent = Outcome(url="http://a.example/", host="a.example", depth=0, relevant=True, arm=home)
     links = [Link(url=f"http://{host}/x/1.ttl", source=LinkSource.ANCHOR) for host in ("a.example", "b.example")]
-    own, abroad = (ArmKey.parse(rating.arm).features for rating in policy.rate(links, parent))
+    own, cross_host = (ArmKey.parse(rating.arm).features for rating in policy.rate(links, parent))
     assert "a.example" in own
-    assert "from a.example" in abroad
+    assert "from a.example" in cross_host

@@ -1,4 +1,4 @@
-"""The same crawl picks the same pages in every process, whatever the order of Python's sets; late feedback is borne."""
+"""The same crawl picks the same pages in every process; many requests in flight do not hurt."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def test_policy_leads_with_64_requests_in_flight() -> None:
     timing = Timing(in_flight=64, latency=1.0)
     web = SyntheticSimWeb(pages=5000, seed=504, target=target_from("any"))
 
-    def finds(policy: str) -> int:
+    def relevant_pages(policy: str) -> int:
         simulation = Simulation(web, policy_from(policy, 1), scope=lambda url: "", timing=timing)
         return simulation.run(web.home_pages(), pages=600).relevant
 
-    assert finds("motherlode") > finds("bandit:success-rate") > finds("bfs")
+    assert relevant_pages("motherlode") > relevant_pages("bandit:success-rate") > relevant_pages("bfs")

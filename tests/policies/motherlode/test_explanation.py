@@ -1,4 +1,4 @@
-"""What our policy tells of an arm and of what it learned, after a crawl that one can follow by hand."""
+"""Explanations and the summary of the motherlode policy after a crawl that can be checked by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def link(path: str, place: str) -> Link:
     return Link(url=HOME + path, source=LinkSource.ANCHOR, tag_path=f"html body {place}")
 
 
-def told(arm: str, *, relevant: bool, failure: FailureKind | None = None) -> Outcome:
+def outcome(arm: str, *, relevant: bool, failure: FailureKind | None = None) -> Outcome:
     return Outcome(
         url=HOME,
         host="a.example",
@@ -31,17 +31,17 @@ def told(arm: str, *, relevant: bool, failure: FailureKind | None = None) -> Out
 
 @pytest.fixture
 def taught() -> tuple[Motherlode, str, str]:
-    """A policy for which items were finds and news were not; the arms of both."""
+    """Return a policy for which items were relevant and news were not, and the arms of both."""
     policy = Motherlode()
     home = policy.rate([Link(url=HOME, source=LinkSource.SEED)], None)[0].arm
-    policy.learn(told(home, relevant=False))
+    policy.learn(outcome(home, relevant=False))
     parent = Outcome(url=HOME, host="a.example", depth=0, relevant=False, arm=home)
     good, bad = (
         rating.arm for rating in policy.rate([link("item/1.ttl", "ul li a"), link("news/1.html", "nav a")], parent)
     )
     for number in range(8):
-        policy.learn(told(good, relevant=True))
-        policy.learn(told(bad, relevant=False, failure=FailureKind.NOT_FOUND if number % 2 else None))
+        policy.learn(outcome(good, relevant=True))
+        policy.learn(outcome(bad, relevant=False, failure=FailureKind.NOT_FOUND if number % 2 else None))
     return policy, good, bad
 
 
@@ -88,33 +88,33 @@ def test_explanation_shows_actual_number_of_new_links(taught: tuple[Motherlode, 
     policy, good, bad = taught
     parent = Outcome(url=HOME + "item/2.ttl", host="a.example", depth=1, relevant=True, arm=good)
     for number in range(30):
-        policy.learn(told(good, relevant=True))
+        policy.learn(outcome(good, relevant=True))
         policy.rate([link(f"news/{number}-{place}.html", "nav a") for place in range(3)], parent)
     (note,) = (note for note in explain_arm(policy, good).notes if describe_arm(bad) in note)
     assert note.startswith(("its pages led to 2.9 ", "its pages led to 3.0 "))
 
 
-def counted(lesson: SummaryLine) -> dict[str, float]:
-    return {str(name): float(count) for name, count in lesson.rows}
+def counted(table: SummaryLine) -> dict[str, float]:
+    return {str(name): float(count) for name, count in table.rows}
 
 
 def test_summary_has_best_and_worst_and_at_most_the_wanted_rows(taught: tuple[Motherlode, str, str]) -> None:
     policy, good, bad = taught
-    found = {lesson.title: lesson for lesson in summarize(policy, 1)}
+    found = {table.title: table for table in summarize(policy, 1)}
     learned = counted(found["learned"])
     assert learned.pop("features") > 0
     assert learned == {"hosts": 1, "arms": 3, "tries": 17, "finds": 8}
     assert list(found["best arms"].rows) == [(describe_arm(good), 8, 8)]
     assert list(found["worst arms"].rows) == [(describe_arm(bad), 8, 0)]
-    assert "worst hosts" not in found, "there is only one"
-    assert all(len(lesson.rows) <= 1 for title, lesson in found.items() if title != "learned")
+    assert "worst hosts" not in found, "there is only one host"
+    assert all(len(table.rows) <= 1 for title, table in found.items() if title != "learned")
 
 
 def test_summary_of_untrained_policy_is_empty() -> None:
     policy = Motherlode()
     learned, *others = summarize(policy, 5)
     assert set(counted(learned).values()) == {0}
-    assert all(not lesson.rows for lesson in others)
+    assert all(not table.rows for table in others)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Our policy on small cases that one can follow by hand."""
+"""The motherlode policy on small cases that can be checked by hand."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def arm_of(policy: Motherlode, one: Link, parent: Outcome | None = None) -> str:
 
 
 def started() -> Motherlode:
-    """A policy that has seen the home page of the host: only then are a host's links told apart."""
+    """Return a policy that has tried the host: before that, its links are not distinguished by path."""
     policy = Motherlode()
     policy.learn(outcome(arm_of(policy, link("http://a.example/")), relevant=False))
     return policy
@@ -68,16 +68,16 @@ def test_arm_with_relevant_pages_is_picked() -> None:
 
 def test_hub_arm_with_relevant_links_has_higher_value_than_page_without() -> None:
     policy = started()
-    lists = arm_of(policy, link("http://a.example/list/1.html", "nav a"))
+    hubs = arm_of(policy, link("http://a.example/list/1.html", "nav a"))
     plain = arm_of(policy, link("http://a.example/about/1.html", "footer a"))
     items = [link(f"http://a.example/item/{number}.html") for number in range(20)]
     for _ in range(4):
-        policy.learn(outcome(lists, relevant=False))
+        policy.learn(outcome(hubs, relevant=False))
         policy.learn(outcome(plain, relevant=False))
-        found = policy.rate(items, page("http://a.example/list/1.html", lists))[0].arm
+        found = policy.rate(items, page("http://a.example/list/1.html", hubs))[0].arm
         policy.learn(outcome(found, relevant=True))
-    assert policy.probability(lists) < 0.5 < policy.value(lists)
-    assert policy.value(lists) > 1.5 * policy.value(plain)
+    assert policy.probability(hubs) < 0.5 < policy.value(hubs)
+    assert policy.value(hubs) > 1.5 * policy.value(plain)
 
 
 def test_relevant_redirect_target_raises_value_of_redirecting_arm() -> None:
@@ -94,41 +94,41 @@ def test_relevant_redirect_target_raises_value_of_redirecting_arm() -> None:
         policy.learn(outcome(short, relevant=False, failure=FailureKind.REDIRECT))
         policy.rate([target], page("http://a.example/id/1", short))
         policy.learn(outcome(long, relevant=True))
-    assert policy.plan(short).rate > 0.4  # a find in two requests, and nothing taken off for the second
+    assert policy.plan(short).rate > 0.4  # one relevant page in two requests, without a discount
 
 
 def test_only_link_of_gateway_has_higher_value_than_one_of_many() -> None:
-    door, full = started(), started()
-    lone = arm_of(door, link("http://a.example/welcome/1.html", "footer a"))
+    gateway, full = started(), started()
+    lone = arm_of(gateway, link("http://a.example/welcome/1.html", "footer a"))
     assert arm_of(full, link("http://a.example/welcome/1.html", "footer a")) == lone
     items = arm_of(full, link("http://a.example/item/1.html"))
     full.arm_ready(items, best=0.0, waiting=10)
-    for policy in (door, full):
+    for policy in (gateway, full):
         policy.arm_ready(lone, best=0.0, waiting=1)
-    assert door.probability(lone) == full.probability(lone)
-    assert door.value(lone) > 1.1 * full.value(lone)
+    assert gateway.probability(lone) == full.probability(lone)
+    assert gateway.value(lone) > 1.1 * full.value(lone)
     full.arm_snoozed(items)
-    assert door.value(lone) == full.value(lone)
+    assert gateway.value(lone) == full.value(lone)
 
 
 def test_links_to_hosts_that_fail_have_low_probability() -> None:
     policy = started()
     home = page("http://a.example/", arm_of(policy, link("http://a.example/")))
-    abroad = [arm_of(policy, link(f"http://gone{number}.example/"), home) for number in range(8)]
+    cross_host = [arm_of(policy, link(f"http://gone{number}.example/"), home) for number in range(8)]
     fresh = arm_of(policy, link("http://a.example/item/1.html"), home)
-    for arm in abroad[:6]:
+    for arm in cross_host[:6]:
         policy.learn(outcome(arm, relevant=False, failure=FailureKind.DNS))
-    assert policy.probability(abroad[6]) < policy.probability(fresh)
+    assert policy.probability(cross_host[6]) < policy.probability(fresh)
 
 
 def test_failures_of_cross_host_links_lower_probability_of_others() -> None:
     policy = started()
     home = page("http://a.example/", arm_of(policy, link("http://a.example/")))
-    abroad = [arm_of(policy, link(f"http://gone{number}.example/"), home) for number in range(31)]
-    before = policy.probability(abroad[30])
-    for arm in abroad[:30]:
+    cross_host = [arm_of(policy, link(f"http://gone{number}.example/"), home) for number in range(31)]
+    before = policy.probability(cross_host[30])
+    for arm in cross_host[:30]:
         policy.learn(outcome(arm, relevant=False, failure=FailureKind.NOT_FOUND))
-    assert policy.probability(abroad[30]) < before / 10
+    assert policy.probability(cross_host[30]) < before / 10
 
 
 def test_host_without_response_has_low_probability_but_redirecting_host_has_not() -> None:
@@ -171,8 +171,8 @@ def test_failure_of_unseen_host_does_not_change_other_links() -> None:
     near = arm_of(policy, link("http://a.example/item/1.html"), home)
     before = policy.probability(near)
     for number in range(20):
-        abroad = arm_of(policy, link(f"http://gone{number}.example/item/1.html"), home)
-        policy.learn(outcome(abroad, relevant=False, failure=FailureKind.DNS))
+        cross_host = arm_of(policy, link(f"http://gone{number}.example/item/1.html"), home)
+        policy.learn(outcome(cross_host, relevant=False, failure=FailureKind.DNS))
     assert policy.probability(near) == before
 
 
@@ -200,16 +200,16 @@ def test_state_survives_dump_and_load_and_can_be_added() -> None:
     arm = arm_of(first, link("http://a.example/item/1.html"))
     for policy in (first, second):
         policy.learn(outcome(arm, relevant=True))
-    taken_up = Motherlode()
-    taken_up.load(first.dump())
-    assert taken_up.value(arm) == first.value(arm)
-    taken_up.absorb(second.delta())
-    assert taken_up.statistics.arms[arm].tries == 2
-    assert second.delta() == b"", "told once"
+    restored = Motherlode()
+    restored.load(first.dump())
+    assert restored.value(arm) == first.value(arm)
+    restored.absorb(second.delta())
+    assert restored.statistics.arms[arm].tries == 2
+    assert second.delta() == b"", "each delta is returned once"
 
 
-def choosy_between_good_and_bad() -> tuple[Motherlode, str, str]:
-    """A host of finds and one without, both awake with some links."""
+def waiting_policy() -> tuple[Motherlode, str, str]:
+    """Return a policy with a relevant and an irrelevant host, both ready with some links, and the arms of both."""
     policy = Motherlode()
     policy.wait_threshold = 0.5
     good, bad = (arm_of(policy, link(f"http://{host}.example/")) for host in ("good", "bad"))
@@ -222,25 +222,25 @@ def choosy_between_good_and_bad() -> tuple[Motherlode, str, str]:
 
 
 def test_policy_with_wait_threshold_waits_for_better_host() -> None:
-    policy, good, bad = choosy_between_good_and_bad()
+    policy, good, bad = waiting_policy()
     assert policy.pick() == good
-    policy.arm_ready(good, best=0.0, waiting=9)  # there is more
-    policy.arm_snoozed(good)  # and its host must rest
+    policy.arm_ready(good, best=0.0, waiting=9)  # more links are waiting
+    policy.arm_snoozed(good)  # and its host is snoozed
     assert (policy.pick(), policy.awaited) == (None, "good.example")
     policy.arm_ready(good, best=0.0, waiting=9)
     assert (policy.pick(), policy.awaited) == (good, "")
     policy.arm_ready(good, best=0.0, waiting=8)
     policy.arm_snoozed(good)
     policy.leave("good.example")
-    assert (policy.pick(), policy.awaited) == (bad, ""), "nobody knows when the other is back"
+    assert (policy.pick(), policy.awaited) == (bad, ""), "it is unknown when the other host is ready"
 
 
 def test_policy_does_not_wait_for_empty_arm_or_without_threshold() -> None:
-    policy, good, bad = choosy_between_good_and_bad()
+    policy, good, bad = waiting_policy()
     assert policy.pick() == good
-    policy.arm_snoozed(good)  # at once: that was its last link
+    policy.arm_snoozed(good)  # directly after the pick: that was its last link
     assert policy.pick() == bad
-    policy, good, bad = choosy_between_good_and_bad()
+    policy, good, bad = waiting_policy()
     policy.wait_threshold = 0.0
     assert policy.pick() == good
     policy.arm_ready(good, best=0.0, waiting=9)
@@ -265,7 +265,7 @@ def test_links_that_lower_the_rate_are_not_in_the_plan() -> None:
 
 
 def test_every_step_of_a_plan_costs_for_any_number_of_links() -> None:
-    """Otherwise arms that lead to each other in circles, with many links each, would all be worth the best of them."""
+    """Otherwise arms that link to each other in circles would all have the value of the best of them."""
     found = make_plan(1.0, 1.0)
     for _ in range(10):
         found = plan_with_links(0.0, [(discount_plan(found, 0.6), 50.0)])

@@ -13,12 +13,12 @@ from motherlode.policies.motherlode.statistics import RELEVANCE, RESPONSE, Polic
 ITEMS = "a.example\titem/*\t2\t.html\tanchor\tli a"
 NEWS = "a.example\tnews/*\t2\t.html\tanchor\tli a"
 LIST = f"{ITEMS}\t7"
-ABROAD = "b.example\t^\t0\t/\tanchor@a.example\tp a"
+CROSS_HOST = "b.example\t^\t0\t/\tanchor@a.example\tp a"
 
 GOOD = ArmKey.parse("a.example\titem\t1\t.ttl\tanchor\tli a").features
 PLAIN = ArmKey.parse("a.example\tnews\t1\t.html\tanchor\tli a").features
-STRANGE_GOOD = ArmKey.parse("b.example\tthing\t1\t.ttl\tanchor\tli a").features
-STRANGE_PLAIN = ArmKey.parse("b.example\tstory\t1\t.html\tanchor\tli a").features
+OTHER_HOST_GOOD = ArmKey.parse("b.example\tthing\t1\t.ttl\tanchor\tli a").features
+OTHER_HOST_PLAIN = ArmKey.parse("b.example\tstory\t1\t.html\tanchor\tli a").features
 
 
 def outcome(arm: str, *, find: bool = False, failure: FailureKind | None = None) -> Outcome:
@@ -35,7 +35,7 @@ def outcome(arm: str, *, find: bool = False, failure: FailureKind | None = None)
     )
 
 
-def beliefs(*outcomes: Outcome) -> PosteriorModel:
+def trained(*outcomes: Outcome) -> PosteriorModel:
     found = PosteriorModel(PolicyConfig())
     for one in outcomes:
         found.learn(one)
@@ -44,7 +44,7 @@ def beliefs(*outcomes: Outcome) -> PosteriorModel:
 
 def test_relevant_pages_raise_probability_of_own_arm_most() -> None:
     before = PosteriorModel(PolicyConfig())
-    after = beliefs(*[outcome(ITEMS, find=True)] * 5)
+    after = trained(*[outcome(ITEMS, find=True)] * 5)
     assert after.probability(ITEMS) > after.probability(NEWS) > before.probability(NEWS)
     assert after.probability(ITEMS) > 0.8
 
@@ -52,12 +52,12 @@ def test_relevant_pages_raise_probability_of_own_arm_most() -> None:
 def test_failures_do_not_change_probability_of_relevance() -> None:
     finds = [outcome(ITEMS, find=True)] * 5
     dead = [outcome(ITEMS, failure=FailureKind.NOT_FOUND)] * 5
-    assert beliefs(*finds, *dead).prior(ArmKey.parse(ITEMS)).relevance == pytest.approx(
-        beliefs(*finds).prior(ArmKey.parse(ITEMS)).relevance
+    assert trained(*finds, *dead).prior(ArmKey.parse(ITEMS)).relevance == pytest.approx(
+        trained(*finds).prior(ArmKey.parse(ITEMS)).relevance
     )
-    assert beliefs(*finds, *dead).probability(ITEMS) < beliefs(*finds).probability(ITEMS)
-    record = beliefs(*finds, *dead).statistics.arms[ITEMS]
-    assert record.relevant.probability(0.5, prior_tries=1.0) == beliefs(*finds).statistics.arms[
+    assert trained(*finds, *dead).probability(ITEMS) < trained(*finds).probability(ITEMS)
+    record = trained(*finds, *dead).statistics.arms[ITEMS]
+    assert record.relevant.probability(0.5, prior_tries=1.0) == trained(*finds).statistics.arms[
         ITEMS
     ].relevant.probability(0.5, prior_tries=1.0)
 
@@ -68,71 +68,71 @@ def test_single_question_counts_failure_as_irrelevant_page() -> None:
     for outcome_ in mixed:
         one.learn(outcome_)
     assert one.prior(ArmKey.parse(ITEMS)).response == 1.0
-    assert one.prior(ArmKey.parse(ITEMS)).relevance < beliefs(*mixed).prior(ArmKey.parse(ITEMS)).relevance
+    assert one.prior(ArmKey.parse(ITEMS)).relevance < trained(*mixed).prior(ArmKey.parse(ITEMS)).relevance
     assert 0.3 < one.probability(ITEMS) < 0.7
 
 
 def test_dead_hub_lowers_its_own_probability_more_than_its_base_arm() -> None:
     good = [outcome(ITEMS, find=True)] * 5
-    together = beliefs(*good, *[outcome(LIST, failure=FailureKind.NOT_FOUND)] * 6)
-    apart = beliefs(*good, *[outcome(ITEMS, failure=FailureKind.NOT_FOUND)] * 6)
+    together = trained(*good, *[outcome(LIST, failure=FailureKind.NOT_FOUND)] * 6)
+    apart = trained(*good, *[outcome(ITEMS, failure=FailureKind.NOT_FOUND)] * 6)
     assert together.probability(LIST) < 0.3
     assert together.probability(ITEMS) > apart.probability(ITEMS)
     assert (together.tries(LIST), together.tries(ITEMS)) == (6, 11)
 
 
 def test_silent_hosts_lower_probability_of_unseen_hosts() -> None:
-    silent = [outcome(f"c{n}.example" + ABROAD[9:], failure=FailureKind.DNS) for n in range(10)]
-    assert beliefs(*silent).probability(ABROAD) < PosteriorModel(PolicyConfig()).probability(ABROAD) / 2
-    assert not beliefs(*silent).statistics.features, "their silence is not put down to the kind of link"
+    silent = [outcome(f"c{n}.example" + CROSS_HOST[9:], failure=FailureKind.DNS) for n in range(10)]
+    assert trained(*silent).probability(CROSS_HOST) < PosteriorModel(PolicyConfig()).probability(CROSS_HOST) / 2
+    assert not trained(*silent).statistics.features, "features do not learn from the silence of unseen hosts"
 
 
 def test_response_of_host_raises_its_probability_of_response() -> None:
-    silent = [outcome(f"c{n}.example" + ABROAD[9:], failure=FailureKind.DNS) for n in range(10)]
-    met = beliefs(*silent, outcome(ABROAD))
-    assert met.prior(ArmKey.parse(ABROAD)).response > beliefs(*silent).prior(ArmKey.parse(ABROAD)).response
+    silent = [outcome(f"c{n}.example" + CROSS_HOST[9:], failure=FailureKind.DNS) for n in range(10)]
+    met = trained(*silent, outcome(CROSS_HOST))
+    assert met.prior(ArmKey.parse(CROSS_HOST)).response > trained(*silent).prior(ArmKey.parse(CROSS_HOST)).response
 
 
 def test_delta_has_what_was_learned_since_it_was_taken() -> None:
-    found = beliefs(outcome(ITEMS, find=True), outcome(ITEMS))
+    found = trained(outcome(ITEMS, find=True), outcome(ITEMS))
     assert found.delta.arms[ITEMS].tries == found.statistics.arms[ITEMS].tries == 2
 
 
-def taught(rounds: int = 20) -> tuple[FeatureModel, PolicyStatistics]:
-    chances, evidence = FeatureModel(PolicyConfig()), PolicyStatistics()
+def trained_features(rounds: int = 20) -> tuple[FeatureModel, PolicyStatistics]:
+    model, statistics = FeatureModel(PolicyConfig()), PolicyStatistics()
     for _ in range(rounds):
-        chances.learn([evidence], GOOD, RELEVANCE, result=1.0)
-        chances.learn([evidence], PLAIN, RELEVANCE, result=0.0)
-    return chances, evidence
+        model.learn([statistics], GOOD, RELEVANCE, result=1.0)
+        model.learn([statistics], PLAIN, RELEVANCE, result=0.0)
+    return model, statistics
 
 
 def test_features_learned_on_one_host_apply_to_other_hosts() -> None:
-    chances, evidence = taught()
-    assert chances.probability(evidence, GOOD) > 0.6 > 0.2 > chances.probability(evidence, PLAIN)
-    assert chances.probability(evidence, STRANGE_GOOD) > chances.probability(evidence, STRANGE_PLAIN)
-    assert chances.probability(evidence, STRANGE_GOOD) < chances.probability(evidence, GOOD), (
-        "but less is known of them"
+    model, statistics = trained_features()
+    assert model.probability(statistics, GOOD) > 0.6 > 0.2 > model.probability(statistics, PLAIN)
+    assert model.probability(statistics, OTHER_HOST_GOOD) > model.probability(statistics, OTHER_HOST_PLAIN)
+    assert model.probability(statistics, OTHER_HOST_GOOD) < model.probability(statistics, GOOD), (
+        "but less is known about the other host"
     )
 
 
 def test_failures_do_not_change_relevance_weights() -> None:
-    chances, evidence = taught()
-    before = chances.log_odds(evidence, GOOD, RELEVANCE)
+    model, statistics = trained_features()
+    before = model.log_odds(statistics, GOOD, RELEVANCE)
     for _ in range(5):
-        chances.learn([evidence], GOOD, RESPONSE, result=0.0)
-    assert chances.log_odds(evidence, GOOD, RELEVANCE) == before
-    assert chances.probability(evidence, GOOD) < 0.3
+        model.learn([statistics], GOOD, RESPONSE, result=0.0)
+    assert model.log_odds(statistics, GOOD, RELEVANCE) == before
+    assert model.probability(statistics, GOOD) < 0.3
 
 
 def test_added_sums_of_two_learners_have_more_effect() -> None:
-    chances, mine = taught(3)
-    _, theirs = taught(3)
-    alone = chances.probability(mine, GOOD)
+    model, mine = trained_features(3)
+    _, theirs = trained_features(3)
+    alone = model.probability(mine, GOOD)
     mine.add(theirs)
-    assert chances.probability(mine, GOOD) > alone
+    assert model.probability(mine, GOOD) > alone
 
 
 def test_learn_adds_the_same_increments_to_all_statistics() -> None:
-    chances, known, news = FeatureModel(PolicyConfig()), PolicyStatistics(), PolicyStatistics()
-    chances.learn([known, news], GOOD, RELEVANCE, result=1.0)
+    model, known, news = FeatureModel(PolicyConfig()), PolicyStatistics(), PolicyStatistics()
+    model.learn([known, news], GOOD, RELEVANCE, result=1.0)
     assert known == news

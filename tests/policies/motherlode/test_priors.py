@@ -1,4 +1,4 @@
-"""What links announce about a target."""
+"""Target priors: for which targets they exist, and how they affect probabilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was learned adds up, and what pages led to long ago is forgotten by and by."""
+"""Statistics: decay of old results, addition, bounds and serialization."""
 
 from __future__ import annotations
 
@@ -127,3 +127,15 @@ def test_statistics_of_two_crawls_can_be_added() -> None:
     assert books[0].hub_arms["x on a page"].responses.yes == 4.0
     assert books[0].hosts["a.example"].responses == 6
     assert books[0].unseen_hosts.no == 8.0
+
+
+def test_statistics_are_saved_under_the_names_of_format_1() -> None:
+    """Models and crawl folders of earlier versions have these names."""
+    statistics = PolicyStatistics()
+    statistics.arm("x").count(reward=1.0, retention=0.9)
+    statistics.host("a.example").tries = 1
+    saved = msgspec.msgpack.decode(msgspec.msgpack.encode(statistics))
+    assert list(saved) == ["arms", "features", "lists", "families", "hosts", "strangers"]
+    assert list(saved["arms"]["x"]) == ["tries", "finds", "answered", "found", "led_to", "pages", "weight"]
+    assert list(saved["hosts"]["a.example"]) == ["tries", "answers", "seen", "found", "hoped"]
+    assert list(saved["strangers"]) == ["yes", "no"]

@@ -131,8 +131,8 @@ class HostBandit:
     def delta(self) -> bytes:
         """Return the records since the last call, for other shards: a redirect may come from a host of another
         shard."""
-        news, self._delta = self._delta, {}
-        return msgspec.msgpack.encode(news) if news else b""
+        delta, self._delta = self._delta, {}
+        return msgspec.msgpack.encode(delta) if delta else b""
 
     def absorb(self, delta: bytes) -> None:
         self.merge_records(msgspec.msgpack.decode(delta, type=dict[str, Record]) if delta else {})

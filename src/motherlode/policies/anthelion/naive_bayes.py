@@ -5,7 +5,8 @@ model. It does not say how rare features are smoothed. Laplace's correction, whi
 pages have a word that was never seen. If relevant pages are few, every new word then increases the probability of
 relevance. So the default is an m-estimate (Cestnik 1990) with m = 1: P(feature | class) = (n_feature,class +
 P(feature)) / (n_class + 1). With it, a word that was seen in neither class has no effect. All that is learned are
-counts, so the counts of two crawls can be added."""
+counts, so the counts of two crawls can be added.
+"""
 
 from __future__ import annotations
 

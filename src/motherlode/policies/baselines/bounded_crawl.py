@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import msgspec
 
 from motherlode.model import Explanation, Link, LinkSource, Outcome, Rating
-from motherlode.policies.priority_queue import ReadyArms
+from motherlode.policies.priority_queue import BestScorePolicy
 from motherlode.www.urls import host_of, registrable_domain
 
 DEPTH = 3
@@ -32,17 +32,17 @@ def _is_host_of_domain(host: str, domain: str) -> bool:
     return host.endswith(domain) and (len(host) == len(domain) or host[-len(domain) - 1] == ".")
 
 
-class BoundedPolicy:
+class BoundedPolicy(BestScorePolicy):
     """Crawls breadth-first; `depth` is the remaining depth of seeds, `growth` is added at a relevant page."""
 
     def __init__(self, depth: int = DEPTH, growth: int | None = None) -> None:
+        super().__init__()
         growth = depth if growth is None else growth
         if not (0 < depth <= _MAX_DEPTH and 0 < growth <= _MAX_DEPTH):
             raise ValueError(f"depth and growth must be from 1 to {_MAX_DEPTH}; got {depth} and {growth}")
         self._depth = depth
         self._growth = growth
         self._found = 0
-        self._ready = ReadyArms()
 
     def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         if parent is None:
@@ -68,15 +68,6 @@ class BoundedPolicy:
 
     def learn(self, outcome: Outcome) -> None:
         """Do nothing: the remaining depth of links depends on their parent only."""
-
-    def arm_ready(self, arm: str, best: float, waiting: int) -> None:
-        self._ready.put(arm, best)
-
-    def arm_snoozed(self, arm: str) -> None:
-        self._ready.remove(arm)
-
-    def pick(self) -> str | None:
-        return self._ready.best()
 
     def explain(self, link: Link, rating: Rating, parent: Outcome | None) -> Explanation:
         left = rating.policy_state[0] if rating.policy_state else 0

@@ -4,7 +4,8 @@ SWSE's crawler "picks an URI from a PLD queue if the percentage of returned RDF 
 (Emamdadi et al. on Hogan et al. 2011); here pages count if they are relevant to the user's target. LDSpider's
 load-balanced strategy (Isele et al. 2010) goes round robin over the domains, so that many servers share the load.
 Within a domain both fetch URLs in the order of their discovery. The arms are hosts, because an arm may not span two
-hosts. The value of a domain is stored once, however many hosts it has."""
+hosts. The value of a domain is stored once, however many hosts it has.
+"""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ A URI is hard if neither its file extension nor its content type says whether it
 have four sets (section 3.2): `+t` of the target URI itself, with its content type if the link or a HEAD request gave
 it; `+r` the same of the referring URI; `+p` of the properties that connect the two; `+x` crosses of the features of a
 sibling with its content type, its similarity to the target, and its relevance if known. Features are strings; `hashing`
-makes them numbers."""
+makes them numbers.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,8 @@ is the target of the crawl.
 The paper does not define the order of the requests. Here each host has three arms. Positive URIs go in the order of p
 per expected request, because a relevant page behind redirects costs two or more requests. Sampled negatives go as often
 as in the paper's stream of URIs: by their share among all admitted URIs. The other negatives are the reserve, which is
-used if nothing else is ready."""
+used if nothing else is ready.
+"""
 
 from __future__ import annotations
 

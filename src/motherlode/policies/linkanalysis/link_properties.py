@@ -5,7 +5,8 @@ the last directory only, or if their paths are equal and their file names differ
 each of the two rules a URL has a *family* (host and all directories but the last; host and all directories), and S_HR
 has a similar URL if and only if the family has a member other than the URL itself. Two members per family are enough to
 know that. Families are stored as hashes, so the cost of a lookup does not depend on the size of S_HR, and a family
-takes about 200 bytes."""
+takes about 200 bytes.
+"""
 
 from __future__ import annotations
 

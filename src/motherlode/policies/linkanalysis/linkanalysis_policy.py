@@ -2,7 +2,8 @@
 
 Links of class R go first, then class HR, then class H; within a class, links go in the order of their discovery. Links
 of class N are removed. If a fetched page is an RDF document and the page with the link was HTML, that page is added to
-S_HR (Fig. 2)."""
+S_HR (Fig. 2).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from motherlode.policies.linkanalysis.link_properties import (
     is_rdf_document,
     link_properties,
 )
-from motherlode.policies.priority_queue import ReadyArms
+from motherlode.policies.priority_queue import BestScorePolicy
 
 _SCORE_PER_PRIORITY = 1e12
 """Difference between the scores of two priorities. It is more than the number of links of any crawl."""
@@ -28,10 +29,11 @@ _MAX_SHARED_PAGES = 10_000
 _PLAIN, _FROM_HTML = b"", b"h"
 
 
-class LinkAnalysis:
+class LinkAnalysis(BestScorePolicy):
     """Picks the waiting link with the best class among all ready hosts. The arms are hosts."""
 
     def __init__(self, concepts: Concepts | None = None, *, literal: bool = False) -> None:
+        super().__init__()
         self._concepts = concepts or default_concepts()
         self._literal = literal
         """Whether terms are searched in every directory of a path, as in the paper: see `link_properties`."""
@@ -39,7 +41,6 @@ class LinkAnalysis:
         self._delta: deque[str] = deque(maxlen=_MAX_SHARED_PAGES)
         """Pages that were added to S_HR since the last call of `delta`."""
         self._count = 0
-        self._ready = ReadyArms()
 
     def rate(self, links: Sequence[Link], parent: Outcome | None) -> Sequence[Rating]:
         policy_state = _FROM_HTML if parent is not None and is_html_document(parent.kind) else _PLAIN
@@ -67,20 +68,11 @@ class LinkAnalysis:
             self._s_hr.add(page)
             self._delta.append(page)
 
-    def arm_ready(self, arm: str, best: float, waiting: int) -> None:
-        self._ready.put(arm, best)
-
-    def arm_snoozed(self, arm: str) -> None:
-        self._ready.remove(arm)
-
-    def pick(self) -> str | None:
-        return self._ready.best()
-
     def delta(self) -> bytes:
         """Return the pages that were added to S_HR since the last call: their host may belong to another shard."""
-        news = list(dict.fromkeys(self._delta))
+        delta = list(dict.fromkeys(self._delta))
         self._delta.clear()
-        return msgspec.msgpack.encode(news) if news else b""
+        return msgspec.msgpack.encode(delta) if delta else b""
 
     def absorb(self, delta: bytes) -> None:
         for page in msgspec.msgpack.decode(delta, type=list[str]) if delta else ():

@@ -245,7 +245,8 @@ class QueryPatterns:
     identify the kind of a page, as directories do on other sites.
 
     A value that is a word is kept (`view=item`) as long as its parameter has few values. A parameter such as `title`
-    has as many values as there are pages."""
+    has as many values as there are pages.
+    """
 
     def __init__(self) -> None:
         self._scripts: set[str] = set()

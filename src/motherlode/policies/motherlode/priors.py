@@ -4,7 +4,8 @@ If the target is `rdf`, a link that ends with `.ttl` is a good link before anyth
 types says what each extension means, and the target says whether such a document is relevant. If HTML pages can be
 relevant, too, such a prior gains nothing (docs/policy.md) and is not used. The prior is small and is added to the
 log-odds from features, so a few outcomes outweigh it. It is not part of the learned state: crawls that share their
-states do not add it up."""
+states do not add it up.
+"""
 
 from __future__ import annotations
 
