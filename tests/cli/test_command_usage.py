@@ -109,14 +109,14 @@ def test_wrong_values_are_told_in_words(arguments: tuple[str, ...], said: str) -
 
 def test_a_word_to_leave_out_can_stand_behind_two_dashes(tmp_path: Path) -> None:
     code, text = run("search", str(tmp_path), "--", "-python", "git")
-    assert (code, "holds no crawl" in text) == (2, True), "it is read as a word"
+    assert (code, "has no crawl" in text) == (2, True), "it is read as a word"
 
 
 @pytest.mark.parametrize(
     ("flags", "key", "said"),
     [
-        (("--stop-when-dry", "0"), "dry_after = 0", "must be greater than 0; got 0"),
-        (("--stop-when-dry", "9", "--dry-below", "5"), "dry_below = 5", "must be a share above 0 and up to 1; got 5"),
+        (("--stop-after", "0"), "stop_after = 0", "must be greater than 0; got 0"),
+        (("--stop-after", "9", "--stop-below", "5"), "stop_below = 5", "must be a share above 0 and up to 1; got 5"),
         (("--delay", "-1"), "delay = -1", "must be a finite number from 0 on; got -1"),
     ],
 )

@@ -50,13 +50,13 @@ def test_a_budget_of_nothing_is_wrong(tmp_path: Path) -> None:
 def test_how_to_ask_may_change_and_what_to_ask_for_may_not(tmp_path: Path) -> None:
     folder = finished(tmp_path / "out", delay=2.0)
     assert refresh_job(folder, {"delay": 0.5}).delay == 0.5
-    assert folder.job().delay == 2.0, "for this run alone"
+    assert folder.read_job().delay == 2.0, "for this run alone"
     with pytest.raises(JobError, match="policy is settled"):
         refresh_job(folder, {"policy": "bfs", "target": "rdf"})
 
 
 def test_where_there_is_no_crawl_or_one_of_several_shards_it_says_so(tmp_path: Path) -> None:
-    with pytest.raises(JobError, match="holds no crawl"):
+    with pytest.raises(JobError, match="has no crawl"):
         refresh_job(CrawlFolder(tmp_path / "none"), {})
     with pytest.raises(JobError, match="several shards"):
         refresh_job(finished(tmp_path / "out", shards=2), {})

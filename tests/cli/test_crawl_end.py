@@ -39,7 +39,7 @@ def test_a_crawl_says_why_it_ended_and_how_it_goes_on() -> None:
 
 
 def test_a_crawl_that_dried_out_goes_on_as_well() -> None:
-    said = end_of(stats_of(Counters(fetched=50), dried_out=True), dry_after=20, dry_below=0.1, pages=50)
+    said = end_of(stats_of(Counters(fetched=50), dried_out=True), stop_after=20, stop_below=0.1, pages=50)
     assert said == (
         "dried out: fewer than 0.1 of the last 20 requests were finds; "
         "`motherlode resume out` goes on, for at least as many more"

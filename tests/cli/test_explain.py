@@ -74,7 +74,7 @@ def test_a_part_of_a_url_is_wrong_usage(out: str, part: str) -> None:
 def test_a_folder_without_a_crawl_is_wrong_usage(tmp_path: Path) -> None:
     code, text = _run(str(tmp_path), HOME)
     assert code == 2
-    assert "holds no crawl" in text
+    assert "has no crawl" in text
 
 
 def test_stats_tell_what_is_left(out: str) -> None:

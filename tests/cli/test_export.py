@@ -112,4 +112,4 @@ def test_a_folder_without_a_crawl(tmp_path: Path) -> None:
     for command in ("export", "changes"):
         refused = motherlode(command, tmp_path)
         assert refused.exit_code == 2
-        assert "holds no crawl" in " ".join(refused.stderr.split())
+        assert "has no crawl" in " ".join(refused.stderr.split())

@@ -60,7 +60,7 @@ def test_wrong_usage_says_what_to_do(folder: Path, arguments: list[str], message
 def test_a_folder_without_a_crawl_is_told(tmp_path: Path) -> None:
     code, text = _run(str(tmp_path), "add", "x")
     assert code == 2
-    assert "holds no crawl" in " ".join(text.split())
+    assert "has no crawl" in " ".join(text.split())
 
 
 def test_what_is_said_names_the_folder(folder: Path) -> None:

@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 from motherlode.crawler import CrawlFolder, Job, read_stats
-from motherlode.crawler.config.job import job_to_toml
+from motherlode.crawler.config.job_file import job_to_toml
 from tests.crawler.logged_web import LoggedWeb
 
 _OWN_TERMINAL = """

@@ -72,7 +72,7 @@ def test_there_is_nothing_to_do_for_a_crawl_that_indexed_at_once(tmp_path: Path)
 
 
 def test_wrong_calls_are_told(tmp_path: Path) -> None:
-    assert "holds no crawl" in motherlode("index", tmp_path, code=2).stderr
+    assert "has no crawl" in motherlode("index", tmp_path, code=2).stderr
     done = motherlode("crawl", "http://a.example/", "-o", tmp_path / "o", "--index", "later", "--serve", "0", code=2)
     assert "--serve shows what is indexed" in done.stderr
     assert (

@@ -105,7 +105,7 @@ def test_an_index_that_is_broken_is_told_with_what_to_do(folder: CrawlFolder) ->
 
 def test_wrong_use_says_what_to_do(folder: CrawlFolder, tmp_path: Path) -> None:
     assert "no words to look for" in ask(folder.path, expect=2)
-    assert "holds no crawl" in " ".join(ask(tmp_path / "none", "x", expect=2).split())
+    assert "has no crawl" in " ".join(ask(tmp_path / "none", "x", expect=2).split())
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def motherlode_serve(folder: Path, *flags: str) -> tuple[int, str]:
 def test_a_folder_without_a_crawl_and_a_port_in_use_are_told(tmp_path: Path) -> None:
     code, message = motherlode_serve(tmp_path)
     assert code == 2
-    assert "holds no crawl" in message
+    assert "has no crawl" in message
     folder = CrawlFolder(tmp_path / "out")
     folder.create(Job(seeds=("http://a.test/",)))
     folder.unlock()

@@ -95,7 +95,7 @@ def test_resume_takes_another_cluster(tmp_path: Path) -> None:
         _, errors = process.communicate(timeout=30)
         assert process.returncode == 2
         assert f"the Ray cluster at {asked} cannot be joined" in errors
-    assert folder.job() == job, "an address that is not good is not kept"
+    assert folder.read_job() == job, "an address that is not good is not kept"
 
 
 def test_shards_do_not_share_a_folder_of_files(tmp_path: Path) -> None:

@@ -231,14 +231,14 @@ def test_even_a_name_that_is_wider_than_the_terminal_is_whole(monkeypatch: pytes
 
 
 def test_an_error_about_a_key_names_the_flag_where_it_was_typed(capsys: pytest.CaptureFixture[str]) -> None:
-    before = typed_flags.set({"dry_after": "--stop-when-dry"})
-    for message in ("dry_after must be more", "dry_below must be less"):
+    before = typed_flags.set({"stop_after": "--stop-after"})
+    for message in ("stop_after must be more", "stop_below must be less"):
         with pytest.raises(typer.Exit):
             stop(message)
     typed_flags.reset(before)
     assert capsys.readouterr().err.splitlines() == [
-        "error: --stop-when-dry must be more",
-        "error: dry_below must be less",
+        "error: --stop-after must be more",
+        "error: stop_below must be less",
     ]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from motherlode.crawler import CrawlFolder, Job
-from motherlode.crawler.config.job import job_to_toml
+from motherlode.crawler.config.job_file import job_to_toml
 from motherlode.crawler.deferred_index import index_log
 from motherlode.index import QuadStore
 from motherlode.index.fulltext import Search, WordSearcher
@@ -50,7 +50,7 @@ def _kill_while(offspring: Offspring, command: list[str], moments: list[float], 
         with suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
         hits += offspring.wait() == -signal.SIGKILL
-        if CrawlFolder(folder).holds_a_crawl and command[0] == "crawl":
+        if CrawlFolder(folder).has_crawl and command[0] == "crawl":
             command = ["resume", str(folder), "--quiet"]
     offspring.start(*command)
     assert offspring.wait() == 0

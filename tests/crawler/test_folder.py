@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.crawler.config.job import Job, JobError, job_to_toml
+from motherlode.crawler.config.job import Job, JobError
+from motherlode.crawler.config.job_file import job_to_toml
 from motherlode.crawler.folder import CrawlFolder
 
 JOB = Job(seeds=("http://example.org/",), pages=3)
@@ -17,15 +18,15 @@ JOB = Job(seeds=("http://example.org/",), pages=3)
 def test_a_new_folder_holds_its_job(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "a" / "b")
     folder.create(JOB)
-    assert folder.job() == JOB
+    assert folder.read_job() == JOB
     folder.unlock()
 
 
-def test_a_folder_that_holds_a_crawl_is_not_taken_again(tmp_path: Path) -> None:
+def test_a_folder_that_has_crawl_is_not_taken_again(tmp_path: Path) -> None:
     first = CrawlFolder(tmp_path / "a")
     first.create(JOB)
     first.unlock()
-    with pytest.raises(JobError, match="holds a crawl already: `motherlode resume"):
+    with pytest.raises(JobError, match="has a crawl already: `motherlode resume"):
         CrawlFolder(tmp_path / "a").create(JOB)
 
 
@@ -37,8 +38,8 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_no_crawl_here(tmp_path: Path) -> None:
-    with pytest.raises(JobError, match="holds no crawl: make one with"):
-        CrawlFolder(tmp_path).job()
+    with pytest.raises(JobError, match="has no crawl: start one with"):
+        CrawlFolder(tmp_path).read_job()
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
@@ -55,8 +56,8 @@ def test_what_is_asked_for_later_is_kept(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "a")
     folder.create(JOB)
     more = replace(JOB, pages=5)
-    folder.keep(more)
-    assert folder.job() == more
+    folder.save_job(more)
+    assert folder.read_job() == more
     folder.unlock()
 
 
@@ -81,7 +82,7 @@ def test_the_answers_of_shards_are_answers_of_the_crawl(tmp_path: Path) -> None:
         shard.warc.mkdir()
         (shard.warc / "crawl-00001.warc.gz").touch()
     folder.unlock()
-    found = [path.relative_to(folder.path).as_posix() for path in folder.warc_files()]
+    found = [path.relative_to(folder.path).as_posix() for path in folder.list_warc_files()]
     assert found == ["shards/0000/warc/crawl-00001.warc.gz", "shards/0001/warc/crawl-00001.warc.gz"]
 
 
@@ -114,19 +115,19 @@ def test_passwords_are_kept_in_a_file_that_the_user_alone_may_read(tmp_path: Pat
     folder.create(job)
     assert "s=cret" not in folder.job_file.read_text()
     assert mode(folder.secrets_file) == 0o600
-    assert folder.job() == job
-    folder.keep(replace(job, pages=9))
-    assert folder.job() == replace(job, pages=9)
-    folder.keep(JOB)
+    assert folder.read_job() == job
+    folder.save_job(replace(job, pages=9))
+    assert folder.read_job() == replace(job, pages=9)
+    folder.save_job(JOB)
     assert not folder.secrets_file.exists(), "there is nothing left to hide"
-    assert folder.job() == JOB
+    assert folder.read_job() == JOB
     folder.unlock()
 
 
 def test_passwords_in_seeds_are_not_kept(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "a")
     folder.create(replace(JOB, seeds=("http://ann:s=cret@example.org/x", "http://example.org/a:b@c")))
-    assert folder.job().seeds == ("http://example.org/x", "http://example.org/a:b@c")
+    assert folder.read_job().seeds == ("http://example.org/x", "http://example.org/a:b@c")
     folder.unlock()
 
 
@@ -134,20 +135,20 @@ def test_passwords_in_the_job_file_of_an_older_version_are_moved(tmp_path: Path)
     folder = CrawlFolder(tmp_path / "a")
     folder.create(JOB)
     folder.job_file.write_text(job_to_toml(replace(JOB, proxy=PROXY)))
-    before = folder.job()
+    before = folder.read_job()
     assert before.proxy == PROXY
-    folder.hide_secrets()
+    folder.move_secrets()
     assert "s=cret" not in folder.job_file.read_text()
-    assert folder.job() == before
+    assert folder.read_job() == before
     folder.unlock()
 
 
-@pytest.mark.parametrize(("text", "says"), [("", "is empty"), ("\n", "is empty"), ("pages = 3\n", "holds no seeds")])
+@pytest.mark.parametrize(("text", "says"), [("", "is empty"), ("\n", "is empty"), ("pages = 3\n", "has no seeds")])
 def test_a_job_file_that_lost_its_text_is_told_as_such(tmp_path: Path, text: str, says: str) -> None:
     folder = CrawlFolder(tmp_path)
     folder.job_file.write_text(text)
     with pytest.raises(JobError, match=rf"job.toml {says}, so it is not what the crawl wrote"):
-        folder.job()
+        folder.read_job()
 
 
 def test_whether_a_process_crawls_into_a_folder_is_known(tmp_path: Path) -> None:
@@ -159,3 +160,12 @@ def test_whether_a_process_crawls_into_a_folder_is_known(tmp_path: Path) -> None
     assert not other.is_in_use
     folder.lock()
     folder.unlock()
+
+
+def test_renamed_keys_in_the_job_file_of_an_earlier_version_are_read(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path)
+    old = "choosy = 0.5\nbarren_after = 40\ndry_after = 100\ndry_below = 0.02\npatience = 2.5\n"
+    folder.job_file.write_text(f'seeds = ["http://example.org/"]\n{old}')
+    job = folder.read_job()
+    assert (job.wait_threshold, job.host_stop_after, job.delay_factor) == (0.5, 40, 2.5)
+    assert (job.stop_after, job.stop_below) == (100, 0.02)

@@ -92,7 +92,7 @@ async def test_who_does_not_prove_who_it_is_is_asked_for_nothing(tmp_path: Path,
     named = store.query(f"SELECT ?h {{ GRAPH <{PROVENANCE}> {{ ?run ml:certificatesNotChecked ?h }} }}")
     assert [row["h"].value for row in named] == ["*.example"]  # type: ignore[union-attr, index]
     folder = CrawlFolder(tmp_path / "any")
-    assert ("Certificates not checked", "*.example") in report_of(folder.job(), read_stats(folder)).asked
+    assert ("Certificates not checked", "*.example") in report_of(folder.read_job(), read_stats(folder)).asked
 
 
 def test_hosts_without_certificates_must_be_names() -> None:

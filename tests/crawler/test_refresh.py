@@ -278,14 +278,14 @@ async def test_what_is_settled_cannot_be_said_anew(tmp_path: Path) -> None:
     said = await motherlode("crawl", "--refresh", "-o", str(out), "--policy", "dfs", code=2)
     assert "policy is settled" in " ".join(said.split())
     said = await motherlode("crawl", "--refresh", "-o", str(tmp_path / "none"), code=2)
-    assert "holds no crawl" in " ".join(said.split())
+    assert "has no crawl" in " ".join(said.split())
 
 
 async def test_a_refresh_that_is_killed_goes_on(tmp_path: Path) -> None:
     out = tmp_path / "out"
     pages = {f"/{number}": _page(f"old {number}", ETag=f'"{number}"') for number in range(20)}
     async with serving(ChangingWeb({"/": _page("root", *pages), **pages})) as site:
-        job = job_file(tmp_path / "job.toml", site, delay=0.15, address_delay=0.0, patience=0.0)
+        job = job_file(tmp_path / "job.toml", site, delay=0.15, address_delay=0.0, delay_factor=0.0)
         await motherlode("crawl", "--config", str(job), "-o", str(out), "--quiet", "--delay", "0")
         for number in range(20):
             site.pages[f"/{number}"] = _page(f"new {number}", ETag=f'"{number}+"')

@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web as http
 
 from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
-from motherlode.crawler.config.job import job_to_toml
+from motherlode.crawler.config.job_file import job_to_toml
 from motherlode.crawler.explain.explanation import explain
 from motherlode.crawler.stats.counters import BEING_READ
 from tests.crawler.logged_web import LoggedWeb

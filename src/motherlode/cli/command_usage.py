@@ -22,6 +22,8 @@ _WORDS: Mapping[str, str] = {
     "value_error": "{error}",
 }
 """What is wrong with a value, by the name that the validator has for it."""
+_RENAMED_FLAGS: Mapping[str, str] = {"--stop-when-dry": "--stop-after", "--dry-below": "--stop-below"}
+"""Flags of earlier versions and their names today."""
 _BY_WORDS = "search"
 """The command in which a minus may begin a word."""
 
@@ -82,6 +84,8 @@ def _in_words(error: Exception, command: str, args: Sequence[str]) -> str:
     """What to say of an error of usage."""
     said: str = error.message  # type: ignore[attr-defined]
     option = getattr(error, "option_name", "")
+    if option in _RENAMED_FLAGS:
+        return f"{option} is now called {_RENAMED_FLAGS[option]}: use that flag"
     if command == _BY_WORDS and len(option) == 2:  # a short one, of which there are none
         word = next((arg for arg in args if arg.startswith(option)), option)
         return f"{said}. A word that must be absent stands behind --, as in motherlode search DIR -- {quote(word)} …"

@@ -32,7 +32,7 @@ from motherlode.crawler import (
     read_job_file,
     read_stats,
 )
-from motherlode.crawler.config.job import check_secrets
+from motherlode.crawler.config.passwords import check_secrets
 from motherlode.crawler.engine.factory import BeginRefresh, assemble
 from motherlode.crawler.model_files import check_model
 from motherlode.crawler.recrawl.revisits import Revisits
@@ -52,7 +52,7 @@ _CHANGEABLE = frozenset({*_BUDGETS, "delay", "allow", "contact", "web", "warc"})
 
 def refresh_job(folder: CrawlFolder, flags: Mapping[str, Any]) -> Job:
     """The crawl's own job, with budgets for this run alone."""
-    job = folder.job()
+    job = folder.read_job()
     if job.shards > 1:
         raise JobError("a crawl of several shards cannot be refreshed yet: refresh the folder of each shard")
     given = {name: value for name, value in flags.items() if value is not None}
@@ -120,13 +120,13 @@ def crawl(
             help="What to learn from: target, statements, new-statements, per-request or per-byte. [default: target]",
         ),
     ] = None,
-    dry_after: Annotated[
+    stop_after: Annotated[
         int | None,
-        typer.Option("--stop-when-dry", metavar="N", help="Stop when hardly any of the last N requests was a find."),
+        typer.Option("--stop-after", metavar="N", help="Stop when hardly any of the last N requests was a find."),
     ] = None,
-    dry_below: Annotated[
+    stop_below: Annotated[
         float | None,
-        typer.Option(metavar="SHARE", help="With --stop-when-dry: hardly any is less than this. [default: 0.01]"),
+        typer.Option(metavar="SHARE", help="With --stop-after: hardly any is less than this. [default: 0.01]"),
     ] = None,
     scope: Annotated[
         str | None,
@@ -189,7 +189,7 @@ def crawl(
       motherlode crawl --seeds urls.txt -o out --target "type:schema:Recipe" --time 30m
       motherlode crawl --seeds seeds.txt --web sites.warc.gz --delay 0 -o out --pages 2000
       motherlode crawl --refresh -o out --pages 500
-      motherlode crawl --seeds urls.txt -o out2 --model out --stop-when-dry 500
+      motherlode crawl --seeds urls.txt -o out2 --model out --stop-after 500
 
     Ctrl-C stops cleanly; `motherlode resume DIR` goes on. Without a budget the crawl ends when nothing is left.
     All flags, targets and job files: docs/crawl.md. All policies: docs/policies.md.
@@ -200,8 +200,8 @@ def crawl(
         "policy": policy,
         "model": None if model is None else str(model.resolve()),
         "reward": reward,
-        "dry_after": dry_after,
-        "dry_below": dry_below,
+        "stop_after": stop_after,
+        "stop_below": stop_below,
         "scope": scope,
         "web": None if web is None else str(web.resolve()),
         "delay": delay,
@@ -233,8 +233,8 @@ def crawl(
             _tell(CrawlFolder(output), as_json=as_json, ended=refreshed if as_json or not quiet else None)
             return
         job = Job(**values)
-        if dry_below is not None and job.dry_after is None:
-            raise JobError("--dry-below says how few finds are too few: use it with --stop-when-dry N")
+        if stop_below is not None and job.stop_after is None:
+            raise JobError("--stop-below says how few finds are too few: use it with --stop-after N")
         _check_shown(job, serve)
         check(job)
         warning = check_model(job)
@@ -264,7 +264,7 @@ def _refresh(folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, serve:
     job, before = refresh_job(folder, flags), read_stats(folder).totals
     _check_shown(job, serve)
     folder.lock()
-    folder.hide_secrets()
+    folder.move_secrets()
     with _shown(folder, serve):
         stopped = run(job, folder, quiet=quiet, refresh=beginning(due_only=due, quiet=quiet))
     return RefreshEnd(folder=folder, budget=job, before=before, stopped=stopped, left=revisits_left(folder))
@@ -285,7 +285,7 @@ def resume(
     """Go on with a crawl that was stopped or killed. Nothing is fetched again but what was under way."""
     place = CrawlFolder(folder)
     try:
-        job = place.job()
+        job = place.read_job()
         changes: Mapping[str, Any] = {
             "pages": pages,
             "time": None if time is None else parse_time(time),
@@ -296,8 +296,8 @@ def resume(
         check_shards(wanted)
         place.lock()
         if wanted != job:
-            place.keep(wanted)
-        place.hide_secrets()
+            place.save_job(wanted)
+        place.move_secrets()
     except JobError as error:
         stop(str(error))
     stopped = run(wanted, place, quiet=quiet or as_json)

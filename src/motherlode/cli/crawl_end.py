@@ -9,7 +9,7 @@ from typing import Any
 
 from motherlode.cli.terminal import counted, looks_in_words, moment
 from motherlode.crawler import Counters, CrawlFolder, CrawlStats, Job
-from motherlode.crawler.config.units import size
+from motherlode.crawler.config.units import format_size
 from motherlode.crawler.engine.recovery import frontier_advice, is_frontier_damage
 from motherlode.crawler.report.figures import duration
 from motherlode.crawler.stats.counters import since
@@ -41,7 +41,7 @@ class CrawlEnd:
     def __call__(self, stats: CrawlStats) -> Iterator[str]:
         name, job = quote(str(self.folder.path)), self.job
         if stats.dried_out:
-            few = f"fewer than {job.dry_below:g} of the last {job.dry_after} requests were finds"
+            few = f"fewer than {job.stop_below:g} of the last {job.stop_after} requests were finds"
             yield f"dried out: {few}; `motherlode resume {name}` goes on, for at least as many more"
         elif spent := _spent((job.pages, job.time, job.bytes), stats.totals):
             amounts = " ".join(spent.values())
@@ -101,7 +101,7 @@ class RefreshEnd:
             return f"`motherlode resume {name}` goes on with {counted(self.left, 'known page')}"
         waiting = 0 if stats.left is None else stats.left.urls
         if waiting:
-            job = self.folder.job()
+            job = self.folder.read_job()
             command = _resume(name, _spent((job.pages, job.time, job.bytes), stats.totals))
             return f"{command} goes on with {counted(waiting, 'URL')} that the crawl has left"
         return f"nothing else is left to fetch; `motherlode crawl --refresh -o {name}` looks again"
@@ -113,7 +113,7 @@ def _spent(limits: tuple[int | None, float | None, int | None], totals: Counters
     budgets = (
         ("--pages N", pages, totals.fetched, counted(pages or 0, "page")),
         ("--time T", time, totals.seconds, duration(time or 0)),
-        ("--bytes B", received, totals.bytes, size(received or 0)),
+        ("--bytes B", received, totals.bytes, format_size(received or 0)),
     )
     return {flag: value for flag, limit, used, value in budgets if limit is not None and used >= limit}
 

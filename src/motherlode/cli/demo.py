@@ -91,7 +91,7 @@ def _clear(folder: Path) -> None:
     if not folder.exists():
         return
     crawls = [CrawlFolder(inner) for inner in folder.iterdir()] if folder.is_dir() else []
-    if not folder.is_dir() or not all(crawl.holds_a_crawl for crawl in crawls):
+    if not folder.is_dir() or not all(crawl.has_crawl for crawl in crawls):
         stop(f"{folder} holds something that is not an earlier demo: choose another folder with -o")
     shutil.rmtree(folder)
 

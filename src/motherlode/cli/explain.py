@@ -12,7 +12,7 @@ import typer
 
 from motherlode.cli.terminal import FAILED, moment, print_json, print_table, stop
 from motherlode.crawler import CrawlFolder, JobError
-from motherlode.crawler.config.units import size
+from motherlode.crawler.config.units import format_size
 from motherlode.crawler.explain.explanation import UNKNOWN, UrlExplanation
 from motherlode.crawler.explain.explanation import explain as explained
 from motherlode.crawler.explain.history import FetchHistory
@@ -125,7 +125,7 @@ def _outcome(outcome: FetchHistory) -> Iterator[tuple[str, str]]:
         )
         yield "then", outcome.treatment
         return
-    yield "answer", f"{status}{outcome.kind}, {size(outcome.size)} in {outcome.elapsed:.2f} s"
+    yield "answer", f"{status}{outcome.kind}, {format_size(outcome.size)} in {outcome.elapsed:.2f} s"
     yield "reward", f"{outcome.reward:.3f}, {'a find' if outcome.relevant else 'no find'}"
     by_syntax = ", ".join(f"{name} {count:,}" for name, count in outcome.statements.items())
     yield "statements", f"{by_syntax or 'none'}; {outcome.quads:,} quads stored"

@@ -135,7 +135,7 @@ def _export_parquet(store: QuadStore, output: Path | None) -> None:
 def _export_warc(place: CrawlFolder, output: Path | None) -> None:
     from motherlode.index.export.warc import export_warc
 
-    files = place.warc_files()
+    files = place.list_warc_files()
     if not files:
         stop(f"{place.path} kept no answers: crawl with --warc to keep them", code=FAILED)
     packed = output is None or output.suffix == ".gz"

@@ -179,7 +179,7 @@ def _check_type(media_type: str) -> None:
 def _limits(max_bytes: str | None, timeout: str | None) -> InputLimits:
     if max_bytes is None and timeout is None:
         return InputLimits()
-    from motherlode.crawler.config.job import parse_size, parse_time  # takes long to load, and few type these flags
+    from motherlode.crawler.config.units import parse_size, parse_time  # takes long to load, and few type these flags
 
     return InputLimits(
         max_bytes=int(_amount("--max-bytes", max_bytes, parse_size, DEFAULT_MAX_BYTES)),

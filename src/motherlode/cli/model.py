@@ -78,7 +78,7 @@ def _show(sources: list[Path], *, most: int, as_json: bool) -> None:
     if len(sources) != 1:
         stop("model show takes one folder or file")
     found = read_model(sources[0])
-    lessons = getattr(policy_of(found, name=str(sources[0])), "lessons", None)
+    lessons = getattr(policy_of(found, name=str(sources[0])), "summary", None)
     learned: list[SummaryLine] = [] if lessons is None else list(lessons(most))
     if as_json:
         tables = [

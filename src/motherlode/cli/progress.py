@@ -18,7 +18,7 @@ from rich.text import Text
 
 from motherlode.cli.terminal import harmless, moment, say, tell, terminal
 from motherlode.crawler import Counters, Job
-from motherlode.crawler.config.units import size
+from motherlode.crawler.config.units import format_size
 from motherlode.model import Visit
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class CrawlProgress:
             ("queue", f"{frontier.waiting:,}"),
             ("in flight", f"{frontier.in_flight:,}"),
             ("rate", f"{rate:,.1f}/s"),
-            ("received", size(totals.bytes)),
+            ("received", format_size(totals.bytes)),
             ("left", self._left(rate, now)),
         ]
 
@@ -186,7 +186,7 @@ class Meter:
             say(" · ".join((step.what, *self._figures(step, now), *step.under_way)))
 
     def _figures(self, step: ExperimentProgress, now: float) -> list[str]:
-        done, of = (size(count) if step.unit == "bytes" else f"{count:,}" for count in (step.done, step.of))
+        done, of = (format_size(count) if step.unit == "bytes" else f"{count:,}" for count in (step.done, step.of))
         amount = f"{done} of {of}" if step.unit == "bytes" else f"{done} of {of} {step.unit}"
         if step.done <= step.of / _TOO_EARLY:
             return [amount]

@@ -47,7 +47,7 @@ def serve(
     It is there for this machine only. /sparql speaks the SPARQL 1.1 Protocol, read only. While a crawl runs, the pages
     follow it. More in docs/serve.md.
     """
-    from motherlode.crawler.config.job import parse_size
+    from motherlode.crawler.config.units import parse_size
     from motherlode.serve import Access, QueryLimits
     from motherlode.serve import serve as serve_crawl
 

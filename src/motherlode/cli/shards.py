@@ -40,9 +40,9 @@ def owner_elsewhere(folder: Path, url: str) -> Path | None:
     """The folder of the shard that owns a URL, where `folder` is that of another shard of the same crawl."""
     here = folder.resolve()
     whole = CrawlFolder(here.parent.parent)
-    if here.parent.name != "shards" or not here.name.isdecimal() or not whole.holds_a_crawl:
+    if here.parent.name != "shards" or not here.name.isdecimal() or not whole.has_crawl:
         return None
-    owner = owner_of(url, whole.job().shards)
+    owner = owner_of(url, whole.read_job().shards)
     return None if owner == int(here.name) else folder.parent / f"{owner:04d}"
 
 
@@ -55,7 +55,7 @@ def run_sharded(job: Job, folder: CrawlFolder, *, quiet: bool) -> bool:
             stopped = uvloop.run(_run(job, folder, quiet=quiet))
     except KeyboardInterrupt:  # before the shards had begun
         stopped = True
-    if folder.shards() and not quiet:
+    if folder.shard_folders() and not quiet:
         say("making one folder of all shards …")
     merge_shards(folder, words=job.words)
     return stopped

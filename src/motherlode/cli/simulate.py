@@ -15,7 +15,7 @@ from motherlode.cli.crawl import read_seeds
 from motherlode.cli.progress import Meter
 from motherlode.cli.terminal import print_in_parts, print_json, say, stop
 from motherlode.crawler import CrawlFolder
-from motherlode.crawler.config.job import in_words
+from motherlode.crawler.config.job import describe_error
 from motherlode.policies import DEFAULT_POLICY, policy_usage
 from motherlode.policies.registry import GUIDE
 from motherlode.sim.experiment import Experiment, ExperimentProgress, ExperimentSetup, Row, run_experiment
@@ -40,7 +40,7 @@ def record(
     A trace holds pages, links with all their properties, and what the pages say. A file that is in it already,
     unchanged, is not read again; a recording that was stopped goes on. More in docs/simulate.md.
     """
-    if CrawlFolder(output).holds_a_crawl:
+    if CrawlFolder(output).has_crawl:
         stop(f"{output} holds a crawl: a trace needs a folder of its own, choose another with -o")
     try:
         with Meter() as meter:
@@ -144,7 +144,7 @@ def simulate(
     except KeyboardInterrupt:
         _end_at_once("stopped: of a simulation that has not come to its end nothing is kept")
     except ValueError as error:
-        stop(in_words(error))
+        stop(describe_error(error))
     except OSError as error:
         stop(f"{error.filename or web}: {error.strerror or error}")
 

@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from motherlode.crawler.config.units import size
+from motherlode.crawler.config.units import format_size
 
 if TYPE_CHECKING:  # `query` and `search` need not wait for the frontier
     from motherlode.crawler import Counters, CrawlStats
@@ -155,8 +155,8 @@ def print_summary(stats: CrawlStats) -> None:
         ("hosts asked", f"{len(stats.hosts):,}"),
         ("known URLs", f"{stats.known_urls:,}"),
         *([("left to find", left_to_find(stats))] if stats.left is not None else []),
-        ("received", size(totals.bytes)),
-        ("on disk", size(stats.disk)),
+        ("received", format_size(totals.bytes)),
+        ("on disk", format_size(stats.disk)),
         *([("not indexed", _unindexed(stats))] if stats.unindexed_bytes else []),
         *([("damaged", "\n".join(stats.damaged_segments))] if stats.damaged_segments else []),
         ("redirects", f"{totals.redirects:,}"),
@@ -205,7 +205,7 @@ def left_to_find(stats: CrawlStats) -> str:
 
 
 def _unindexed(stats: CrawlStats) -> str:
-    return f"{size(stats.unindexed_bytes)} of quads: `motherlode index` sorts them, or the first query"
+    return f"{format_size(stats.unindexed_bytes)} of quads: `motherlode index` sorts them, or the first query"
 
 
 def _network(totals: Counters) -> str:

@@ -14,7 +14,7 @@ from math import ceil
 from pathlib import Path
 
 from motherlode.crawler.config.errors import JobError
-from motherlode.crawler.config.units import size as in_words
+from motherlode.crawler.config.units import format_size
 
 DEFAULT_MAX_BYTES = 10**9
 DEFAULT_TIMEOUT_SECONDS = 60.0
@@ -103,7 +103,7 @@ def open_input(path: Path, limits: InputLimits) -> Iterator[BoundedInput]:
 
 def too_long(name: str, max_bytes: int) -> InputError:
     """Return the error for input that has more bytes than allowed."""
-    return InputError(f"{name} is longer than {in_words(max_bytes)}: --max-bytes allows more")
+    return InputError(f"{name} is longer than {format_size(max_bytes)}: --max-bytes allows more")
 
 
 def _offset(descriptor: int) -> int:

@@ -59,7 +59,7 @@ def committed_manifest(folder: CrawlFolder) -> list[ManifestEntry]:
 
 def has_log(folder: CrawlFolder) -> bool:
     """Whether quads of the crawl are, or should be, in a log."""
-    return folder.quads.is_dir() or folder.leaves_index_for_later
+    return folder.quads.is_dir() or folder.is_indexed_later
 
 
 def unread(folder: CrawlFolder) -> Unread:
@@ -111,7 +111,7 @@ def _index(folder: CrawlFolder, waiting: Unread, *, each: Told, damaged: bool = 
     from motherlode.index.crawl_store import LocalStore  # heavy, and nearly always there is nothing to do
 
     store = LocalStore(folder.store)
-    if folder.job().words:
+    if folder.read_job().words:
         store.index_words(folder.words)
     pages, lasting, whole = 0, 0, waiting.size
     place = None

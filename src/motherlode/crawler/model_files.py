@@ -70,7 +70,7 @@ def may_mislead(model: Model, *, target: str, name: str) -> str:
 
 def _of_crawl(folder: CrawlFolder) -> Model:
     folder.require()
-    parts = [part for part in (folder.shards() or [folder]) if part.frontier.exists()]
+    parts = [part for part in (folder.shard_folders() or [folder]) if part.frontier.exists()]
     found = [model for model in map(_of_ledger, parts) if model is not None]
     if not found:
         raise ModelError(f"the crawl in {folder.path} has learned nothing yet")
@@ -83,7 +83,7 @@ def _of_crawl(folder: CrawlFolder) -> Model:
 
 
 def _of_ledger(folder: CrawlFolder) -> Model | None:
-    job = folder.job()
+    job = folder.read_job()
     storage = LmdbStorage(folder.frontier, read_only=True)
     try:
         state, saved = storage.note("policy"), storage.note("totals")

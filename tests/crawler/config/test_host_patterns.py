@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.crawler.config.host_patterns import host_name
+from motherlode.crawler.config.host_patterns import normalize_host
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from motherlode.crawler.config.host_patterns import host_name
     ],
 )
 def test_names_get_their_canonical_form(given: str, name: str) -> None:
-    assert host_name(given) == name
+    assert normalize_host(given) == name
 
 
 @pytest.mark.parametrize(
@@ -28,4 +28,4 @@ def test_names_get_their_canonical_form(given: str, name: str) -> None:
     ["", "*", "*.example", "a b", "a/b", "a?b", "a#b", "a:80", "ann@a", "a%2eb", "a\\b", "[::1", "[::1]:80", "ü*"],
 )
 def test_more_or_less_than_a_name_is_refused(given: str) -> None:
-    assert host_name(given) is None
+    assert normalize_host(given) is None

@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from motherlode.crawler import CrawlFolder, Job, JobError
-from motherlode.crawler.config.host_patterns import own_hosts
+from motherlode.crawler.config.host_patterns import compile_own_hosts
 from motherlode.crawler.engine.factory import assemble
 from motherlode.crawler.report.figures import report_of
 from motherlode.crawler.stats.reader import read_stats
@@ -57,7 +57,7 @@ async def test_the_rules_of_an_own_host_are_not_even_asked_for(tmp_path: Path) -
     named = store.query(f"SELECT ?h {{ GRAPH <{PROVENANCE}> {{ ?run ml:robotsNotApplied ?h }} }}")
     assert [row["h"].value for row in named] == [own]  # type: ignore[union-attr, index]
     folder = CrawlFolder(tmp_path / "own")
-    assert any(value == own for _, value in report_of(folder.job(), read_stats(folder)).asked)
+    assert any(value == own for _, value in report_of(folder.read_job(), read_stats(folder)).asked)
 
 
 def test_who_leaves_rules_aside_says_who_that_is() -> None:
@@ -71,11 +71,11 @@ def test_who_leaves_rules_aside_says_who_that_is() -> None:
 )
 def test_nobody_owns_everything(name: str) -> None:
     with pytest.raises(ValueError, match="own_hosts"):
-        own_hosts([name])
+        compile_own_hosts([name])
 
 
 def test_names_are_compared_as_names() -> None:
-    own = own_hosts(["Example.org", "127.0.0.1:81", "[::1]"])
+    own = compile_own_hosts(["Example.org", "127.0.0.1:81", "[::1]"])
     assert own("example.org:8080")
     assert own("127.0.0.1:81")
     assert own("[::1]")
@@ -85,7 +85,7 @@ def test_names_are_compared_as_names() -> None:
 
 
 def test_international_names_are_those_that_urls_spell() -> None:
-    own = own_hosts(["Bücher.example", "*.XN--bcher-kva.example", "*.пример.рф:8080"])
+    own = compile_own_hosts(["Bücher.example", "*.XN--bcher-kva.example", "*.пример.рф:8080"])
     assert own("xn--bcher-kva.example:81")
     assert own("shop.xn--bcher-kva.example")
     assert own("a.xn--e1afmkfd.xn--p1ai:8080")
@@ -180,7 +180,7 @@ async def test_probes_pass_the_hosts_clock_and_count_against_its_budget(tmp_path
     site = _Timed(plain.pages)
     async with serving(site):
         await _crawl(
-            tmp_path / "out", site, probe="always", delay=0.3, address_delay=0.0, patience=0.0, pages_per_host=7
+            tmp_path / "out", site, probe="always", delay=0.3, address_delay=0.0, delay_factor=0.0, pages_per_host=7
         )
     gaps = [later - earlier for earlier, later in pairwise(site.moments)]
     assert min(gaps) >= 0.299, "robots.txt, HEAD and GET alike wait for the clock"

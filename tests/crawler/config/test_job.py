@@ -9,15 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.crawler.config.job import (
-    Job,
-    JobError,
-    check_secrets,
-    job_to_toml,
-    parse_size,
-    parse_time,
-    read_job_file,
-)
+from motherlode.crawler.config.job import Job, JobError
+from motherlode.crawler.config.job_file import job_to_toml, read_job_file
+from motherlode.crawler.config.passwords import check_secrets
+from motherlode.crawler.config.units import parse_size, parse_time
 
 
 def _file(tmp_path: Path, text: str) -> Path:
@@ -49,7 +44,8 @@ def test_units_in_a_job_file(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("polcy = 'bfs'", r"unknown key 'polcy' \(did you mean policy\?\)"),
-        ("stop-when-dry = 5", r"unknown key 'stop-when-dry' \(did you mean dry_after\?\)"),
+        ("stop-when-dry = 5", "the key 'stop-when-dry' is now called stop_after: rename it"),
+        ("choosy = 0.5", "the key 'choosy' is now called wait_threshold: rename it"),
         ("pages-per-host = 5", r"unknown key 'pages-per-host' \(did you mean pages_per_host\?\)"),
         ("output = 'out'", r"job.toml: output is for the command line alone: --output"),
         ("max_body = '1XB'", r"job.toml, max_body: size '1XB' should look like"),
@@ -107,8 +103,8 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         ({"contact": "me\r\nX-Evil: 1"}, "contact is a part of a line of HTTP, and can have no line breaks"),
         ({"proxy": "127.0.0.1:3128"}, "proxy should look like"),
         ({"proxy": "http://"}, "proxy should look like"),
-        ({"dry_below": 3.0}, "dry_below must be a share above 0 and up to 1; got 3.0$"),
-        ({"dry_after": 0}, "dry_after must be greater than 0; got 0$"),
+        ({"stop_below": 3.0}, "stop_below must be a share above 0 and up to 1; got 3.0$"),
+        ({"stop_after": 0}, "stop_after must be greater than 0; got 0$"),
         ({"shards": 0}, "shards must be greater than 0; got 0$"),
         ({"policy": "bandit:success-rat"}, "did you mean bandit:success-rate"),
         ({"policy": "bandit:success-rate:x"}, "λ and m are numbers"),
@@ -129,16 +125,16 @@ def test_mistakes_in_a_job(values: dict[str, object], message: str) -> None:
 @pytest.mark.parametrize("place", ["127.0.0.1", "localhost:80", "127.0.0.1:99999", "127.0.0.1:0", "[::1]", ":80"])
 def test_a_place_is_an_address_and_a_port(place: str) -> None:
     with pytest.raises(JobError, match="should be an address"):
-        Job(hosts={"a.example": place}).places()
+        Job(hosts={"a.example": place}).host_endpoints()
 
 
 def test_an_address_of_version_6_is_written_as_in_urls() -> None:
-    assert Job(hosts={"a.example": "[::1]:8080"}).places() == {"a.example": ("::1", 8080)}
+    assert Job(hosts={"a.example": "[::1]:8080"}).host_endpoints() == {"a.example": ("::1", 8080)}
 
 
 def test_names_of_hosts_are_spelled_as_in_urls() -> None:
     hosts = {"bücher.test": "127.0.0.1:81", "Example.ORG.": "127.0.0.2:82", "xn--bcher-kva.example": "127.0.0.3:83"}
-    assert Job(hosts=hosts).places() == {
+    assert Job(hosts=hosts).host_endpoints() == {
         "xn--bcher-kva.test": ("127.0.0.1", 81),
         "example.org": ("127.0.0.2", 82),
         "xn--bcher-kva.example": ("127.0.0.3", 83),
@@ -148,7 +144,7 @@ def test_names_of_hosts_are_spelled_as_in_urls() -> None:
 @pytest.mark.parametrize("name", ["a.example:81", "http://a.example", "a.example/x", "", "a b"])
 def test_what_names_no_host_is_told(name: str) -> None:
     with pytest.raises(JobError, match="should be the name of a host"):
-        Job(hosts={name: "127.0.0.1:81"}).places()
+        Job(hosts={name: "127.0.0.1:81"}).host_endpoints()
 
 
 def test_sizes_and_times() -> None:
@@ -159,15 +155,15 @@ def test_sizes_and_times() -> None:
 
 
 def test_a_recorded_web_has_no_delay_unless_one_is_asked_for() -> None:
-    assert Job(seeds=("http://a.example/",)).pause == 1.0
-    assert Job(seeds=("http://a.example/",), web="web.warc.gz").pause == 0.0
-    assert Job(seeds=("http://a.example/",), web="web.warc.gz", delay=0.6).pause == 0.6
+    assert Job(seeds=("http://a.example/",)).host_delay == 1.0
+    assert Job(seeds=("http://a.example/",), web="web.warc.gz").host_delay == 0.0
+    assert Job(seeds=("http://a.example/",), web="web.warc.gz", delay=0.6).host_delay == 0.6
 
 
-@pytest.mark.parametrize("choosy", [-0.1, 1.1])
-def test_how_choosy_a_crawl_is_is_a_share(choosy: float) -> None:
-    with pytest.raises(JobError, match="choosy"):
-        Job(seeds=("http://a.example/",), choosy=choosy)
+@pytest.mark.parametrize("wait_threshold", [-0.1, 1.1])
+def test_how_choosy_a_crawl_is_is_a_share(wait_threshold: float) -> None:
+    with pytest.raises(JobError, match="wait_threshold"):
+        Job(seeds=("http://a.example/",), wait_threshold=wait_threshold)
 
 
 def test_every_key_is_documented() -> None:

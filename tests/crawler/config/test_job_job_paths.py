@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.crawler.config.job import located
+from motherlode.crawler.config.job_file import make_paths_absolute
 
 
 @pytest.mark.parametrize(
@@ -20,12 +20,12 @@ from motherlode.crawler.config.job import located
     ],
 )
 def test_a_value_is_found_from_anywhere(tmp_path: Path, name: str, value: str, found: str) -> None:
-    assert located(name, value, tmp_path) == found.format(tmp_path)
+    assert make_paths_absolute(name, value, tmp_path) == found.format(tmp_path)
 
 
 def test_stylesheets_of_a_table_too_but_not_those_that_are_built_in(tmp_path: Path) -> None:
     table = {"stylesheets": [{"xslt": "a.xsl"}], "grddl": {"http://a.example/": "builtin:feed"}}
-    assert located("transform", table, tmp_path) == {
+    assert make_paths_absolute("transform", table, tmp_path) == {
         "stylesheets": [{"xslt": str(tmp_path / "a.xsl")}],
         "grddl": {"http://a.example/": "builtin:feed"},
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motherlode.crawler.config.units import size
+from motherlode.crawler.config.units import format_size
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from motherlode.crawler.config.units import size
     ],
 )
 def test_bytes_for_people(count: int, text: str) -> None:
-    assert size(count) == text
+    assert format_size(count) == text

@@ -203,7 +203,7 @@ def test_a_running_crawl_can_be_asked(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_crawl_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(JobError, match="holds no crawl"):
+    with pytest.raises(JobError, match="has no crawl"):
         explain(CrawlFolder(tmp_path), HOME)
 
 
@@ -241,7 +241,7 @@ def test_an_address_of_e_mail_is_no_host(whole: CrawlFolder) -> None:
 def test_what_links_announce_is_told_by_the_target_of_the_crawl(tmp_path: Path, target: str, hunch: float) -> None:
     folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), pages=3, target=target)
     storage = LmdbStorage(folder.frontier, read_only=True)
-    policy = _policy(folder.job(), storage)
+    policy = _policy(folder.read_job(), storage)
     storage.close()
     assert isinstance(policy, Motherlode)
     assert policy.beliefs.chances.hunches.get("ext .ttl", 0.0) == hunch

@@ -47,9 +47,9 @@ def folder_with(
 
 
 def test_a_folder_without_a_crawl_is_an_error_that_says_so(tmp_path: Path) -> None:
-    with pytest.raises(JobError, match="holds no crawl"):
+    with pytest.raises(JobError, match="has no crawl"):
         read_stats(CrawlFolder(tmp_path))
-    with pytest.raises(JobError, match="holds no crawl"):
+    with pytest.raises(JobError, match="has no crawl"):
         next(read_visits(CrawlFolder(tmp_path)))
 
 

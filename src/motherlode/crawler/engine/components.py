@@ -55,9 +55,9 @@ class Budget:
     pages: int | None = None
     seconds: float | None = None
     bytes: int | None = None
-    dry_after: int | None = None
-    """Requests in a row, of which at least the share `dry_below` must be finds."""
-    dry_below: float = 0.01
+    stop_after: int | None = None
+    """Requests in a row, of which at least the share `stop_below` must be finds."""
+    stop_below: float = 0.01
 
     def is_spent(self, *, pages: int, seconds: float, received: int) -> bool:
         """Whether so much is all that there may be.

@@ -80,7 +80,7 @@ class Engine:
             usual_sitemaps=parts.usual_sitemaps,
         )
         self._estimator = Estimator()
-        self._dry = EarlyStop(after=budget.dry_after, below=budget.dry_below)
+        self._dry = EarlyStop(after=budget.stop_after, below=budget.stop_below)
         self._values: dict[str, float] = {}
         """Of pages that were picked: what the policy thought that their arms were worth."""
         self.totals = restore_counters(

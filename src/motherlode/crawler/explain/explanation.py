@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from motherlode.crawler.config.host_patterns import typed_address
+from motherlode.crawler.config.host_patterns import complete_url
 from motherlode.crawler.config.job import Job
 from motherlode.crawler.explain.history import (
     DOMAIN_LIMIT,
@@ -126,13 +126,13 @@ class UrlExplanation(msgspec.Struct, frozen=True, kw_only=True):
 def explain(folder: CrawlFolder, url: str) -> UrlExplanation:
     """What there is to say about a URL."""
     folder.require()
-    spelled = typed_address(url)
+    spelled = complete_url(url)
     if spelled is None:
         problem = Check(name="address", passed=False, detail="not an http or https URL that could be fetched")
         return UrlExplanation(
             url=url, state=UNKNOWN, because=f"it cannot be fetched at all: {problem.detail}", checks=(problem,)
         )
-    parts = [part for part in (folder.shards() or [folder]) if part.frontier.exists()]
+    parts = [part for part in (folder.shard_folders() or [folder]) if part.frontier.exists()]
     for part in parts:
         with _opened(part) as ledger:
             for spelling in (spelled, _other_scheme(spelled)):
@@ -184,7 +184,7 @@ def _policy(job: Job, storage: LmdbStorage) -> Policy | None:
 
 
 def _known(folder: CrawlFolder, storage: LmdbStorage, entry: Entry, state: UrlState, reason: str) -> UrlExplanation:
-    job = folder.job()
+    job = folder.read_job()
     policy = _policy(job, storage)
     visits = visits_of(storage, entry.url)
     last = telling(visits)
@@ -368,7 +368,7 @@ def _among(rank: Rank) -> str:
 def _unknown(
     folder: CrawlFolder, storage: LmdbStorage, url: str, nearest: tuple[tuple[str, str], ...]
 ) -> UrlExplanation:
-    job = folder.job()
+    job = folder.read_job()
     policy = _policy(job, storage)
     found = tuple(checks(url, job=job, folder=folder, storage=storage, policy=policy))
     stopped = next((one for one in found if one.passed is False), None)

@@ -8,7 +8,7 @@ from math import inf
 
 import msgspec
 
-from motherlode.crawler.config.host_patterns import own_hosts
+from motherlode.crawler.config.host_patterns import compile_own_hosts
 from motherlode.crawler.config.job import Job
 from motherlode.crawler.engine.factory import canonical_seeds
 from motherlode.crawler.folder import CrawlFolder
@@ -251,14 +251,14 @@ def _of_host(url: str, job: Job, storage: FrontierStorage, reason: str) -> Itera
         return
     in_a_row = given_up(record) == TOO_MANY_FAILURES
     yield _check("host", f"given up after {record.failures} failures in a row" if in_a_row else "")
-    budget = HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, barren_after=job.barren_after)
+    budget = HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, host_stop_after=job.host_stop_after)
     yield _check("host budget", budget.refusal(record, 0))
 
 
 def _guarded(url: str, job: Job, record: HostRecord | None, reason: str) -> Check:
     """Whether the address guard lets the host pass, as far as that can be told without asking for its address."""
     name, origin = "address guard", split(url)[0]
-    table = job.places()
+    table = job.host_endpoints()
     address = origin.host if origin.is_address else table[origin.host][0] if origin.host in table else ""
     address = address or (record.address if record is not None else "")
     if address:
@@ -270,7 +270,7 @@ def _guarded(url: str, job: Job, record: HostRecord | None, reason: str) -> Chec
 
 
 def _robots(url: str, job: Job, record: HostRecord | None) -> Check:
-    if job.own_hosts and own_hosts(job.own_hosts)(host_of(url)):
+    if job.own_hosts and compile_own_hosts(job.own_hosts)(host_of(url)):
         return Check(name="robots", passed=True, detail="one of your own hosts: robots.txt is not applied")
     robots, read_at = record.rules_for(url) if record is not None else (None, 0.0)
     if record is not None and record.unread_since is not None and not _hold(robots, read_at, record.unread_since):

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from motherlode import __version__
 from motherlode.crawler.config.job import Job
-from motherlode.crawler.config.units import size
+from motherlode.crawler.config.units import format_size
 from motherlode.crawler.report.page import Count, CrawlReport, Figure, HostRow, SyntaxRow
 from motherlode.crawler.report.plot import Curve, compact, percent
 from motherlode.crawler.stats.counters import Counters
@@ -132,7 +132,7 @@ def _asked(job: Job) -> tuple[tuple[str, str], ...]:
     limits = (
         "" if job.pages is None else f"{job.pages:,} pages",
         "" if job.time is None else duration(job.time),
-        "" if job.bytes is None else size(job.bytes),
+        "" if job.bytes is None else format_size(job.bytes),
     )
     asked = {
         "Policy": job.policy,
@@ -172,7 +172,7 @@ def _figures(stats: CrawlStats) -> tuple[Figure, ...]:
         ),
         Figure(label="Known URLs", value=_big(stats.known_urls), note=f"{_big(totals.links)} links seen"),
         Figure(label="Time", value=duration(totals.seconds), note=f"{a_second:,.1f} pages a second"),
-        Figure(label="Received", value=size(totals.bytes), note=f"{size(stats.disk)} on disk"),
+        Figure(label="Received", value=format_size(totals.bytes), note=f"{format_size(stats.disk)} on disk"),
     )
 
 

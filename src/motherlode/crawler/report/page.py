@@ -11,7 +11,7 @@ from heapq import nsmallest
 from itertools import pairwise
 from pathlib import Path
 
-from motherlode.crawler.config.units import size
+from motherlode.crawler.config.units import format_size
 from motherlode.crawler.report.plot import (
     CHART_STYLE,
     COLOURS,
@@ -244,7 +244,7 @@ def _host_row(host: HostRow) -> Markup:
         element("td", share, class_="share"),
         element("td", _exact(host.fetched), class_="number"),
         element("td", _exact(host.quads), class_="number"),
-        element("td", size(host.bytes), class_="number"),
+        element("td", format_size(host.bytes), class_="number"),
     )
 
 

@@ -82,7 +82,7 @@ class CrawlStats:
 def read_stats(folder: CrawlFolder) -> CrawlStats:
     folder.require()
     whole = _read_stats(folder)
-    parts = [_read_stats(part) for part in folder.shards()]
+    parts = [_read_stats(part) for part in folder.shard_folders()]
     known = [part.left for part in parts if part.left is not None]
     left = sum_of_estimates(known) if known else None
     sinks = _sinks_of_all(parts) if parts else whole.sinks
@@ -107,7 +107,7 @@ def read_stats(folder: CrawlFolder) -> CrawlStats:
 
 def _read_stats(folder: CrawlFolder) -> CrawlStats:
     if not folder.frontier.exists():
-        return CrawlStats(totals=Counters(), hosts=(), known_urls=0, refused={}, disk=folder.disk_use())
+        return CrawlStats(totals=Counters(), hosts=(), known_urls=0, refused={}, disk=folder.measure_disk_use())
     storage = LmdbStorage(folder.frontier, read_only=True)
     try:
         saved, frontier = storage.note("totals"), storage.note("frontier")
@@ -119,7 +119,7 @@ def _read_stats(folder: CrawlFolder) -> CrawlStats:
             known_urls=state["known_urls"],
             refused=state["refused"],
             withheld=Withheld(**state.get("withheld", {})),
-            disk=folder.disk_use(),
+            disk=folder.measure_disk_use(),
             store_bytes=store_bytes(folder.store),
             unindexed_bytes=unread(folder).size,
             damaged_segments=tuple(log_damage(folder.quads, decode_manifest(storage.note(MANIFEST)), contents=False)),
@@ -159,7 +159,7 @@ def _sinks(folder: CrawlFolder) -> tuple[dict[str, Any], ...]:
     folder.require()
     if b"sinks" not in folder.job_file.read_bytes():  # to read thousands of seeds takes longer than all else here
         return ()
-    job = folder.job()
+    job = folder.read_job()
     from motherlode.index.sinks import sink_states  # most crawls have none, and `stats` should start at once
 
     return tuple(sink_states(job.sink_settings(), folder.path))

@@ -25,7 +25,7 @@ class CrawlView:
 
     def __init__(self, folder: CrawlFolder) -> None:
         self.folder = folder
-        self._job = folder.job()
+        self._job = folder.read_job()
         self._read: tuple[float, CrawlStats] | None = None
         self._searcher: WordSearcher | None = None
         self._opening = threading.Lock()
