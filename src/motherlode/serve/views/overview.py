@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.crawler.report.figures import report_of
+from motherlode.crawler.report.figures import build_report
 from motherlode.crawler.report.page import CrawlReport
 from motherlode.crawler.report.plot import Markup, element, joined, line_chart
 from motherlode.crawler.stats.reader import CrawlStats, read_stats
@@ -49,7 +49,7 @@ class CrawlView:
 
     def report(self) -> CrawlReport:
         """The crawl's account as of its last commit."""
-        return report_of(self._job, self._stats())
+        return build_report(self._job, self._stats())
 
     def progress(self) -> tuple[int, int | None]:
         """Pages that were asked for, and how many may be."""
