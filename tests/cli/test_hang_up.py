@@ -21,7 +21,7 @@ os.execv(sys.executable, [sys.executable, "-m", "motherlode", *sys.argv[1:]])
 """
 
 
-def test_a_crawl_whose_terminal_is_closed_ends_gracefully(tmp_path: Path) -> None:
+def test_crawl_ends_cleanly_if_its_terminal_is_closed(tmp_path: Path) -> None:
     out = tmp_path / "out"
     with LoggedWeb(hosts=2, pages=400) as web:
         web.latency = 0.02

@@ -67,28 +67,28 @@ async def watched(crawl: Endless) -> bool:
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-async def test_the_first_interrupt_lets_what_is_under_way_end(by: signal.Signals) -> None:
+async def test_first_interrupt_waits_for_requests_in_flight(by: signal.Signals) -> None:
     crawl = Endless(obeys=True, by=by)
     assert await watched(crawl)
     assert crawl.stopped and crawl.closed
     assert crawl.shown < 6
 
 
-async def test_the_second_interrupt_ends_what_does_not_end() -> None:
+async def test_second_interrupt_cancels_requests_in_flight() -> None:
     crawl = Endless(obeys=False)
     assert await watched(crawl)
     assert crawl.closed
     assert crawl.shown >= 6
 
 
-async def test_a_crawl_that_ends_by_itself_was_not_stopped() -> None:
+async def test_watch_returns_false_if_the_crawl_ends_by_itself() -> None:
     crawl = Endless(obeys=True)
     crawl.stopped = True
     assert not await watched(crawl)
     assert crawl.closed
 
 
-async def test_time_passes_for_the_progress_although_no_visit_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_progress_ticks_without_visits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "_TICK_SECONDS", 0.01)
     ticks = 0
 
@@ -111,7 +111,7 @@ async def test_time_passes_for_the_progress_although_no_visit_comes(monkeypatch:
     assert ticks == seen, "it ends with the crawl"
 
 
-async def test_a_hang_up_that_is_sent_twice_does_not_cut_short_what_is_under_way() -> None:
+async def test_second_hang_up_does_not_cancel_requests() -> None:
     crawl = Endless(obeys=False, by=signal.SIGHUP)
     visits = asyncio.create_task(watched(crawl))
     await crawl.went_on.wait()
@@ -120,7 +120,7 @@ async def test_a_hang_up_that_is_sent_twice_does_not_cut_short_what_is_under_way
     assert await visits
 
 
-async def test_under_nohup_a_hang_up_is_ignored() -> None:
+async def test_hang_up_under_nohup_is_ignored() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         crawl = Endless(obeys=True, by=signal.SIGHUP)

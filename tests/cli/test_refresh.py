@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from motherlode.cli.crawl import beginning, refresh_job
+from motherlode.cli.refresh import refresh_job, refresh_starter
 from motherlode.crawler import CrawlFolder, Job, JobError
 from motherlode.crawler.recrawl.revisits import RefreshFirst, Revisits
 from motherlode.crawler.stats.counters import Counters
@@ -29,33 +29,33 @@ def finished(path: Path, **job: object) -> CrawlFolder:
     return folder
 
 
-def test_without_a_word_the_old_budgets_are_void(tmp_path: Path) -> None:
+def test_refresh_without_budget_ignores_the_budgets_of_the_crawl(tmp_path: Path) -> None:
     folder = finished(tmp_path / "out", pages=100, time=60.0, bytes=5_000)
     job = refresh_job(folder, {"pages": None, "delay": None, "policy": None})
     assert (job.pages, job.time, job.bytes) == (None, None, None)
     assert job.seeds == ("http://a.example/",)
 
 
-def test_a_budget_counts_from_where_the_crawl_is(tmp_path: Path) -> None:
+def test_refresh_budget_is_added_to_the_counters_of_the_crawl(tmp_path: Path) -> None:
     folder = finished(tmp_path / "out", pages=100)
     job = refresh_job(folder, {"pages": 7, "time": 30.0, "bytes": 1})
     assert (job.pages, job.time, job.bytes) == (107, 90.0, 5_001)
 
 
-def test_a_budget_of_nothing_is_wrong(tmp_path: Path) -> None:
+def test_refresh_budget_of_zero_is_refused(tmp_path: Path) -> None:
     with pytest.raises(JobError, match="pages must be greater than 0"):
         refresh_job(finished(tmp_path / "out", pages=100), {"pages": 0})
 
 
-def test_how_to_ask_may_change_and_what_to_ask_for_may_not(tmp_path: Path) -> None:
+def test_refresh_may_change_delay_but_not_target(tmp_path: Path) -> None:
     folder = finished(tmp_path / "out", delay=2.0)
     assert refresh_job(folder, {"delay": 0.5}).delay == 0.5
     assert folder.read_job().delay == 2.0, "for this run alone"
-    with pytest.raises(JobError, match="policy is settled"):
+    with pytest.raises(JobError, match="policy cannot be changed"):
         refresh_job(folder, {"policy": "bfs", "target": "rdf"})
 
 
-def test_where_there_is_no_crawl_or_one_of_several_shards_it_says_so(tmp_path: Path) -> None:
+def test_refresh_without_crawl_or_with_shards_is_refused(tmp_path: Path) -> None:
     with pytest.raises(JobError, match="has no crawl"):
         refresh_job(CrawlFolder(tmp_path / "none"), {})
     with pytest.raises(JobError, match="several shards"):
@@ -65,7 +65,7 @@ def test_where_there_is_no_crawl_or_one_of_several_shards_it_says_so(tmp_path: P
 @pytest.mark.parametrize(
     ("due_only", "quiet", "said"), [(False, False, "2 known pages"), (True, False, "0 due pages"), (False, True, "")]
 )
-def test_it_says_how_many_pages_wait_unless_it_should_be_quiet(
+def test_refresh_announces_the_number_of_pages_unless_quiet(
     capsys: pytest.CaptureFixture[str], said: str, *, due_only: bool, quiet: bool
 ) -> None:
     storage, policy = MemoryStorage(), RefreshFirst(policy_from("bfs", 0))
@@ -75,11 +75,11 @@ def test_it_says_how_many_pages_wait_unless_it_should_be_quiet(
         frontier.add_links([Link(url=url, source=LinkSource.SEED)], parent=None, entry=None)
         lease = frontier.next(0.0)
         assert lease is not None
-        frontier.answered(lease, 0.0)
+        frontier.response_received(lease, 0.0)
         frontier.done(lease)
         visit = Visit(number=number, url=url, host="a.example", at=4e9)  # so late that nothing is due
         storage.append_visit(number, msgspec.msgpack.encode(visit))
-    beginning(due_only=due_only, quiet=quiet)(Revisits(storage, frontier, policy), frontier)
+    refresh_starter(due_only=due_only, quiet=quiet)(Revisits(storage, frontier, policy), frontier)
     told = capsys.readouterr().err
     assert said in told
     assert bool(told) is not quiet

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.cli.shards import check_shards, owner_elsewhere
+from motherlode.cli.shards import check_shards, find_owner
 from motherlode.cluster.partitioner import owner_of
 from motherlode.crawler import CrawlFolder, Job, JobError, read_stats
 from tests.support import synthetic_warc
@@ -42,7 +42,7 @@ def flags(web: tuple[Path, Path], output: Path) -> list[str]:
     return ["crawl", "--web", str(web[0]), "--seeds", str(web[1]), "--policy", "bfs", "--json", "-o", str(output)]
 
 
-def test_without_ray_shards_say_what_to_install_and_all_else_works(web: tuple[Path, Path], tmp_path: Path) -> None:
+def test_shards_without_ray_name_the_package_to_install(web: tuple[Path, Path], tmp_path: Path) -> None:
     refused = start(*flags(web, tmp_path / "two"), "--shards", "2", without_ray=True)
     _, errors = refused.communicate(timeout=60)
     assert refused.returncode == 2
@@ -54,14 +54,14 @@ def test_without_ray_shards_say_what_to_install_and_all_else_works(web: tuple[Pa
     assert json.loads(output)["fetched"] == 20
 
 
-def test_a_cluster_without_shards_is_a_wrong_use(web: tuple[Path, Path], tmp_path: Path) -> None:
+def test_ray_flag_without_shards_is_wrong_usage(web: tuple[Path, Path], tmp_path: Path) -> None:
     process = start(*flags(web, tmp_path / "out"), "--ray", "127.0.0.1:1")
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 2
     assert "--shards" in errors
 
 
-def test_a_cluster_that_is_not_there_leaves_no_folder(web: tuple[Path, Path], tmp_path: Path) -> None:
+def test_missing_ray_cluster_leaves_no_folder(web: tuple[Path, Path], tmp_path: Path) -> None:
     pytest.importorskip("ray", reason='this test needs Ray: pip install "motherlode[ray]"')
     process = start(*flags(web, tmp_path / "out"), "--shards", "2", "--ray", "127.0.0.1:1")
     _, errors = process.communicate(timeout=30)
@@ -71,7 +71,7 @@ def test_a_cluster_that_is_not_there_leaves_no_folder(web: tuple[Path, Path], tm
     assert not (tmp_path / "out").exists(), "nothing is left behind"
 
 
-def test_a_shard_names_the_owner_of_a_url(tmp_path: Path) -> None:
+def test_find_owner_returns_the_folder_of_the_owning_shard(tmp_path: Path) -> None:
     whole = CrawlFolder(tmp_path / "out")
     whole.create(Job(seeds=("http://a.example/",), shards=3))
     whole.unlock()
@@ -79,12 +79,12 @@ def test_a_shard_names_the_owner_of_a_url(tmp_path: Path) -> None:
     own = owner_of(url, 3)
     shards = [whole.path / "shards" / f"{number:04d}" for number in range(3)]
     for number, shard in enumerate(shards):
-        assert owner_elsewhere(shard, url) == (None if number == own else shards[own])
-    assert owner_elsewhere(whole.path, url) is None
-    assert owner_elsewhere(tmp_path / "shards" / "0001", url) is None, "no crawl is there"
+        assert find_owner(shard, url) == (None if number == own else shards[own])
+    assert find_owner(whole.path, url) is None
+    assert find_owner(tmp_path / "shards" / "0001", url) is None, "no crawl is there"
 
 
-def test_resume_takes_another_cluster(tmp_path: Path) -> None:
+def test_resume_accepts_another_ray_cluster(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason='this test needs Ray: pip install "motherlode[ray]"')
     job = Job(seeds=("http://a.example/",), shards=2, ray="127.0.0.1:1")
     folder = CrawlFolder(tmp_path / "out")
@@ -98,7 +98,7 @@ def test_resume_takes_another_cluster(tmp_path: Path) -> None:
     assert folder.read_job() == job, "an address that is not good is not kept"
 
 
-def test_shards_do_not_share_a_folder_of_files(tmp_path: Path) -> None:
+def test_absolute_sink_folder_with_shards_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason='this test needs Ray: pip install "motherlode[ray]"')
     check_shards(Job(seeds=("http://a.example/",), shards=2, sinks=({"kind": "nquads", "path": "files"},)))
     with pytest.raises(JobError, match="all shards would write"):
@@ -112,7 +112,7 @@ def fetched_so_far(folder: CrawlFolder) -> int:
         return 0
 
 
-def test_a_sharded_crawl_is_stopped_resumed_and_asked_like_any_other(web: tuple[Path, Path], tmp_path: Path) -> None:
+def test_sharded_crawl_is_stopped_resumed_and_queried(web: tuple[Path, Path], tmp_path: Path) -> None:
     pytest.importorskip("ray", reason='this test needs Ray: pip install "motherlode[ray]"')
     out = tmp_path / "out"
     process = start(*flags(web, out), "--delay", "0.6", "--shards", "2")

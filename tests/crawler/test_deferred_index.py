@@ -57,7 +57,7 @@ def _kill_while(offspring: Offspring, command: list[str], moments: list[float], 
     return hits
 
 
-def test_crawl_and_index_may_be_killed_and_the_store_is_that_of_an_undisturbed_crawl(tmp_path: Path) -> None:
+def test_killed_crawl_and_index_give_the_same_store(tmp_path: Path) -> None:
     at_once, later = tmp_path / "at-once", tmp_path / "later"
     chance = random.Random(3)
     with LoggedWeb(hosts=HOSTS, pages=PAGES) as web, Offspring() as offspring:
@@ -75,7 +75,7 @@ def test_crawl_and_index_may_be_killed_and_the_store_is_that_of_an_undisturbed_c
     assert len(found[0]) == len(found[1])
 
 
-async def test_a_refresh_is_indexed_later_as_well_and_what_is_gone_goes(tmp_path: Path) -> None:
+async def test_refresh_is_indexed_later_and_gone_pages_are_removed(tmp_path: Path) -> None:
     def page(name: str) -> Document:
         said = f'<p vocab="http://schema.org/" typeof="Place"><b property="name">{name}</b></p>'
         return Document(text=f'<html><body>{said}<a href="/dies">x</a><a href="/changes">y</a></body></html>')
@@ -99,12 +99,12 @@ def _names(folder: Path) -> set[str]:
     return {row["n"].value for row in store.query("SELECT ?n { ?s schema:name ?n }")}  # type: ignore[union-attr, index]
 
 
-def test_a_log_that_was_read_is_not_read_again_and_progress_ends_at_the_whole(tmp_path: Path) -> None:
+def test_indexed_log_is_not_read_again(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "crawl")
     folder.create(Job(seeds=("http://a.example/",), index="later", words=False))
     logged(folder.quads, some_pages()[:2], some_pages()[2:])
     steps: list[tuple[int, int]] = []
-    assert index_log(folder, each=lambda done, of: steps.append((done, of))) == 5
+    assert index_log(folder, progress=lambda done, of: steps.append((done, of))) == 5
     assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]
     assert not Unread(folder.quads)
     assert index_log(folder) == 0
@@ -113,6 +113,6 @@ def test_a_log_that_was_read_is_not_read_again_and_progress_ends_at_the_whole(tm
 
 
 @pytest.mark.parametrize(("index", "shards", "says"), [("never", 1, "now"), ("later", 2, "shards")])
-def test_what_cannot_be_is_refused(index: str, shards: int, says: str) -> None:
+def test_index_option_with_wrong_value_or_shards_is_refused(index: str, shards: int, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         Job(index=index, shards=shards)

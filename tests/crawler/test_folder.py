@@ -15,14 +15,14 @@ from motherlode.crawler.folder import CrawlFolder
 JOB = Job(seeds=("http://example.org/",), pages=3)
 
 
-def test_a_new_folder_holds_its_job(tmp_path: Path) -> None:
+def test_new_folder_has_the_job(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "a" / "b")
     folder.create(JOB)
     assert folder.read_job() == JOB
     folder.unlock()
 
 
-def test_a_folder_that_has_crawl_is_not_taken_again(tmp_path: Path) -> None:
+def test_folder_with_a_crawl_is_refused_for_a_new_one(tmp_path: Path) -> None:
     first = CrawlFolder(tmp_path / "a")
     first.create(JOB)
     first.unlock()
@@ -30,19 +30,19 @@ def test_a_folder_that_has_crawl_is_not_taken_again(tmp_path: Path) -> None:
         CrawlFolder(tmp_path / "a").create(JOB)
 
 
-def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
+def test_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("important")
     with pytest.raises(JobError, match="not an empty folder"):
         CrawlFolder(tmp_path).create(JOB)
     assert (tmp_path / "thesis.txt").read_text() == "important"
 
 
-def test_no_crawl_here(tmp_path: Path) -> None:
+def test_read_job_without_crawl_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(JobError, match="has no crawl: start one with"):
         CrawlFolder(tmp_path).read_job()
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_lock_of_an_unwritable_folder_is_an_error(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "a")
     folder.create(JOB)
     folder.unlock()
@@ -52,7 +52,7 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         folder.lock()
 
 
-def test_what_is_asked_for_later_is_kept(tmp_path: Path) -> None:
+def test_saved_job_replaces_the_old_one(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "a")
     folder.create(JOB)
     more = replace(JOB, pages=5)
@@ -61,7 +61,7 @@ def test_what_is_asked_for_later_is_kept(tmp_path: Path) -> None:
     folder.unlock()
 
 
-def test_one_process_at_a_time(tmp_path: Path) -> None:
+def test_second_lock_is_refused(tmp_path: Path) -> None:
     first = CrawlFolder(tmp_path / "a")
     first.create(JOB)
     second = CrawlFolder(tmp_path / "a")
@@ -72,7 +72,7 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
     second.unlock()
 
 
-def test_the_answers_of_shards_are_answers_of_the_crawl(tmp_path: Path) -> None:
+def test_warc_files_of_shards_are_listed(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "a")
     folder.create(JOB)
     for number in range(2):
@@ -90,7 +90,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_a_new_folder_is_for_its_user_alone(tmp_path: Path) -> None:
+def test_new_folder_is_private(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "a")
     folder.create(JOB)
     folder.unlock()
@@ -98,7 +98,7 @@ def test_a_new_folder_is_for_its_user_alone(tmp_path: Path) -> None:
     assert not folder.secrets_file.exists()
 
 
-def test_a_folder_that_the_user_made_keeps_its_mode(tmp_path: Path) -> None:
+def test_existing_folder_keeps_its_mode(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir(mode=0o755)
     folder = CrawlFolder(tmp_path / "a")
     folder.create(JOB)
@@ -109,7 +109,7 @@ def test_a_folder_that_the_user_made_keeps_its_mode(tmp_path: Path) -> None:
 PROXY = "http://ann:s=cret@127.0.0.1:3128"
 
 
-def test_passwords_are_kept_in_a_file_that_the_user_alone_may_read(tmp_path: Path) -> None:
+def test_passwords_are_saved_in_a_private_file(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "a")
     job = replace(JOB, proxy=PROXY)
     folder.create(job)
@@ -124,14 +124,14 @@ def test_passwords_are_kept_in_a_file_that_the_user_alone_may_read(tmp_path: Pat
     folder.unlock()
 
 
-def test_passwords_in_seeds_are_not_kept(tmp_path: Path) -> None:
+def test_passwords_in_seeds_are_not_saved(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "a")
     folder.create(replace(JOB, seeds=("http://ann:s=cret@example.org/x", "http://example.org/a:b@c")))
     assert folder.read_job().seeds == ("http://example.org/x", "http://example.org/a:b@c")
     folder.unlock()
 
 
-def test_passwords_in_the_job_file_of_an_older_version_are_moved(tmp_path: Path) -> None:
+def test_passwords_in_an_old_job_file_are_moved(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "a")
     folder.create(JOB)
     folder.job_file.write_text(job_to_toml(replace(JOB, proxy=PROXY)))
@@ -144,14 +144,14 @@ def test_passwords_in_the_job_file_of_an_older_version_are_moved(tmp_path: Path)
 
 
 @pytest.mark.parametrize(("text", "says"), [("", "is empty"), ("\n", "is empty"), ("pages = 3\n", "has no seeds")])
-def test_a_job_file_that_lost_its_text_is_told_as_such(tmp_path: Path, text: str, says: str) -> None:
+def test_job_file_without_seeds_is_an_error(tmp_path: Path, text: str, says: str) -> None:
     folder = CrawlFolder(tmp_path)
     folder.job_file.write_text(text)
     with pytest.raises(JobError, match=rf"job.toml {says}, so it is not what the crawl wrote"):
         folder.read_job()
 
 
-def test_whether_a_process_crawls_into_a_folder_is_known(tmp_path: Path) -> None:
+def test_is_in_use_is_true_while_locked(tmp_path: Path) -> None:
     folder, other = CrawlFolder(tmp_path / "a"), CrawlFolder(tmp_path / "a")
     assert not other.is_in_use
     folder.create(JOB)
@@ -162,7 +162,7 @@ def test_whether_a_process_crawls_into_a_folder_is_known(tmp_path: Path) -> None
     folder.unlock()
 
 
-def test_renamed_keys_in_the_job_file_of_an_earlier_version_are_read(tmp_path: Path) -> None:
+def test_renamed_keys_in_an_old_job_file_are_read(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path)
     old = "choosy = 0.5\nbarren_after = 40\ndry_after = 100\ndry_below = 0.02\npatience = 2.5\n"
     folder.job_file.write_text(f'seeds = ["http://example.org/"]\n{old}')

@@ -199,7 +199,7 @@ def test_at_the_end_nothing_is_left(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", [{"stop_after": 0}, {"stop_below": 0.0}, {"stop_below": 2.0}])
 def test_wrong_numbers_are_told(wrong: dict[str, float]) -> None:
-    with pytest.raises(JobError, match="dry"):
+    with pytest.raises(JobError, match="stop_"):
         Job(seeds=("http://a.example/",), **wrong)  # type: ignore[arg-type]
 
 
