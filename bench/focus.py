@@ -28,7 +28,7 @@ from random import Random
 from statistics import mean, pstdev
 
 from motherlode.crawler import canonical_seeds
-from motherlode.crawler.config.seed_file import read_seeds
+from motherlode.crawler.config.job_file import read_seeds
 from motherlode.model import FailureKind, Policy
 from motherlode.policies import POLICIES, policy_from, target_from
 from motherlode.sim.experiment import focus, relevant_at

@@ -1,4 +1,4 @@
-"""How commands tell of themselves, and what they say of a value that is wrong."""
+"""Help, usage and usage errors of commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from motherlode.model import Syntax
 
 ROOT = Path(__file__).parents[2]
 LONGEST_SUMMARY = 62
-"""On a terminal of 80 columns, beside the names of commands."""
+"""Columns for a summary beside the command names on a terminal of 80 columns."""
 
 
 def run(*arguments: str) -> tuple[int, str]:
@@ -109,7 +109,7 @@ def test_wrong_value_gives_a_plain_message(arguments: tuple[str, ...], said: str
 
 def test_excluded_word_after_two_dashes_is_read(tmp_path: Path) -> None:
     code, text = run("search", str(tmp_path), "--", "-python", "git")
-    assert (code, "has no crawl" in text) == (2, True), "it is read as a word"
+    assert (code, "has no crawl" in text) == (2, True), "the argument is read as a word"
 
 
 @pytest.mark.parametrize(

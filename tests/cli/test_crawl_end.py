@@ -1,4 +1,4 @@
-"""The last lines of crawls and refreshes."""
+"""The last messages of crawls and refreshes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The demo, smaller than `make demo` shows it."""
+"""The command `demo`, with a smaller budget than `make demo`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from motherlode.cli import application, demo
-from motherlode.crawler import CrawlFolder, Job
+from motherlode.crawler import CrawlFolder, Job, read_stats
 
 
 def _demo(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -53,7 +53,10 @@ def test_demo_interrupted_says_that_the_web_is_gone(tmp_path: Path) -> None:
         assert running.stderr is not None
         lines = [running.stderr.readline() for _ in range(2)]
         assert "--policy bfs" in lines[-1]
-        time.sleep(1)
+        crawl, deadline = CrawlFolder(tmp_path / "demo" / "bfs"), time.monotonic() + 120
+        while not crawl.frontier.exists() or not read_stats(crawl).totals.fetched:
+            assert running.poll() is None and time.monotonic() < deadline, "the crawl has not fetched a page"
+            time.sleep(0.05)
         os.killpg(running.pid, signal.SIGINT)
         said = running.stderr.read()
     assert running.returncode == 1
@@ -98,5 +101,5 @@ def test_demo_stopped_in_the_first_crawl_shows_no_comparison(tmp_path: Path, mon
     done = CliRunner().invoke(application(["demo", "stats"]), ["demo", "-o", str(tmp_path / "a demo"), "--pages", "5"])
     assert (done.exit_code, begun) == (1, ["bfs"])
     assert "times as many" not in done.output
-    assert "resume" not in done.output, "its web is gone"
+    assert "resume" not in done.output, "it cannot be resumed without its web"
     assert f"the data found so far is in '{tmp_path}/a demo/bfs'" in done.output.replace("\n", "")

@@ -1,4 +1,4 @@
-"""`explain` as a user types it."""
+"""The command `explain`."""
 
 from __future__ import annotations
 

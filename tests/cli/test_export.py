@@ -1,4 +1,4 @@
-"""`export` and `changes` as a user calls them, on a crawl of a small recorded web."""
+"""The commands `export` and `changes`, on a crawl of a small recorded web."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--warc",
         "--quiet",
     ]
-    # in a process of its own, since the store of a crawl is open as long as the process that made it
+    # in another process, because the store stays open in the process that created it
     subprocess.run([sys.executable, "-c", "from motherlode.cli import main; main()", *command], check=True)
     return folder / "out"
 

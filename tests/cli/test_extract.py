@@ -1,4 +1,4 @@
-"""`motherlode extract`, as a swiss knife."""
+"""The command `extract`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Measured(NamedTuple):
     code: int
     errors: str
     megabytes: int
-    """Most memory that the process had in use."""
+    """Peak memory of the process."""
 
 
 _MEASURE = """
@@ -53,7 +53,7 @@ sys.stdout.write(f"{done.returncode} {resource.getrusage(resource.RUSAGE_CHILDRE
 
 
 def measured(*arguments: str, text: str | None = None, limit: int = 0) -> Measured:
-    """Run the command within an address space of `limit` bytes, if there is a limit, and measure its memory."""
+    """Run the command, in an address space of `limit` bytes if that is not 0, and measure its memory."""
     command = [sys.executable, "-m", "motherlode", "extract", *arguments]
     done = subprocess.run(
         [sys.executable, "-c", _MEASURE, str(limit), *command],
@@ -284,7 +284,7 @@ def test_rdf_stream_needs_little_memory(media_type: str, head: str, line: str) -
 )
 def test_stream_of_long_literals_needs_little_memory(media_type: str, line: str) -> None:
     megabytes = 30
-    literal = "x" * 49_950 + "\U0001f600"  # one character beyond the BMP makes a string four times as large
+    literal = "x" * 49_950 + "\U0001f600"  # a character beyond the BMP makes a string four times as large
     text = "".join(line.format(f"{literal}{number}") for number in range(megabytes * 20))
     told = measured("-", "--type", media_type, text=text)
     assert (told.code, told.errors) == (0, "")

@@ -1,4 +1,4 @@
-"""`motherlode filter` as a user types it."""
+"""The command `filter`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def _run(*arguments: str) -> tuple[int, str]:
-    # with another command beside it, or typer would not want the command's name
+    # with a second command, because Typer drops the name of a single command
     result = RUN.invoke(application(["filter", "stats"]), ["filter", *arguments])
     return result.exit_code, result.output
 

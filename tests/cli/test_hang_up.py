@@ -1,4 +1,4 @@
-"""A terminal that is closed while a crawl shows its progress there: the crawl ends as after Ctrl-C."""
+"""A crawl whose terminal is closed ends as after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def test_crawl_ends_cleanly_if_its_terminal_is_closed(tmp_path: Path) -> None:
     assert code == 0
     stats = read_stats(CrawlFolder(out))
     assert 0 < stats.totals.fetched < 800
-    assert (out / "report.html").exists(), "it came to its end in order"
+    assert (out / "report.html").exists(), "the crawl ended cleanly"
 
 
 def _read_until(master: int, word: bytes, crawl: subprocess.Popen[bytes]) -> None:
-    """Read what the terminal shows until there is a word; the crawl is ended if it never comes."""
+    """Read the output of the terminal up to a word. End the crawl if the word does not appear."""
     alarm = threading.Timer(60, crawl.kill)
     alarm.start()
     seen = b""

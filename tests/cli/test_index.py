@@ -1,4 +1,4 @@
-"""`index`, and every other command that finds quads which wait for it."""
+"""The command `index`, and other commands on quads that are not indexed yet."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_index_without_crawl_is_wrong_usage(tmp_path: Path) -> None:
     )
 
 
-# ── damaged and missing segments ─────────────────────────────────────────────────────────────────────────
+# damaged and missing segments
 
 
 def _linked(number: int) -> str:
@@ -96,7 +96,7 @@ EVERY_NAME = [f"thing {number}" for number in range(6)]
 
 @pytest.fixture(scope="module")
 def three_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl whose three runs have left a segment each; tests copy it."""
+    """A crawl with one segment from each of its three runs. Tests copy it."""
     room = tmp_path_factory.mktemp("runs")
     web, out = write_warc(room / "web.warc.gz", LINKED), room / "out"
     flags = ("--web", web, "-o", out, "--index", "later", "--quiet", "--policy", "bfs")
@@ -126,7 +126,7 @@ def _cut(path: Path) -> None:
 
 
 def _cut_at_a_batch(path: Path) -> None:
-    """All that is left are whole batches: without a record nothing tells that there were more."""
+    """Cut a file at the end of a batch, which cannot be detected without a manifest."""
     from motherlode.index.segment_files import whole_members
 
     (_, end), *more = whole_members(path)
@@ -200,7 +200,7 @@ def test_missing_store_is_built_again(segmented: Path) -> None:
 
 
 def _without_records(folder: Path) -> None:
-    """Make the folder what an older version left: its frontier knows nothing of segments."""
+    """Remove the manifest, as in a folder of an earlier version."""
     from motherlode.frontier import LmdbStorage
 
     storage = LmdbStorage(folder / "frontier")

@@ -1,4 +1,4 @@
-"""What holds for every command: a reader may leave, the locale does not matter, Ctrl-C is no failure of ours."""
+"""Behaviour of all commands with closed pipes, full disks, other locales and Ctrl-C during imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`model` as a user types it."""
+"""The command `model`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RUN = CliRunner()
 
 @pytest.fixture(scope="module")
 def outs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Two crawls by our policy and one by another."""
+    """Two crawls with the default policy and one with another."""
     place = tmp_path_factory.mktemp("model")
     web = small_web(place / "web.warc.gz")
     jobs = ({"pages": 12}, {"pages": 20}, {"pages": 8, "policy": "bfs"})

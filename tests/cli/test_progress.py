@@ -1,4 +1,4 @@
-"""What a crawl, or another long piece of work, shows of itself while it runs."""
+"""Progress of crawls and of other long work."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_meter_estimates_each_unit_on_its_own(clock: Clock, capsys: pytest.Captu
         meter.show(replace(STEP, done=1_500))
     first, second, third = capsys.readouterr().err.splitlines()
     assert first.startswith("reading a.warc.gz · 1.0 MB of 4.0 MB · left ")
-    assert "left" not in second, "nobody can tell yet"
+    assert "left" not in second, "it is too early for an estimate"
     assert "left 0:11" in third
 
 
@@ -153,5 +153,5 @@ def test_meter_on_a_terminal_is_a_transient_bar(clock: Clock, monkeypatch: pytes
     assert "━" in shown
     assert "1,000 of 3,000 requests" in shown
     assert "simulating, 1 of 3 runs ended" in shown
-    assert max(len(line) for line in shown.splitlines() if "long-name" in line) < 120, "one line of the terminal"
+    assert max(len(line) for line in shown.splitlines() if "long-name" in line) < 120, "the text is cut to one line"
     assert shown.endswith("\x1b[1A\x1b[2K")

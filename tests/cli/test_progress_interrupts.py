@@ -1,4 +1,4 @@
-"""Watching a crawl: the first interrupt asks it to stop, the second ends it, and its visits are always closed."""
+"""Interrupts of a crawl: the first stops it, the second cancels it, and its generator is always closed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def visit_of(number: int) -> Visit:
 
 @pytest.fixture(autouse=True)
 def terminal() -> Iterator[None]:
-    """Gives the tests their terminal back, which a hang-up makes the process leave."""
+    """Restore stdout and stderr, which a hang-up redirects."""
     kept = [(number, os.dup(number)) for number in (1, 2)]
     yield
     for number, copy in kept:
@@ -33,13 +33,13 @@ def terminal() -> Iterator[None]:
 
 
 class Endless:
-    """A crawl that goes on until it is told to stop, and then for as long as it likes."""
+    """A crawl that runs until it is stopped, and then ends when the test allows it."""
 
     def __init__(self, *, obeys: bool, by: signal.Signals = signal.SIGINT) -> None:
         self.stopped = self.closed = False
         self.shown = 0
         self.went_on = asyncio.Event()
-        """Long after the signals."""
+        """Set long after the signals."""
         self._obeys = obeys
         self._by = by
 
@@ -90,25 +90,25 @@ async def test_watch_returns_false_if_the_crawl_ends_by_itself() -> None:
 
 async def test_progress_ticks_without_visits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "_TICK_SECONDS", 0.01)
-    ticks = 0
+    ticks, ticked = 0, asyncio.Event()
 
     class Counting(CrawlProgress):
         def tick(self) -> None:
             nonlocal ticks
             ticks += 1
+            if ticks == 3:
+                ticked.set()
 
     async def nothing() -> AsyncGenerator[Visit, None]:
-        await asyncio.sleep(0.2)
+        await asyncio.wait_for(ticked.wait(), 60)
         return
         yield visit_of(1)
 
     waiting = SimpleNamespace(waiting=0, known_urls=0, hosts_known=0)
     progress = Counting(Job(seeds=("http://a.example/",)), Counters(), waiting, quiet=True)  # type: ignore[arg-type]
     assert not await watch(nothing(), progress, stop=lambda: None)
-    seen = ticks
-    assert seen >= 3
-    await asyncio.sleep(0.05)
-    assert ticks == seen, "it ends with the crawl"
+    await asyncio.sleep(0)
+    assert asyncio.all_tasks() == {asyncio.current_task()}, "ticks end with the crawl"
 
 
 async def test_second_hang_up_does_not_cancel_requests() -> None:

@@ -1,4 +1,4 @@
-"""`query` and `search` as a user types them."""
+"""The commands `query` and `search`, run as processes."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_damaged_store_gives_advice(damaged: str, asked: tuple[str, ...], tmp_pa
 
 
 def a_name(out: str) -> tuple[str, str]:
-    """A recipe's name and a word of it."""
+    """Return the name of a recipe, and one word of it."""
     sparql = "SELECT ?name { ?s a schema:Recipe ; schema:name ?name } ORDER BY DESC(STRLEN(?name)) LIMIT 1"
     found = json.loads(motherlode("query", out, sparql, "--format", "json").stdout)
     name = found["results"]["bindings"][0]["name"]["value"]
@@ -126,7 +126,7 @@ def test_query_over_the_time_limit_is_killed(out: str) -> None:
     began = time.monotonic()
     done = motherlode("query", out, sparql, "--timeout", "1", expect=1)
     assert "no result within 1 s" in " ".join(done.stderr.split())
-    assert time.monotonic() - began < 60, "it would take hours"
+    assert time.monotonic() - began < 60, "without the limit it takes hours"
 
 
 @pytest.mark.parametrize(("by", "why"), [(signal.SIGABRT, "too large for the engine"), (signal.SIGSEGV, "too deep")])
@@ -134,7 +134,7 @@ def test_crash_of_the_query_engine_gives_a_message(
     capfd: pytest.CaptureFixture[str], by: signal.Signals, why: str
 ) -> None:
     def end() -> int:
-        faulthandler.disable()  # which would print where it happened
+        faulthandler.disable()  # it would print a traceback
         os.kill(os.getpid(), by)
         return 0
 

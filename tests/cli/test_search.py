@@ -1,4 +1,4 @@
-"""`search` in this process, on a small folder; `test_looking` does it as a user types it."""
+"""The command `search`, in this process. `test_query` also runs it as a process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ app.command()(search)
 
 @pytest.fixture(autouse=True)
 def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines are folded at the width of the terminal, which is the user's."""
+    """Use a wide terminal, because lines are folded at its width."""
     monkeypatch.setenv("COLUMNS", "160")
 
 

@@ -1,4 +1,4 @@
-"""A crawl that shows itself while it runs."""
+"""The command `serve`, and `crawl --serve`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_crawl_with_serve_shows_the_crawl_until_its_end(tmp_path: Path) -> None:
         while later <= first and time.monotonic() < deadline:
             time.sleep(0.3)
             later = fetched(address)
-        assert later > first, "the page must move on with the crawl"
+        assert later > first, "the page shows the progress of the crawl"
         counted = 0
         while not counted and time.monotonic() < deadline:
             asked = f"{address}/sparql?query=SELECT(COUNT(*)AS?n)%7B?s?p?o%7D"

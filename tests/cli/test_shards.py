@@ -1,4 +1,4 @@
-"""`--shards` on the command line: with Ray, without it, and stopped in the middle."""
+"""`crawl --shards` with and without Ray, and stopped during the crawl."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_shards_without_ray_name_the_package_to_install(web: tuple[Path, Path], 
     _, errors = refused.communicate(timeout=60)
     assert refused.returncode == 2
     assert 'pip install "motherlode[ray]"' in " ".join(errors.split())
-    assert not (tmp_path / "two").exists(), "nothing is left behind"
+    assert not (tmp_path / "two").exists(), "no folder is created"
     plain = start(*flags(web, tmp_path / "one"), "--delay", "0", "--pages", "20", "--shards", "1", without_ray=True)
     output, errors = plain.communicate(timeout=120)
     assert plain.returncode == 0, errors
@@ -68,7 +68,7 @@ def test_missing_ray_cluster_leaves_no_folder(web: tuple[Path, Path], tmp_path: 
     assert process.returncode == 2
     assert "127.0.0.1:1 cannot be joined" in errors
     assert "ray start --head" in errors
-    assert not (tmp_path / "out").exists(), "nothing is left behind"
+    assert not (tmp_path / "out").exists(), "no folder is created"
 
 
 def test_find_owner_returns_the_folder_of_the_owning_shard(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_find_owner_returns_the_folder_of_the_owning_shard(tmp_path: Path) -> No
     for number, shard in enumerate(shards):
         assert find_owner(shard, url) == (None if number == own else shards[own])
     assert find_owner(whole.path, url) is None
-    assert find_owner(tmp_path / "shards" / "0001", url) is None, "no crawl is there"
+    assert find_owner(tmp_path / "shards" / "0001", url) is None, "the folder has no crawl"
 
 
 def test_resume_accepts_another_ray_cluster(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_resume_accepts_another_ray_cluster(tmp_path: Path) -> None:
         _, errors = process.communicate(timeout=30)
         assert process.returncode == 2
         assert f"the Ray cluster at {asked} cannot be joined" in errors
-    assert folder.read_job() == job, "an address that is not good is not kept"
+    assert folder.read_job() == job, "a wrong address is not saved"
 
 
 def test_absolute_sink_folder_with_shards_is_refused(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_absolute_sink_folder_with_shards_is_refused(tmp_path: Path) -> None:
 def fetched_so_far(folder: CrawlFolder) -> int:
     try:
         return read_stats(folder).totals.fetched
-    except (JobError, OSError):  # it is only being made
+    except (JobError, OSError):  # the folder is being created
         return 0
 
 
@@ -126,7 +126,7 @@ def test_sharded_crawl_is_stopped_resumed_and_queried(web: tuple[Path, Path], tm
     assert process.returncode == 0, errors
     stopped = json.loads(output)
     assert 20 <= stopped["fetched"] < 800, "it was stopped in the middle"
-    assert not _started_by(process.pid), "everything that it started has ended"
+    assert not _started_by(process.pid), "all child processes have ended"
     resumed = start("resume", str(out), "--pages", str(stopped["fetched"] + 10), "--json")
     output, errors = resumed.communicate(timeout=120)
     assert resumed.returncode == 0, errors
@@ -138,7 +138,7 @@ def test_sharded_crawl_is_stopped_resumed_and_queried(web: tuple[Path, Path], tm
 
 
 def _started_by(process: int) -> list[str]:
-    """Commands of processes whose ray session or parent was this one's."""
+    """Return the commands of processes that were started by this process or by its Ray session."""
     found = []
     for place in Path("/proc").glob("[0-9]*"):
         try:

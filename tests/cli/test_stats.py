@@ -12,7 +12,7 @@ from motherlode.frontier import HostRecord
 
 @pytest.fixture(autouse=True)
 def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines are folded at the width of the terminal, which is the user's."""
+    """Use a wide terminal, because lines are folded at its width."""
     monkeypatch.setenv("COLUMNS", "160")
 
 
@@ -27,7 +27,7 @@ def stats(totals: Counters | None = None, **more: object) -> CrawlStats:
 
 
 def summary(capsys: pytest.CaptureFixture[str], shown: CrawlStats) -> dict[str, str]:
-    """The lines of the summary, folded ones joined."""
+    """Return the rows of the summary, with folded lines joined."""
     print_summary(shown)
     lines: dict[str, str] = {}
     name = ""
@@ -56,7 +56,7 @@ def test_summary_of_an_empty_crawl_has_no_optional_rows(capsys: pytest.CaptureFi
         "1,234",
         "2.0 kB",
     )
-    assert not {"heads", "refreshed", "sinks", "left to find"} & set(lines), "what did not happen is not told"
+    assert not {"heads", "refreshed", "sinks", "left to find"} & set(lines), "rows without data are left out"
 
 
 def test_summary_has_all_optional_rows(capsys: pytest.CaptureFixture[str]) -> None:

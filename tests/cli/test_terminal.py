@@ -24,7 +24,7 @@ from motherlode.cli.terminal import (
 
 @pytest.fixture(autouse=True)
 def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines are folded at the width of the terminal, which is the user's."""
+    """Use a wide terminal, because lines are folded at its width."""
     monkeypatch.setenv("COLUMNS", "160")
 
 
@@ -54,7 +54,7 @@ def test_table_cells_are_text_and_long_cells_are_folded(capsys: pytest.CaptureFi
     out = capsys.readouterr().out
     assert "[bold]a[/]" in out
     assert "[link=http://evil.example]x[/link]" in "".join(out.split())
-    assert out.count("y") == 300, "nothing is cut off"
+    assert out.count("y") == 300, "no text is cut"
     print_table(("a",), [])
     assert "a" in capsys.readouterr().out
 

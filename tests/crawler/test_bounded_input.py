@@ -1,4 +1,4 @@
-"""Input of `extract` within limits: length, and the wait for the next bytes."""
+"""Input of `extract` with limits on its size and on the wait for bytes."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _feed(writer: int, text: bytes) -> None:
         while rest:
             rest = rest[os.write(writer, rest) :]
     except BrokenPipeError:
-        pass  # the reader has left, as it should
+        pass  # the reader has closed the pipe, as expected
     finally:
         os.close(writer)
 

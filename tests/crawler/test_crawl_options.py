@@ -49,7 +49,7 @@ async def test_robots_txt_of_an_own_host_is_not_fetched(tmp_path: Path) -> None:
         assert [asked.path for asked in site.log] == ["/", "/private"]
         site.log.clear()
         await _crawl(tmp_path / "other", site, own_hosts=("example.org",), contact="https://owner.example/")
-        assert [asked.path for asked in site.log] == ["/robots.txt", "/"], "all others obey"
+        assert [asked.path for asked in site.log] == ["/robots.txt", "/"], "robots.txt of other hosts is applied"
     store = QuadStore(tmp_path / "own" / "store", read_only=True)
     named = store.query(f"SELECT ?h {{ GRAPH <{PROVENANCE}> {{ ?run ml:robotsNotApplied ?h }} }}")
     assert [row["h"].value for row in named] == [own]  # type: ignore[union-attr, index]
@@ -93,7 +93,7 @@ async def test_probe_avoids_the_get_and_is_counted(tmp_path: Path) -> None:
     async with serving(site):
         visits = await _crawl(tmp_path / "out", site, probe="always")
     assert sorted(site.asked("HEAD")) == ["/", "/away", "/movie", "/page"]
-    assert sorted(site.asked("GET")) == ["/", "/page"], "neither the movie nor the redirect was asked for twice"
+    assert sorted(site.asked("GET")) == ["/", "/page"], "neither the movie nor the redirect was requested by GET"
     assert {visit.url.removeprefix(site.root): visit.failure.value if visit.failure else "" for visit in visits} == {
         "/": "",
         "/page": "",
@@ -116,7 +116,7 @@ async def test_unsure_probe_is_sent_only_for_unclear_urls(tmp_path: Path) -> Non
 
 
 class _Timed(ChangingWeb):
-    """Keeps the moments at which requests came, and at which their answers had gone."""
+    """A server that records the times of requests."""
 
     def __init__(self, pages: dict[str, Document]) -> None:
         super().__init__(pages)
@@ -136,11 +136,11 @@ async def test_probes_obey_the_delay_and_the_budget_of_the_host(tmp_path: Path) 
             tmp_path / "out", site, probe="always", delay=0.3, address_delay=0.0, delay_factor=0.0, pages_per_host=7
         )
     gaps = [later - earlier for earlier, later in pairwise(site.moments)]
-    assert min(gaps) >= 0.299, "robots.txt, HEAD and GET alike wait for the clock"
+    assert min(gaps) >= 0.299, "the delay applies to robots.txt, HEAD and GET"
     asked = [(line.method, line.path) for line in site.log if line.path != "/robots.txt"]
-    assert len(asked) == 7, "seven requests for pages were allowed, whatever their method"
+    assert len(asked) == 7, "HEAD and GET count against the budget of seven"
     methods = [method for method, _ in asked]
     assert methods == ["HEAD", "GET"] * 3 + ["HEAD"]
-    assert all(first[1] == second[1] for first, second in zip(asked[::2], asked[1::2], strict=False)), "the GET is next"
+    assert all(first[1] == second[1] for first, second in zip(asked[::2], asked[1::2], strict=False))
     refused = stats(tmp_path / "out")["refused"]
     assert refused == {"the host's budget of pages is spent": 4}

@@ -1,4 +1,4 @@
-"""A crawl that leaves its index for later: killed wherever, it ends with the store of one that does it at once."""
+"""Indexing after the crawl gives the same store as indexing during it, also after kills."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _job_file(path: Path, web: LoggedWeb) -> Path:
 
 
 def _kill_while(offspring: Offspring, command: list[str], moments: list[float], folder: Path) -> int:
-    """Kill a command at these moments of its life, then let it come to its end; how many kills met it alive."""
+    """Kill a command after each of these times, then run it to its end. Return how many kills found it alive."""
     hits = 0
     for moment in moments:
         child = offspring.start(*command)
@@ -67,7 +67,7 @@ def test_killed_crawl_and_index_give_the_same_store(tmp_path: Path) -> None:
         web.latency = 0.05
         moments = [chance.uniform(0.3, 1.5) for _ in range(5)]
         assert _kill_while(offspring, [*flags, str(later), "--index", "later"], moments, later)
-        assert not CrawlFolder(later).store.exists(), "a crawl that leaves it for later makes no store"
+        assert not CrawlFolder(later).store.exists(), "the crawl builds no store"
         moments = [chance.uniform(0.01, 0.2) for _ in range(6)]
         assert _kill_while(offspring, ["index", str(later), "--quiet"], moments, later)
     assert quads_of(later) == quads_of(at_once)
@@ -89,7 +89,7 @@ async def test_refresh_is_indexed_later_and_gone_pages_are_removed(tmp_path: Pat
         site.pages["/changes"] = page("new")
         site.pages["/dies"] = Document(status=410)
         await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
-        assert _names(out) == {"root", "dies", "old"}, "nothing is indexed before somebody asks"
+        assert _names(out) == {"root", "dies", "old"}, "nothing is indexed before the first query"
         await motherlode("index", str(out))
     assert _names(out) == {"root", "new"}
 
@@ -109,7 +109,7 @@ def test_indexed_log_is_not_read_again(tmp_path: Path) -> None:
     assert not Unread(folder.quads)
     assert index_log(folder) == 0
     folder.unlock()
-    assert not folder.words.exists(), "the job wants no words"
+    assert not folder.words.exists(), "the job has words = false"
 
 
 @pytest.mark.parametrize(("index", "shards", "says"), [("never", 1, "now"), ("later", 2, "shards")])

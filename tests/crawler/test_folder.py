@@ -1,4 +1,4 @@
-"""Who may write where."""
+"""The crawl folder: the saved job, the lock and file modes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_lock_of_an_unwritable_folder_is_an_error(tmp_path: Path) -> None:
     folder.create(JOB)
     folder.unlock()
     (folder.path / "lock").unlink()
-    (folder.path / "lock").mkdir()  # an error that the superuser meets as well
+    (folder.path / "lock").mkdir()  # an error also for the superuser
     with pytest.raises(JobError, match="cannot be written"):
         folder.lock()
 
@@ -119,7 +119,7 @@ def test_passwords_are_saved_in_a_private_file(tmp_path: Path) -> None:
     folder.save_job(replace(job, pages=9))
     assert folder.read_job() == replace(job, pages=9)
     folder.save_job(JOB)
-    assert not folder.secrets_file.exists(), "there is nothing left to hide"
+    assert not folder.secrets_file.exists(), "no key has a password any more"
     assert folder.read_job() == JOB
     folder.unlock()
 

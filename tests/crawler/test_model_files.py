@@ -1,4 +1,4 @@
-"""Models of crawls: taken from folders, written to files, and started from."""
+"""Models of crawls: read from folders, written to files, and used by other crawls."""
 
 from __future__ import annotations
 

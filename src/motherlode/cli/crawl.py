@@ -1,8 +1,10 @@
-"""The command `crawl`: flags and job file become a `Job`, and the job is run in a new folder."""
+"""The command `crawl`: run a job from flags and a job file in a new folder, or refresh a finished crawl."""
 
 from __future__ import annotations
 
+import dataclasses
 import os.path
+import time as clock
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -12,7 +14,6 @@ import typer
 
 from motherlode.cli.crawl_end import CrawlEnd, RefreshEnd
 from motherlode.cli.crawl_run import print_outcome, run_crawl
-from motherlode.cli.refresh import refresh_job, refresh_starter
 from motherlode.cli.serve import ServerProcess, check_port
 from motherlode.cli.shards import check_shards
 from motherlode.cli.terminal import say, stop
@@ -26,11 +27,19 @@ from motherlode.crawler import (
     read_job_file,
     read_stats,
 )
+from motherlode.crawler.config.job_file import read_seeds
 from motherlode.crawler.config.passwords import check_secrets
-from motherlode.crawler.config.seed_file import read_seeds
+from motherlode.crawler.engine.factory import BeginRefresh
 from motherlode.crawler.model_files import check_model
+from motherlode.crawler.recrawl.revisits import Revisits
 from motherlode.crawler.stats.reader import count_waiting_revisits
+from motherlode.frontier import Frontier
 from motherlode.policies import DEFAULT_POLICY, policy_usage
+
+_BUDGETS = {"pages": "fetched", "time": "seconds", "bytes": "bytes"}
+"""Each budget, and the counter that it limits."""
+_CHANGEABLE = frozenset({*_BUDGETS, "delay", "allow", "contact", "web", "warc"})
+"""Keys of the saved job that one refresh may change."""
 
 Seeds = Annotated[list[str] | None, typer.Argument(metavar="SEED...", help="URLs to start from.")]
 Folder = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="A new folder for the crawl.")]
@@ -235,6 +244,34 @@ def _refresh(folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, serve:
         stopped = run_crawl(job, folder, quiet=quiet, refresh=refresh_starter(due_only=due, quiet=quiet))
     left = count_waiting_revisits(folder)
     return RefreshEnd(folder=folder, budget=job, before=before, stopped=stopped, left=left)
+
+
+def refresh_job(folder: CrawlFolder, flags: Mapping[str, Any]) -> Job:
+    """Return the saved job with the flags of this run. Budgets count from the beginning of the refresh."""
+    job = folder.read_job()
+    if job.shards > 1:
+        raise JobError("a crawl with several shards cannot be refreshed as a whole: refresh the folder of each shard")
+    given = {name: value for name, value in flags.items() if value is not None}
+    fixed = sorted(set(given) - _CHANGEABLE)
+    if fixed:
+        raise JobError(f"{fixed[0]} cannot be changed by --refresh: the job.toml of {folder.path} sets it")
+    dataclasses.replace(job, **given)  # checks the budgets before the counters are added
+    totals = read_stats(folder).totals
+    for name, counter in _BUDGETS.items():
+        given[name] = getattr(totals, counter) + given[name] if name in given else None
+    return dataclasses.replace(job, **given)
+
+
+def refresh_starter(*, due_only: bool, quiet: bool) -> BeginRefresh:
+    """Return the function that the engine calls to queue the known pages, all of them or those that are due."""
+
+    def begin(revisits: Revisits, frontier: Frontier) -> None:
+        revisits.begin(clock.time(), due_only=due_only)
+        if not quiet:
+            kind = "due pages" if due_only else "known pages"
+            say(f"revisiting {frontier.revisits_left:,} {kind}, the most likely changes first")
+
+    return begin
 
 
 def _check_no_files(seeds: Sequence[str], target: str) -> None:

@@ -12,7 +12,7 @@ import typer
 from motherlode.cli.progress import Meter
 from motherlode.cli.terminal import print_json, print_wide_table, say, stop, stop_interrupted
 from motherlode.crawler.config.job import describe_error
-from motherlode.crawler.config.seed_file import read_seeds
+from motherlode.crawler.config.job_file import read_seeds
 from motherlode.policies import DEFAULT_POLICY, policy_usage
 from motherlode.policies.registry import GUIDE
 from motherlode.sim.experiment import Experiment, ExperimentSetup, Row, run_experiment

@@ -55,5 +55,5 @@ def test_own_hosts_match_international_names() -> None:
     assert own("xn--bcher-kva.example:81")
     assert own("shop.xn--bcher-kva.example")
     assert own("a.xn--e1afmkfd.xn--p1ai:8080")
-    assert not own("a.xn--e1afmkfd.xn--p1ai"), "only at that port"
+    assert not own("a.xn--e1afmkfd.xn--p1ai"), "the pattern has a port"
     assert not own("bucher.example")

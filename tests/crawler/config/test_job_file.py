@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from motherlode.crawler.config.job import Job, JobError
-from motherlode.crawler.config.job_file import job_to_toml, make_paths_absolute, read_job_file
+from motherlode.crawler.config.job_file import job_to_toml, make_paths_absolute, read_job_file, read_seeds
 
 
 def _file(tmp_path: Path, text: str) -> Path:
@@ -106,3 +106,10 @@ def test_stylesheet_paths_are_made_absolute_except_built_in_ones(tmp_path: Path)
         "stylesheets": [{"xslt": str(tmp_path / "a.xsl")}],
         "grddl": {"http://a.example/": "builtin:feed"},
     }
+
+
+def test_seed_file_with_comments_and_byte_order_mark_gives_urls(tmp_path: Path) -> None:
+    file = tmp_path / "seeds.txt"
+    lines = ("http://a/ ", "# all", "  #", "http://b/#part", "http://c/ # why", "http://d/\t#", "", "http://e/ é")
+    file.write_text("\ufeff" + "\r\n".join(lines), encoding="utf-8")
+    assert read_seeds(file) == ("http://a/", "http://b/#part", "http://c/", "http://d/", "http://e/ é")

@@ -1,4 +1,4 @@
-"""The checks of one URL, asked again."""
+"""The checks of one URL."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_private_address_fails_the_address_guard(url: str, tmp_path: Path) -> No
 
 
 def test_host_name_is_checked_by_its_known_address(tmp_path: Path) -> None:
-    assert address_check("http://a.example/", tmp_path).passed is None, "nobody has looked it up"
+    assert address_check("http://a.example/", tmp_path).passed is None, "the address is not known"
     assert address_check("http://a.example/", tmp_path, hosts={"a.example": "127.0.0.2:80"}).passed is False
     assert address_check("http://a.example/", tmp_path, host=HostRecord(name="a.example", address="9.9.9.9")).passed
     refused = address_check("http://a.example/", tmp_path, reason="address-guard")

@@ -1,4 +1,4 @@
-"""Why a URL was fetched, waits, or was refused."""
+"""Explanations of fetched, waiting, refused and unknown URLs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tests.crawler.small_web import HOME, crawled, small_web
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> CrawlFolder:
-    """A crawl that ended in the middle: some URLs wait."""
+    """A crawl that was stopped, so that some URLs are waiting."""
     place = tmp_path_factory.mktemp("explaining")
     return crawled(place / "out", small_web(place / "web.warc.gz"), pages=14, policy="motherlode", scope="web")[0]
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> CrawlFolder:
-    """Breadth-first, to the end."""
+    """A finished breadth-first crawl."""
     place = tmp_path_factory.mktemp("whole")
     return crawled(place / "out", small_web(place / "web.warc.gz"), policy="bfs")[0]
 
@@ -68,7 +68,7 @@ def test_best_score_policy_records_the_score_as_value_at_pick(tmp_path: Path, po
         if "success" not in policy:
             assert one.value_at_pick == pytest.approx(one.score)
         assert one.explanation is not None
-        assert one.explanation.value is not None, "pages of its host wait"
+        assert one.explanation.value is not None, "its host has waiting URLs"
         assert one.explanation.value > 0
 
 
@@ -91,13 +91,13 @@ def test_waiting_url_has_a_rank(folder: CrawlFolder) -> None:
         assert told.rank.waiting == len(waiting)
         assert told.rank.arm is not None
         ranks.append((told.rank.arm, told.rank.ahead_in_arm))
-    assert len(set(ranks)) == len(ranks)  # no two URLs stand in one place
+    assert len(set(ranks)) == len(ranks)  # ranks are unique
     first = min(range(len(ranks)), key=lambda number: ranks[number])
     assert ranks[first] == (1, 0)
 
 
 def test_explained_value_is_that_of_a_resumed_crawl(tmp_path: Path) -> None:
-    """Also where a host is young, and all that waits of it says whether its home page was no more than a door."""
+    """The host is new, so the value of its arms depends on all its waiting URLs."""
     web = small_web(tmp_path / "web.warc.gz", items=4, plain=4)
     job = {"policy": "motherlode", "scope": "host"}
     folder, _ = crawled(tmp_path / "out", web, pages=1, **job)
@@ -192,7 +192,7 @@ def test_explanation_is_serializable_as_json(folder: CrawlFolder) -> None:
 
 
 def test_running_crawl_can_be_explained(tmp_path: Path) -> None:
-    """The lock is held by somebody else, and the frontier is open: a reader needs neither."""
+    """Another process holds the lock and has the frontier open. A reader needs neither."""
     folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), pages=5)
     holder = CrawlFolder(folder.path)
     holder.lock()

@@ -1,4 +1,4 @@
-"""What came of a URL."""
+"""The history of a URL."""
 
 from __future__ import annotations
 

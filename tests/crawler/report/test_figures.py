@@ -1,3 +1,5 @@
+"""Contents of the report, from the statistics of a crawl."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -22,7 +24,7 @@ def stats_of(totals: Counters, *hosts: HostRecord, **others: int) -> CrawlStats:
 
 
 def visited() -> Counters:
-    """The totals of 1,001 visits: every second relevant, one redirect, three failures, one problem."""
+    """Return the counters of 1,001 visits: every second is relevant, one redirect, three failures, one problem."""
     totals = Counters(seconds=10.0)
     kinds = {7: FailureKind.REDIRECT, 9: FailureKind.DNS, 11: FailureKind.NOT_FOUND, 13: FailureKind.NOT_FOUND}
     for number in range(1, 1002):

@@ -1,3 +1,5 @@
+"""The HTML page of the report: safety and contents."""
+
 from __future__ import annotations
 
 import re
@@ -35,7 +37,7 @@ FORBIDDEN = {"script", "iframe", "object", "embed", "img", "link", "base", "form
 
 
 def told(text: str) -> CrawlReport:
-    """A report in which every string is the same."""
+    """Return a report in which every string is `text`."""
     count = Count(name=text, count=3, explanation=text)
     return CrawlReport(
         title=text,
@@ -64,7 +66,7 @@ def nodes(page: str) -> list[LexborNode]:
 
 
 def shape(page: str) -> list[tuple[str | None, list[str]]]:
-    """Elements and the names of their attributes."""
+    """Return the elements with the names of their attributes."""
     return [(node.tag, sorted(node.attributes)) for node in nodes(page)]
 
 

@@ -1,3 +1,5 @@
+"""Escaping, number formats and line charts."""
+
 from __future__ import annotations
 
 import re
@@ -47,7 +49,7 @@ def texts(picture: ElementTree.Element) -> list[str]:
 
 
 def paths(picture: ElementTree.Element, kind: str) -> list[list[tuple[float, float]]]:
-    """The points of every path of a class."""
+    """Return the points of all paths of a class."""
     found = []
     for node in picture.iter(f"{SVG}path"):
         if kind in node.get("class", "").split():
@@ -244,7 +246,7 @@ class TestLineChart:
 
 
 def shape(picture: str) -> list[tuple[str, list[str]]]:
-    """Elements and the names of their attributes: all of a picture that could do harm."""
+    """Return the elements with the names of their attributes."""
     return [(node.tag, sorted(node.attrib)) for node in ElementTree.fromstring(picture).iter()]
 
 
@@ -297,7 +299,7 @@ def palette(css: str) -> dict[str, str]:
 
 
 def contrast(one: str, other: str) -> float:
-    """WCAG 2.2, contrast ratio."""
+    """Return the contrast ratio by WCAG 2.2."""
     darker, lighter = sorted((luminance(one), luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
@@ -322,7 +324,7 @@ class TestAxes:
     def test_negative_values_and_bands_stay_inside_the_chart(self) -> None:
         (line,) = paths(self.drawn(), "series")
         (band,) = paths(self.drawn(), "band")
-        assert len(line) == 2  # it does not start at the origin
+        assert len(line) == 2  # the line does not start at the origin
         assert line[0][1] > line[1][1]
         assert all(0 <= y <= 360 - 46 for _, y in [*line, *band])
         assert min(y for _, y in band) < line[1][1]

@@ -1,4 +1,4 @@
-"""What a folder tells about its crawl, of one process or of several shards."""
+"""Statistics read from the folder of a crawl, with and without shards."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_stats_agree_with_the_visits(finished: tuple[CrawlFolder, Counters]) -> 
     assert stats.totals.relevant == sum(visit.relevant for visit in visits) == 12
     assert stats.totals.redirects == sum(visit.failure is FailureKind.REDIRECT for visit in visits) == 2
     assert stats.totals.quads == sum(visit.quads for visit in visits)
-    assert stats.known_urls > len(visits), "what robots.txt forbids is known and not visited"
+    assert stats.known_urls > len(visits), "disallowed URLs are known but not visited"
     assert stats.refused
     assert stats.store_bytes > 0
     assert {host.name for host in stats.hosts} >= {"a.example"}
@@ -104,8 +104,8 @@ def test_stats_of_running_shards_are_added_up(tmp_path: Path) -> None:
     whole = stats.totals
     assert (whole.fetched, whole.relevant, whole.quads, whole.heads) == (16, 6, 55, 3)
     assert (whole.refreshed, whole.changed, whole.unchanged, whole.gone) == (6, 1, 4, 1)
-    assert whole.harvest_rate == pytest.approx(6 / 10), "looks at known pages do not count"
-    assert whole.seconds == 5.0, "they run side by side"
+    assert whole.harvest_rate == pytest.approx(6 / 10), "revisits do not count"
+    assert whole.seconds == 5.0, "shards run in parallel"
     assert (len(stats.hosts), stats.known_urls, stats.refused) == (3, 20, {"robots": 5, "scope": 1})
     assert stats.left is not None
     assert (stats.left.finds, stats.left.urls) == (6.0, 14)
@@ -131,7 +131,7 @@ def test_stats_of_merged_shards_are_those_of_the_folder(tmp_path: Path) -> None:
     folder_with(folder.path / "shards" / "0", Counters(fetched=16, relevant=1), left=Estimate(finds=3.0))
     stats = read_stats(folder)
     assert (stats.totals.relevant, len(stats.hosts)) == (9, 4)
-    assert stats.left == Estimate(finds=3.0), "what is left only the shards can say"
+    assert stats.left == Estimate(finds=3.0), "the estimate comes from the shards"
 
 
 def test_problems_that_differ_in_a_number_are_one_kind(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def complete_url(text: str) -> str | None:
 
 
 def compile_own_hosts(patterns: Sequence[str]) -> Callable[[str], bool]:
-    """Return a function that tells if a host matches one of the patterns.
+    """Compile host patterns to a function that returns whether a host matches one of them.
 
     The function takes a host with its port, if that is not the default port. A pattern without a port matches all
     ports. ValueError if a pattern is wrong, or covers a whole public suffix.
@@ -72,7 +72,7 @@ def compile_own_hosts(patterns: Sequence[str]) -> Callable[[str], bool]:
 
 
 def compile_untrusted_hosts(patterns: Sequence[str]) -> Callable[[str], bool]:
-    """Return a function that tells if any certificate is accepted from a host. The pattern * matches all hosts.
+    """Compile the patterns of hosts whose certificates are not verified. The pattern * matches all hosts.
 
     >>> is_untrusted = compile_untrusted_hosts(["*.lab.example"])
     >>> is_untrusted("a.lab.example:8443"), is_untrusted("lab.example"), compile_untrusted_hosts(["*"])("lab.example")

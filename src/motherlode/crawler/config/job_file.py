@@ -1,4 +1,4 @@
-"""Job files: TOML files with the keys of a `Job`, read with checks and written in full.
+"""Files that users write for a crawl: job files with the keys of a `Job`, and files of seed URLs.
 
 A relative path in a job file is relative to the file. A written job file has absolute paths only.
 """
@@ -33,6 +33,8 @@ _COMMAND_LINE_ONLY = frozenset({"output", "config", "refresh", "due", "serve", "
 """Flags that configure a run and not the crawl."""
 _PATH_KEYS = frozenset({"web", "model", "state"})
 """Keys whose value is a path. `state` may also be a URL."""
+
+_COMMENT = re.compile(r"(?:^|\s)#.*")
 
 _FIELDS = {one.name: str(one.type) for one in dataclasses.fields(Job)}
 _TOML_TYPES: dict[str, tuple[type, ...]] = {
@@ -113,7 +115,7 @@ def _describe_unknown_key(name: str) -> str:
     key = name.replace("-", "_")
     if key in _COMMAND_LINE_ONLY:
         return f"{name} is for the command line alone: --{name.replace('_', '-')}"
-    new_name = (RENAMED_KEYS | _RENAMED_FLAGS).get(key)
+    new_name = RENAMED_KEYS.get(key) or _RENAMED_FLAGS.get(key)
     if new_name is not None:
         return f"the key {name!r} is now called {new_name}: rename it in the file"
     hint = f" (did you mean {key}?)" if key in _FIELDS else nearest(name, _FIELDS)
@@ -200,3 +202,16 @@ def _to_toml(value: Any) -> str:
         )
         return f'"{escaped}"'
     return str(value)
+
+
+def read_seeds(path: Path) -> tuple[str, ...]:
+    """Read a file with one URL per line. A # starts a comment at the beginning of a line or after a space."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        hint = "; give a URL without --seeds" if str(path).startswith(("http:", "https:")) else ""
+        raise JobError(f"the seed file {path} cannot be read: {error.strerror}{hint}") from error
+    except UnicodeDecodeError as error:
+        raise JobError(f"the seed file {path} is not UTF-8 text: {error}") from error
+    urls = (_COMMENT.sub("", line).strip() for line in lines)
+    return tuple(url for url in urls if url)

@@ -121,7 +121,7 @@ def describe_treatment(kind: FailureKind, *, recorded: bool = False) -> str:
 
 
 def find_redirects(storage: LmdbStorage, entry: Entry, last: Visit | None) -> tuple[RedirectStep, ...]:
-    """Return the chain of redirects that includes a URL, or an empty tuple if there is none."""
+    """Return the chain of redirects that includes a URL, or an empty tuple for a URL without redirects."""
     before: list[Entry] = []
     current = entry
     while current.source == LinkSource.REDIRECT.value and len(before) <= MAX_REDIRECTS:

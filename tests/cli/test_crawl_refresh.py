@@ -1,4 +1,4 @@
-"""What a refresh may change of a crawl's job, and that its budgets count from where the crawl is."""
+"""The job of a refresh: keys that it may change, and its budgets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from motherlode.cli.refresh import refresh_job, refresh_starter
+from motherlode.cli.crawl import refresh_job, refresh_starter
 from motherlode.crawler import CrawlFolder, Job, JobError
 from motherlode.crawler.recrawl.revisits import RefreshFirst, Revisits
 from motherlode.crawler.stats.counters import Counters
@@ -18,7 +18,7 @@ from tests.frontier.fakes import frontier_on
 
 
 def finished(path: Path, **job: object) -> CrawlFolder:
-    """A folder with a crawl that is over, of a hundred pages."""
+    """Return the folder of a finished crawl of a hundred pages."""
     folder = CrawlFolder(path)
     folder.create(Job(seeds=("http://a.example/",), **job))  # type: ignore[arg-type]
     storage = LmdbStorage(folder.frontier)
@@ -50,7 +50,7 @@ def test_refresh_budget_of_zero_is_refused(tmp_path: Path) -> None:
 def test_refresh_may_change_delay_but_not_target(tmp_path: Path) -> None:
     folder = finished(tmp_path / "out", delay=2.0)
     assert refresh_job(folder, {"delay": 0.5}).delay == 0.5
-    assert folder.read_job().delay == 2.0, "for this run alone"
+    assert folder.read_job().delay == 2.0, "the saved job is unchanged"
     with pytest.raises(JobError, match="policy cannot be changed"):
         refresh_job(folder, {"policy": "bfs", "target": "rdf"})
 
@@ -77,7 +77,7 @@ def test_refresh_announces_the_number_of_pages_unless_quiet(
         assert lease is not None
         frontier.response_received(lease, 0.0)
         frontier.done(lease)
-        visit = Visit(number=number, url=url, host="a.example", at=4e9)  # so late that nothing is due
+        visit = Visit(number=number, url=url, host="a.example", at=4e9)  # in the future, so that no revisit is due
         storage.append_visit(number, msgspec.msgpack.encode(visit))
     refresh_starter(due_only=due_only, quiet=quiet)(Revisits(storage, frontier, policy), frontier)
     told = capsys.readouterr().err
