@@ -8,12 +8,11 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from motherlode.crawler import CrawlFolder, JobError, read_stats
+from tests.cli.crawl_process import wait_for_requests
 from tests.crawler.changing_web import ChangingWeb, Document, serving
 from tests.support import shared, synthetic_warc
 
@@ -176,14 +175,6 @@ async def test_seeds_that_redirect_out_of_scope_give_a_hint(tmp_path: Path) -> N
     assert "no page was fetched: the seeds redirect to URLs out of scope" in done.stderr
 
 
-def fetched(folder: Path) -> int:
-    """Return the committed number of requests, or 0 if the crawl has not created its folder yet."""
-    try:
-        return read_stats(CrawlFolder(folder)).totals.fetched
-    except (JobError, OSError):
-        return 0
-
-
 def test_ctrl_c_stops_cleanly_and_resume_continues(crawled: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     process = subprocess.Popen(
@@ -195,10 +186,7 @@ def test_ctrl_c_stops_cleanly_and_resume_continues(crawled: Path, tmp_path: Path
         stdout=subprocess.PIPE,
         text=True,
     )
-    deadline = time.monotonic() + 120
-    while fetched(out) == 0:
-        assert process.poll() is None and time.monotonic() < deadline, "the crawl has not fetched a page"
-        time.sleep(0.1)
+    wait_for_requests(process, out)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors

@@ -8,14 +8,14 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from motherlode.cli import application, demo
-from motherlode.crawler import CrawlFolder, Job, read_stats
+from motherlode.crawler import CrawlFolder, Job
+from tests.cli.crawl_process import wait_for_requests
 
 
 def _demo(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -53,10 +53,7 @@ def test_demo_interrupted_says_that_the_web_is_gone(tmp_path: Path) -> None:
         assert running.stderr is not None
         lines = [running.stderr.readline() for _ in range(2)]
         assert "--policy bfs" in lines[-1]
-        crawl, deadline = CrawlFolder(tmp_path / "demo" / "bfs"), time.monotonic() + 120
-        while not crawl.frontier.exists() or not read_stats(crawl).totals.fetched:
-            assert running.poll() is None and time.monotonic() < deadline, "the crawl has not fetched a page"
-            time.sleep(0.05)
+        wait_for_requests(running, tmp_path / "demo" / "bfs")
         os.killpg(running.pid, signal.SIGINT)
         said = running.stderr.read()
     assert running.returncode == 1

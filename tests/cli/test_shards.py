@@ -7,14 +7,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from motherlode.cli.shards import check_shards, find_owner
 from motherlode.cluster.partitioner import owner_of
-from motherlode.crawler import CrawlFolder, Job, JobError, read_stats
+from motherlode.crawler import CrawlFolder, Job, JobError
+from tests.cli.crawl_process import wait_for_requests
 from tests.support import synthetic_warc
 
 WITHOUT_RAY = (
@@ -105,22 +105,11 @@ def test_absolute_sink_folder_with_shards_is_refused(tmp_path: Path) -> None:
         check_shards(Job(seeds=("http://a.example/",), shards=2, sinks=({"kind": "nquads", "path": str(tmp_path)},)))
 
 
-def fetched_so_far(folder: CrawlFolder) -> int:
-    try:
-        return read_stats(folder).totals.fetched
-    except (JobError, OSError):  # the folder is being created
-        return 0
-
-
 def test_sharded_crawl_is_stopped_resumed_and_queried(web: tuple[Path, Path], tmp_path: Path) -> None:
     pytest.importorskip("ray", reason='this test needs Ray: pip install "motherlode[ray]"')
     out = tmp_path / "out"
     process = start(*flags(web, out), "--delay", "0.6", "--shards", "2")
-    folder = CrawlFolder(out)
-    until = time.monotonic() + 120
-    while fetched_so_far(folder) < 20:
-        assert process.poll() is None and time.monotonic() < until, process.communicate(timeout=10)
-        time.sleep(0.2)
+    wait_for_requests(process, out, 20)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors

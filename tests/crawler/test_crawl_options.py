@@ -54,7 +54,7 @@ async def test_robots_txt_of_an_own_host_is_not_fetched(tmp_path: Path) -> None:
     named = store.query(f"SELECT ?h {{ GRAPH <{PROVENANCE}> {{ ?run ml:robotsNotApplied ?h }} }}")
     assert [row["h"].value for row in named] == [own]  # type: ignore[union-attr, index]
     folder = CrawlFolder(tmp_path / "own")
-    assert any(value == own for _, value in build_report(folder.read_job(), read_stats(folder)).asked)
+    assert any(value == own for _, value in build_report(folder.read_job(), read_stats(folder)).settings)
 
 
 def _sitemap(*paths: str) -> Document:

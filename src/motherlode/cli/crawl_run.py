@@ -29,7 +29,7 @@ def run_crawl(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefre
         if job.shards > 1:
             stopped = run_sharded(job, folder, quiet=quiet)
         else:
-            stopped = uvloop.run(_run(job, folder, quiet=quiet, refresh=refresh))
+            stopped = uvloop.run(visit_all(job, folder, quiet=quiet, refresh=refresh))
     except JobError as error:
         stop(str(error))
     except DamagedError as error:
@@ -48,8 +48,8 @@ def run_crawl(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefre
     return stopped
 
 
-async def _run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None) -> bool:
-    """Run a crawl without shards. Return whether the user stopped it."""
+async def visit_all(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None) -> bool:
+    """Run a crawl without shards and show its progress. Return whether the user stopped it."""
     if job.own_hosts and not quiet:
         names = ", ".join(job.own_hosts)
         say(f"robots.txt is not applied to your own hosts: {names}")

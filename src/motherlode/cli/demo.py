@@ -12,11 +12,10 @@ from typing import Annotated
 import typer
 import uvloop
 
-from motherlode.cli.progress import CrawlProgress, watch
+from motherlode.cli.crawl_run import visit_all
 from motherlode.cli.query import print_solutions
 from motherlode.cli.terminal import FAILED, print_table, say, stop
 from motherlode.crawler import CrawlFolder, CrawlStats, Job, JobError, read_stats
-from motherlode.crawler.engine.factory import assemble
 from motherlode.crawler.report.figures import build_report
 from motherlode.crawler.report.page import write_report
 from motherlode.crawler.report.plot import Curve
@@ -115,21 +114,11 @@ def _crawl(job: Job, path: Path) -> CrawlStats:
 def _run(job: Job, folder: CrawlFolder) -> bool:
     """Run one crawl. Return whether the user stopped it."""
     try:
-        return uvloop.run(_visit_all(job, folder))
+        return uvloop.run(visit_all(job, folder, quiet=False))
     except OSError as error:
         stop(str(error), code=FAILED)
     finally:
         folder.unlock()
-
-
-async def _visit_all(job: Job, folder: CrawlFolder) -> bool:
-    assembled = assemble(job, folder)
-    crawl = assembled.crawl
-    progress = CrawlProgress(job, crawl.totals, assembled.frontier, quiet=False)
-    try:
-        return await watch(crawl.visits(assembled.seeds), progress, stop=crawl.stop)
-    finally:
-        assembled.store.close()
 
 
 def _print_comparison(found: dict[str, CrawlStats]) -> None:

@@ -132,7 +132,7 @@ class TestReportOf:
         assert "Nothing was fetched." in (tmp_path / "report.html").read_text(encoding="utf-8")
 
     def test_report_lists_the_settings(self) -> None:
-        asked = dict(build_report(JOB, stats_of(Counters())).asked)
+        asked = dict(build_report(JOB, stats_of(Counters())).settings)
         assert asked == {
             "Policy": "bfs",
             "Target": "any",
@@ -140,9 +140,9 @@ class TestReportOf:
             "Seeds": "3",
             "Budget": "2,000 pages, 30 min 0 s",
         }
-        assert dict(build_report(Job(web="/far/away/sites.warc.gz"), stats_of(Counters())).asked)["Recorded web"] == (
-            "sites.warc.gz"
-        )
+        assert dict(build_report(Job(web="/far/away/sites.warc.gz"), stats_of(Counters())).settings)[
+            "Recorded web"
+        ] == ("sites.warc.gz")
 
     @pytest.mark.parametrize(
         ("seeds", "title"),

@@ -42,7 +42,7 @@ def told(text: str) -> CrawlReport:
     return CrawlReport(
         title=text,
         generated=text,
-        asked=((text, text),),
+        settings=((text, text),),
         figures=(Figure(label=text, value=text, note=text),),
         curves=(Curve(name=text, points=((1, 1), (4, 2))), Curve(name=text, points=((4, 1),))),
         hosts=(HostRow(name=text, fetched=4, relevant=2, quads=20, bytes=3000),),
@@ -77,7 +77,7 @@ class TestSafety:
         assert shape(page) == shape(written(tmp_path, told("tame")))
         seen = LexborHTMLParser(page).body
         assert seen is not None
-        # title, generated, asked (2), figure (3), captions (2), host, syntax, three counts with explanations (6)
+        # title, generated, settings (2), figure (3), captions (2), host, syntax, three counts with explanations (6)
         assert seen.text().count(hostile_as_seen(hostile)) >= 17
 
     @pytest.mark.parametrize("hostile", HOSTILE)

@@ -68,7 +68,7 @@ def build_report(job: Job, stats: CrawlStats, *, made_at: float | None = None) -
     return CrawlReport(
         title=_format_title(job.seeds),
         generated=_format_generated(made_at),
-        asked=_list_settings(job),
+        settings=_list_settings(job),
         figures=_compute_figures(stats),
         curves=(build_harvest_curve(job.policy, totals),),
         hosts=tuple(
@@ -91,7 +91,7 @@ def build_harvest_curve(name: str, totals: Counters) -> Curve:
 
     Revisits are left out, as in the harvest rate. Relevant pages that revisits removed are missing at its end.
     """
-    before = tuple((asked, relevant) for asked, relevant in totals.curve if asked < totals.first)
+    before = tuple((fetched, relevant) for fetched, relevant in totals.curve if fetched < totals.first)
     return Curve(name=name, points=(*before, (totals.first, totals.relevant)) if totals.first else before)
 
 

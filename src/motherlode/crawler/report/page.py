@@ -68,7 +68,7 @@ class CrawlReport:
     title: str
     generated: str = ""
     """Program and time."""
-    asked: tuple[tuple[str, str], ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
     """Settings of the crawl: names and values."""
     figures: tuple[Figure, ...] = ()
     """The most important figure is the first."""

@@ -250,19 +250,19 @@ def _compute_y_ticks(curves: Sequence[Curve]) -> list[int]:
 
 
 def _draw_axes(frame: _Frame, y_ticks: list[int], axes: Axes, *, narrow: bool) -> list[Markup]:
-    made = [_text(0, frame.top - 16, axes.y)]
+    elements = [_text(0, frame.top - 16, axes.y)]
     for tick in y_ticks:
         y = _round(frame.y(tick))
-        made.append(_line(frame.left, y, frame.right, y, class_="grid" if tick else "axis"))
-        made.append(_text(frame.left - 8, y + 4.5, axes.value(tick), text_anchor="end"))
+        elements.append(_line(frame.left, y, frame.right, y, class_="grid" if tick else "axis"))
+        elements.append(_text(frame.left - 8, y + 4.5, axes.value(tick), text_anchor="end"))
     for tick in ticks(frame.x_max, 3 if narrow else 6):
         if tick <= frame.x_max:
             x = _round(frame.x(tick))
-            made.append(_line(x, frame.bottom, x, frame.bottom + 5, class_="axis"))
-            made.append(_text(x, frame.bottom + 20, compact(tick), text_anchor="middle"))
+            elements.append(_line(x, frame.bottom, x, frame.bottom + 5, class_="axis"))
+            elements.append(_text(x, frame.bottom + 20, compact(tick), text_anchor="middle"))
     middle = _round((frame.left + frame.right) / 2)
-    made.append(_text(middle, frame.bottom + 41, axes.x, text_anchor="middle"))
-    return made
+    elements.append(_text(middle, frame.bottom + 41, axes.x, text_anchor="middle"))
+    return elements
 
 
 def _draw_band(index: int, curve: Curve, frame: _Frame) -> Markup:
@@ -278,12 +278,12 @@ def _draw_series(index: int, curve: Curve, frame: _Frame, axes: Axes, *, alone: 
     points = [f"{frame.x(x):.1f} {frame.y(y):.1f}" for x, y in shown]
     line = "M" + "L".join(points)
     colour = index % SERIES
-    made = element("path", class_=f"series s{colour}", d=line, **_dashes(index))
+    elements = element("path", class_=f"series s{colour}", d=line, **_dashes(index))
     if not alone or not axes.harvest:
-        return made
+        return elements
     floor = f"{frame.bottom:.1f}"
     area = f"{line}L{frame.x(curve.end[0]):.1f} {floor}L{frame.left:.1f} {floor}Z"
-    return joined(element("path", class_=f"area f{colour}", d=area), made)
+    return joined(element("path", class_=f"area f{colour}", d=area), elements)
 
 
 def _draw_ends(curves: Sequence[Curve], labels: list[list[str]], frame: _Frame) -> list[Markup]:
@@ -291,16 +291,16 @@ def _draw_ends(curves: Sequence[Curve], labels: list[list[str]], frame: _Frame) 
     height = _LABEL_HEIGHT * max(len(label) for label in labels) / 2
     ends = [(frame.x(curve.end[0]), frame.y(curve.end[1])) for curve in curves]
     middles = _spread([y for _, y in ends], height, frame.top, frame.bottom - 12)
-    made, at = [], frame.right + (20 if len(curves) > 1 else 10)
+    elements, at = [], frame.right + (20 if len(curves) > 1 else 10)
     for index, (x, y) in enumerate(ends):
         if len(curves) > 1:
             leader = f"M{x:.1f} {y:.1f}L{frame.right + 8:.1f} {middles[index]:.1f}H{frame.right + 16:.1f}"
-            made.append(element("path", class_=f"leader s{index % SERIES}", d=leader))
-        made.append(element("circle", class_=f"end f{index % SERIES}", cx=_round(x), cy=_round(y), r=5))
+            elements.append(element("path", class_=f"leader s{index % SERIES}", d=leader))
+        elements.append(element("circle", class_=f"end f{index % SERIES}", cx=_round(x), cy=_round(y), r=5))
         first = middles[index] + 4.5 - 8 * (len(labels[index]) - 1)
         for row, line in enumerate(labels[index]):
-            made.append(_text(at, _round(first + 16 * row), line, class_="strong" if row == 0 else "plain"))
-    return made
+            elements.append(_text(at, _round(first + 16 * row), line, class_="strong" if row == 0 else "plain"))
+    return elements
 
 
 def _format_end_label(curve: Curve, width: int, axes: Axes, *, lines: int, named: bool) -> list[str]:
@@ -338,7 +338,7 @@ def _spread(wanted: Sequence[float], gap: float, top: float, bottom: float) -> l
 
 def _draw_legend(curves: Sequence[Curve], width: int) -> tuple[list[Markup], int]:
     """Return a sample line and the name of each series, in as many rows as needed, and the total height."""
-    made: list[Markup] = []
+    elements: list[Markup] = []
     x, row = 0.0, 0
     for index, curve in enumerate(curves):
         label = _fit_text(curve.name, min(240, width - 40))
@@ -346,10 +346,12 @@ def _draw_legend(curves: Sequence[Curve], width: int) -> tuple[list[Markup], int
         if x and x + needed - 20 > width:
             x, row = 0.0, row + 1
         y = 10 + row * _LEGEND_ROW_HEIGHT
-        made.append(_line(_round(x + 1), y, _round(x + 21), y, class_=f"series s{index % SERIES}", **_dashes(index)))
-        made.append(_text(_round(x + 28), y + 4.5, label))
+        elements.append(
+            _line(_round(x + 1), y, _round(x + 21), y, class_=f"series s{index % SERIES}", **_dashes(index))
+        )
+        elements.append(_text(_round(x + 28), y + 4.5, label))
         x += needed
-    return made, (row + 1) * _LEGEND_ROW_HEIGHT + 8
+    return elements, (row + 1) * _LEGEND_ROW_HEIGHT + 8
 
 
 def _dashes(index: int) -> dict[str, str]:

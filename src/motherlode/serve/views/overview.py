@@ -95,7 +95,7 @@ def overview(report: CrawlReport, types: Sequence[Row] | None, *, running: bool,
 def live_part(report: CrawlReport, *, running: bool, done: tuple[int, int | None]) -> Markup:
     """What changes while the crawl runs; the script fetches it again and again."""
     state = element("span", "running" if running else "at rest", class_="state on" if running else "state")
-    asked = [element("div", element("dt", name), element("dd", value)) for name, value in report.asked]
+    asked = [element("div", element("dt", name), element("dd", value)) for name, value in report.settings]
     tiles = [
         element(
             "div",
