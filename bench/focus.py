@@ -27,8 +27,8 @@ from pathlib import Path
 from random import Random
 from statistics import mean, pstdev
 
-from motherlode.cli.crawl import read_seeds
 from motherlode.crawler import canonical_seeds
+from motherlode.crawler.config.job_file import read_seeds
 from motherlode.model import FailureKind, Policy
 from motherlode.policies import POLICIES, policy_from, target_from
 from motherlode.sim.experiment import focus, relevant_at

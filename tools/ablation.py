@@ -15,8 +15,8 @@ from pathlib import Path
 from random import Random
 from statistics import mean
 
-from motherlode.cli.crawl import read_seeds
 from motherlode.crawler import canonical_seeds
+from motherlode.crawler.config.job_file import read_seeds
 from motherlode.model import FailureKind, Policy
 from motherlode.policies import policy_from, target_from
 from motherlode.policies.motherlode import Motherlode, PolicyConfig

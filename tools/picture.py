@@ -9,14 +9,16 @@ import sys
 from pathlib import Path
 
 from motherlode.crawler import CrawlFolder, read_stats
-from motherlode.crawler.report.figures import curve_of
+from motherlode.crawler.report.figures import build_harvest_curve
 from motherlode.crawler.report.plot import write_svg
 
 NAMES = {"motherlode": "motherlode", "bfs": "breadth-first"}
 
 
 def main(demo: Path, picture: Path) -> None:
-    curves = [curve_of(name, read_stats(CrawlFolder(demo / folder)).totals) for folder, name in NAMES.items()]
+    curves = [
+        build_harvest_curve(name, read_stats(CrawlFolder(demo / folder)).totals) for folder, name in NAMES.items()
+    ]
     write_svg(picture, curves, "Pages with structured data, over requests")
 
 

@@ -1,4 +1,4 @@
-"""How commands tell of themselves, and what they say of a value that is wrong."""
+"""Help, usage and usage errors of commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from motherlode.model import Syntax
 
 ROOT = Path(__file__).parents[2]
 LONGEST_SUMMARY = 62
-"""On a terminal of 80 columns, beside the names of commands."""
+"""Columns for a summary beside the command names on a terminal of 80 columns."""
 
 
 def run(*arguments: str) -> tuple[int, str]:
@@ -26,7 +26,7 @@ def helped(command: str) -> str:
     return text
 
 
-def test_the_list_of_commands_tells_each_in_one_whole_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_of_commands_has_one_line_per_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     shown = CliRunner().invoke(application(COMMANDS), ["--help"]).output
     lines = {line.split()[0]: line for line in shown.partition("Commands:")[2].splitlines() if line.strip()}
@@ -37,7 +37,7 @@ def test_the_list_of_commands_tells_each_in_one_whole_line(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_shows_no_types_of_the_language(command: str) -> None:
+def test_help_shows_no_python_types(command: str) -> None:
     text = helped(command)
     for raw in ("list[", "<str>", "<path>", "<Path>", "<int>", "<float>", "]...", "}..."):
         assert raw not in text
@@ -52,11 +52,11 @@ def test_help_shows_no_types_of_the_language(command: str) -> None:
         ("filter", "filter [OPTIONS] DIR [add|list|remove] [REGEX|N] "),
     ],
 )
-def test_usage_is_as_it_is_typed(command: str, usage: str) -> None:
+def test_usage_shows_arguments_as_typed(command: str, usage: str) -> None:
     assert helped(command).partition(" ")[2].partition(" ")[2].startswith(usage)
 
 
-def test_help_tells_defaults_once_and_where_more_is_told() -> None:
+def test_help_has_each_default_once_and_names_the_docs() -> None:
     crawl, simulate = helped("crawl"), helped("simulate")
     for default in ("any", "motherlode", "web", "target"):
         assert f"[default: {default}]" in crawl
@@ -70,13 +70,13 @@ def test_help_tells_defaults_once_and_where_more_is_told() -> None:
         assert "docs/policies.md" in text
 
 
-def test_help_of_filter_tells_what_to_remove_and_how_soon() -> None:
+def test_help_of_filter_explains_removal_and_delay() -> None:
     text = helped("filter")
     assert "To remove: the number of a filter" in text
     assert "one to five seconds" in text
 
 
-def test_help_and_page_of_extract_know_every_syntax() -> None:
+def test_help_and_docs_of_extract_list_every_syntax() -> None:
     page = (ROOT / "docs" / "extract.md").read_text(encoding="utf-8")
     listed = page.partition("`turtle trig")[2].partition("`")[0].split()
     text = helped("extract")
@@ -94,12 +94,12 @@ def test_help_and_page_of_extract_know_every_syntax() -> None:
         (("simulate", "synthetic:500", "--repeat", "0"), "'--repeat': it must be at least 1; got 0"),
         (("extract", "x", "--format", "xml"), "'--format': 'xml' is not one of 'nquads', 'trig', 'turtle', 'jsonld'"),
         (("filter", "x", "drop"), "'drop' is not one of 'add', 'list', 'remove'"),
-        (("search", "x", "-python", "git"), "stands behind --, as in motherlode search DIR -- -python"),
+        (("search", "x", "-python", "git"), "exclude after --, as in motherlode search DIR -- -python"),
         (("search", "x", "--limt", "3"), "No such option: --limt"),
         (("crawl", "-x"), "No such option: -x"),
     ],
 )
-def test_wrong_values_are_told_in_words(arguments: tuple[str, ...], said: str) -> None:
+def test_wrong_value_gives_a_plain_message(arguments: tuple[str, ...], said: str) -> None:
     code, text = run(*arguments)
     assert code == 2
     assert said in text
@@ -107,20 +107,20 @@ def test_wrong_values_are_told_in_words(arguments: tuple[str, ...], said: str) -
         assert leak not in text
 
 
-def test_a_word_to_leave_out_can_stand_behind_two_dashes(tmp_path: Path) -> None:
+def test_excluded_word_after_two_dashes_is_read(tmp_path: Path) -> None:
     code, text = run("search", str(tmp_path), "--", "-python", "git")
-    assert (code, "holds no crawl" in text) == (2, True), "it is read as a word"
+    assert (code, "has no crawl" in text) == (2, True), "the argument is read as a word"
 
 
 @pytest.mark.parametrize(
     ("flags", "key", "said"),
     [
-        (("--stop-when-dry", "0"), "dry_after = 0", "must be greater than 0; got 0"),
-        (("--stop-when-dry", "9", "--dry-below", "5"), "dry_below = 5", "must be a share above 0 and up to 1; got 5"),
+        (("--stop-after", "0"), "stop_after = 0", "must be greater than 0; got 0"),
+        (("--stop-after", "9", "--stop-below", "5"), "stop_below = 5", "must be a share above 0 and up to 1; got 5"),
         (("--delay", "-1"), "delay = -1", "must be a finite number from 0 on; got -1"),
     ],
 )
-def test_an_error_names_the_flag_that_was_typed_or_the_key_of_the_file(
+def test_error_names_the_typed_flag_or_the_key_in_the_file(
     tmp_path: Path, flags: tuple[str, ...], key: str, said: str
 ) -> None:
     begin = ("crawl", "http://a.example/", "-o", str(tmp_path / "out"))
@@ -131,11 +131,11 @@ def test_an_error_names_the_flag_that_was_typed_or_the_key_of_the_file(
 
 
 @pytest.mark.parametrize(("flag", "value"), [("--time", "5x"), ("--bytes", "much")])
-def test_amounts_are_told_by_their_flags(tmp_path: Path, flag: str, value: str) -> None:
+def test_wrong_amount_is_reported_with_its_flag(tmp_path: Path, flag: str, value: str) -> None:
     text = run("crawl", "http://a.example/", "-o", str(tmp_path / "out"), flag, value)[1]
     assert f"error: {flag} '{value}' should look like" in text
 
 
-def test_the_oracle_cannot_crawl(tmp_path: Path) -> None:
+def test_oracle_policy_is_refused_for_crawls(tmp_path: Path) -> None:
     code, text = run("crawl", "http://a.example/", "-o", str(tmp_path / "out"), "--policy", "oracle")
     assert (code, "the policy oracle is for simulations only" in text) == (2, True)

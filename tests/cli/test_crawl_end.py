@@ -1,4 +1,4 @@
-"""The last lines of crawls and refreshes."""
+"""The last messages of crawls and refreshes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.cli.crawl_end import CrawlEnd, RefreshEnd, after_failure
+from motherlode.cli.crawl_end import CrawlEnd, RefreshEnd, describe_failure
 from motherlode.crawler import Counters, CrawlFolder, CrawlStats, Job
 from motherlode.crawler.stats.counters import Estimate
 from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving
@@ -23,11 +23,11 @@ def end_of(stats: CrawlStats, folder: str = "out", **job: object) -> str:
     return line
 
 
-def test_a_crawl_says_why_it_ended_and_how_it_goes_on() -> None:
+def test_crawl_end_names_the_reason_and_the_command_to_continue() -> None:
     totals = Counters(fetched=1_000, seconds=90.0, bytes=5_000_000)
-    whole = "goes on, with a budget for the whole crawl"
+    whole = "continues, with a budget for the whole crawl"
     assert end_of(stats_of(totals), pages=2_000) == (
-        "nothing is left to fetch; `motherlode crawl --refresh -o out` looks at the pages again"
+        "nothing is left to fetch; `motherlode crawl --refresh -o out` visits the pages again"
     )
     assert end_of(stats_of(totals), pages=1_000) == (
         f"the budget is spent (1,000 pages); `motherlode resume out --pages N` {whole}"
@@ -38,21 +38,21 @@ def test_a_crawl_says_why_it_ended_and_how_it_goes_on() -> None:
     )
 
 
-def test_a_crawl_that_dried_out_goes_on_as_well() -> None:
-    said = end_of(stats_of(Counters(fetched=50), dried_out=True), dry_after=20, dry_below=0.1, pages=50)
+def test_crawl_end_after_early_stop_names_the_command_to_continue() -> None:
+    said = end_of(stats_of(Counters(fetched=50), dried_out=True), stop_after=20, stop_below=0.1, pages=50)
     assert said == (
-        "dried out: fewer than 0.1 of the last 20 requests were finds; "
-        "`motherlode resume out` goes on, for at least as many more"
+        "stopped early: less than 0.1 of the last 20 requests gave a relevant page; "
+        "`motherlode resume out` continues for at least as many requests"
     )
 
 
-def test_a_crawl_that_waited_long_enough_for_a_network_says_so() -> None:
+def test_crawl_end_after_an_outage_names_its_begin() -> None:
     assert end_of(stats_of(Counters(outages=1, no_network_since=60.0), waiting=5)) == (
-        "no network since 1970-01-01 00:01:00 UTC, and no longer waited for; `motherlode resume out` goes on"
+        "no network since 1970-01-01 00:01:00 UTC, so the crawl ended; `motherlode resume out` continues"
     )
 
 
-def test_several_shards_are_not_told_to_refresh() -> None:
+def test_crawl_end_with_shards_does_not_propose_a_refresh() -> None:
     assert end_of(stats_of(Counters()), shards=2) == "nothing is left to fetch"
 
 
@@ -63,25 +63,25 @@ def test_several_shards_are_not_told_to_refresh() -> None:
             12,
             1,
             0,
-            "the budget of this refresh is spent (2 pages); `motherlode resume {}` goes on with 1 known page",
+            "the budget of this refresh is spent (2 pages); `motherlode resume {}` continues with 1 known page",
         ),
         (
             None,
             0,
             7,
-            "all known pages that it was for were looked at; "
-            "`motherlode resume {} --pages N` goes on with 7 URLs that the crawl has left",
+            "all pages of this refresh were visited; "
+            "`motherlode resume {} --pages N` continues with 7 waiting URLs of the crawl",
         ),
         (
             None,
             0,
             0,
-            "all known pages that it was for were looked at; nothing else is left to fetch; "
-            "`motherlode crawl --refresh -o {}` looks again",
+            "all pages of this refresh were visited; nothing else is left to fetch; "
+            "`motherlode crawl --refresh -o {}` visits the pages again",
         ),
     ],
 )
-def test_a_refresh_says_what_it_brought_and_how_it_goes_on(
+def test_refresh_end_has_results_and_the_command_to_continue(
     tmp_path: Path, budget: int | None, left: int, waiting: int, said: str
 ) -> None:
     folder = CrawlFolder(tmp_path / "out")
@@ -92,19 +92,19 @@ def test_a_refresh_says_what_it_brought_and_how_it_goes_on(
     job = Job(seeds=(HOME,), pages=budget)
     end = RefreshEnd(folder=folder, budget=job, before=before, stopped=False, left=left)
     assert list(end(after)) == [
-        "this refresh: 2 looks at known pages: 1 unchanged, 0 changed, 0 gone, 1 failed",
+        "this refresh: 2 revisits: 1 unchanged, 0 changed, 0 gone, 1 failed",
         said.format(folder.path),
     ]
     assert end.summary(after) == {"fetched": 2, "refreshed": 2, "unchanged": 1, "changed": 0, "gone": 0}
 
 
-def test_a_refresh_that_was_stopped_says_only_what_it_brought(tmp_path: Path) -> None:
+def test_refresh_end_after_a_stop_has_only_results(tmp_path: Path) -> None:
     end = RefreshEnd(folder=CrawlFolder(tmp_path), budget=Job(seeds=(HOME,)), before=Counters(), stopped=True, left=3)
     (line,) = end(stats_of(Counters(fetched=3, refreshed=1, changed=1)))
-    assert line == "this refresh: 1 look at known pages: 0 unchanged, 1 changed, 0 gone; 2 new pages"
+    assert line == "this refresh: 1 revisit: 0 unchanged, 1 changed, 0 gone; 2 new pages"
 
 
-async def test_every_refresh_tells_its_own_looks(tmp_path: Path) -> None:
+async def test_each_refresh_reports_its_own_revisits(tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     pages = {f"/{number}": Document(text=f"<p>{number}</p>") for number in range(3)}
     links = "".join(f'<a href="{path}">x</a>' for path in pages)
@@ -112,28 +112,28 @@ async def test_every_refresh_tells_its_own_looks(tmp_path: Path) -> None:
         await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", out, "--quiet")
         for _ in range(2):
             said = await motherlode("crawl", "--refresh", "-o", out, errors=True)
-            assert "this refresh: 4 looks at known pages: 4 unchanged, 0 changed, 0 gone" in said
-            assert "all known pages that it was for were looked at; nothing else is left to fetch" in said
-        assert "8 looks at known pages in all" in said
+            assert "this refresh: 4 revisits: 4 unchanged, 0 changed, 0 gone" in said
+            assert "all pages of this refresh were visited; nothing else is left to fetch" in said
+        assert "8 revisits in all" in said
         said = await motherlode("crawl", "--refresh", "-o", out, "--pages", "3", errors=True)
         assert "the budget of this refresh is spent (3 pages)" in said
-        assert f"`motherlode resume {out}` goes on with 1 known page" in said
+        assert f"`motherlode resume {out}` continues with 1 known page" in said
         await motherlode("resume", out, "--quiet")
         assert '"this_refresh": {"fetched": 4' in await motherlode("crawl", "--refresh", "-o", out, "--json")
 
 
 @pytest.mark.parametrize(
-    ("error", "said", "goes_on"),
+    ("error", "said", "continues"),
     [
         (OSError("the quad store could not be written: Corruption: block checksum mismatch"), "move it away", False),
         (OSError("the frontier could not be written: mdb_put: MDB_CORRUPTED: Located page"), "move it away", False),
-        (OSError("No space left on device"), "make space on the disk, then `motherlode resume out` goes on", True),
-        (OSError("out/frontier: Cannot allocate memory"), "memory, then `motherlode resume out` goes on", True),
-        (OSError("the endpoint is gone."), "gone. What was committed is safe: `motherlode resume out` goes on", True),
+        (OSError("No space left on device"), "make space on the disk, then `motherlode resume out` continues", True),
+        (OSError("out/frontier: Cannot allocate memory"), "memory, then `motherlode resume out` continues", True),
+        (OSError("the endpoint is gone."), "gone. All committed data is safe: `motherlode resume out` continues", True),
     ],
 )
-def test_a_failure_says_that_a_resume_goes_on_only_if_it_does(error: OSError, said: str, *, goes_on: bool) -> None:
-    told = after_failure(error, CrawlFolder(Path("out")), command="resume")
+def test_failure_proposes_to_continue_only_if_that_works(error: OSError, said: str, *, continues: bool) -> None:
+    told = describe_failure(error, CrawlFolder(Path("out")), command="resume")
     assert said in told
-    assert ("goes on" in told) is goes_on
-    assert ("is damaged" in told) is not goes_on
+    assert ("continues" in told) is continues
+    assert ("is damaged" in told) is not continues

@@ -1,4 +1,4 @@
-"""The demo, smaller than `make demo` shows it."""
+"""The command `demo`, with a smaller budget than `make demo`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from typer.testing import CliRunner
 
 from motherlode.cli import application, demo
 from motherlode.crawler import CrawlFolder, Job
+from tests.cli.crawl_process import wait_for_requests
 
 
 def _demo(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -23,7 +23,7 @@ def _demo(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
-def test_the_focused_crawl_is_ahead_and_there_is_an_answer_and_a_report(tmp_path: Path) -> None:
+def test_demo_compares_crawls_and_writes_a_report(tmp_path: Path) -> None:
     done = _demo("-o", str(tmp_path / "demo"), "--pages", "500")
     assert done.returncode == 0, done.stderr
     rates = {
@@ -36,40 +36,40 @@ def test_the_focused_crawl_is_ahead_and_there_is_an_answer_and_a_report(tmp_path
     assert "rows" in done.stderr
     again = _demo("-o", str(tmp_path / "demo"), "--pages", "20")
     assert again.returncode == 0, "an earlier demo is replaced"
-    assert "came to nothing with a price in euros in 20 pages" in " ".join(again.stderr.split())
+    assert "found no price in euros in 20 pages" in " ".join(again.stderr.split())
 
 
-def test_the_query_can_be_copied_into_a_shell(tmp_path: Path) -> None:
+def test_demo_query_can_be_copied_into_a_shell(tmp_path: Path) -> None:
     done = _demo("-o", str(tmp_path / "my demo"), "--pages", "15")
     command = done.stderr.partition("\nmotherlode ")[2].partition("LIMIT 8'")[0] + "LIMIT 8'"
     words = shlex.split(command)
     assert words[:2] == ["query", str(tmp_path / "my demo" / "motherlode")]
-    assert words[2:] == [demo.QUESTION]
+    assert words[2:] == [demo.QUERY]
 
 
-def test_who_interrupts_is_told_that_the_web_is_gone(tmp_path: Path) -> None:
+def test_demo_interrupted_says_that_the_web_is_gone(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "motherlode", "demo", "-o", str(tmp_path / "demo"), "--pages", "5000"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as running:
         assert running.stderr is not None
         lines = [running.stderr.readline() for _ in range(2)]
         assert "--policy bfs" in lines[-1]
-        time.sleep(1)
+        wait_for_requests(running, tmp_path / "demo" / "bfs")
         os.killpg(running.pid, signal.SIGINT)
         said = running.stderr.read()
     assert running.returncode == 1
-    assert "the web of the demo is gone" in said
+    assert "the web of the demo with it" in said
     assert "resume" not in said
 
 
-def test_it_does_not_remove_what_is_not_a_demo(tmp_path: Path) -> None:
+def test_demo_does_not_remove_other_folders(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("important")
     done = _demo("-o", str(tmp_path))
     assert done.returncode == 2
-    assert "not an earlier demo" in " ".join(done.stderr.split())
+    assert "not from an earlier demo" in " ".join(done.stderr.split())
     assert (tmp_path / "thesis.txt").exists()
 
 
-def test_a_port_in_use_is_said(tmp_path: Path) -> None:
+def test_demo_with_a_port_in_use_fails(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.2", 0))
         taken.listen()
@@ -79,14 +79,14 @@ def test_a_port_in_use_is_said(tmp_path: Path) -> None:
     assert "--port 0 takes a free port" in " ".join(done.stderr.split())
 
 
-def test_a_budget_and_a_port_that_cannot_be_are_wrong_usage(tmp_path: Path) -> None:
+def test_demo_with_impossible_budget_or_port_is_wrong_usage(tmp_path: Path) -> None:
     for flags in (("--pages", "0"), ("--port", "99999")):
         done = _demo("-o", str(tmp_path / "demo"), *flags)
         assert done.returncode == 2
         assert "Traceback" not in done.stderr
 
 
-def test_who_stops_the_first_crawl_is_not_shown_a_comparison(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo_stopped_in_the_first_crawl_shows_no_comparison(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = []
 
     def stopped(job: Job, folder: CrawlFolder) -> bool:
@@ -98,5 +98,5 @@ def test_who_stops_the_first_crawl_is_not_shown_a_comparison(tmp_path: Path, mon
     done = CliRunner().invoke(application(["demo", "stats"]), ["demo", "-o", str(tmp_path / "a demo"), "--pages", "5"])
     assert (done.exit_code, begun) == (1, ["bfs"])
     assert "times as many" not in done.output
-    assert "resume" not in done.output, "its web is gone"
-    assert f"what was found is in '{tmp_path}/a demo/bfs'" in done.output.replace("\n", "")
+    assert "resume" not in done.output, "it cannot be resumed without its web"
+    assert f"the data found so far is in '{tmp_path}/a demo/bfs'" in done.output.replace("\n", "")

@@ -1,4 +1,4 @@
-"""`explain` as a user types it."""
+"""The command `explain`."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def _run(*arguments: str) -> tuple[int, str]:
     return result.exit_code, " ".join(result.output.split())
 
 
-def test_people_get_tables(out: str) -> None:
+def test_explain_prints_tables(out: str) -> None:
     code, text = _run(out, HOME)
     assert code == 0
-    for part in ("fetched as request 1", "as seed", "what the policy says now", "features, strongest first", "reward"):
+    for part in ("fetched as request 1", "as seed", "the policy now", "features, strongest first", "reward"):
         assert part in text
 
 
-def test_programs_get_json(out: str) -> None:
+def test_explain_prints_json(out: str) -> None:
     code, text = _run(out, HOME, "--json")
     assert code == 0
     told = json.loads(text)
@@ -42,14 +42,14 @@ def test_programs_get_json(out: str) -> None:
     assert {"url", "because", "arm", "score", "rank", "explanation", "outcome", "checks", "nearest"} <= told.keys()
 
 
-def test_a_url_that_was_never_met_is_told_with_its_checks(out: str) -> None:
+def test_explain_of_unknown_url_shows_its_checks(out: str) -> None:
     code, text = _run(out, "a.example/private/z")
     assert code == 0
     assert "STOPS: its host's robots.txt disallows it" in text
-    assert "known URLs of its host" in text
+    assert "similar known URLs of the host" in text
 
 
-def test_a_shard_that_never_met_a_url_names_its_owner(tmp_path: Path) -> None:
+def test_explain_in_a_shard_names_the_owner_of_the_url(tmp_path: Path) -> None:
     web, whole = small_web(tmp_path / "web.warc.gz"), CrawlFolder(tmp_path / "out")
     whole.create(Job(seeds=(HOME,), shards=2))
     whole.unlock()
@@ -59,25 +59,27 @@ def test_a_shard_that_never_met_a_url_names_its_owner(tmp_path: Path) -> None:
     shard = str(crawled(whole.path / "shards" / "0001", web, pages=3)[0].path)
     _, text = _run(shard, foreign, "--json")
     owner = whole.path / "shards" / "0000"
-    assert f"belongs to another shard: `motherlode explain {owner} {foreign}` asks that" in json.loads(text)["because"]
+    assert (
+        f"belongs to another shard: `motherlode explain {owner} {foreign}` explains it" in json.loads(text)["because"]
+    )
     _, text = _run(shard, own, "--json")
-    assert "never met" in json.loads(text)["because"]
+    assert "unknown: no fetched page" in json.loads(text)["because"]
 
 
 @pytest.mark.parametrize("part", ["/md3", "./md3", "?q", "#top", "//a.example/x"])
-def test_a_part_of_a_url_is_wrong_usage(out: str, part: str) -> None:
+def test_explain_of_a_partial_url_is_wrong_usage(out: str, part: str) -> None:
     code, text = _run(out, part)
     assert code == 2
-    assert "is a part of a URL: give the whole" in text
+    assert "is only a part of a URL: give the whole" in text
 
 
-def test_a_folder_without_a_crawl_is_wrong_usage(tmp_path: Path) -> None:
+def test_explain_without_crawl_is_wrong_usage(tmp_path: Path) -> None:
     code, text = _run(str(tmp_path), HOME)
     assert code == 2
-    assert "holds no crawl" in text
+    assert "has no crawl" in text
 
 
-def test_stats_tell_what_is_left(out: str) -> None:
+def test_stats_show_the_estimate(out: str) -> None:
     result = RUN.invoke(application(["explain", "stats"]), ["stats", out, "--json"])
     left = json.loads(result.output)["estimated_left"]
     assert 0 <= left["low"] <= left["finds"] <= left["high"] <= left["waiting_urls"]

@@ -1,4 +1,4 @@
-"""`export` and `changes` as a user calls them, on a crawl of a small recorded web."""
+"""The commands `export` and `changes`, on a crawl of a small recorded web."""
 
 from __future__ import annotations
 
@@ -46,13 +46,15 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--warc",
         "--quiet",
     ]
-    # in a process of its own, since the store of a crawl is open as long as the process that made it
+    # in another process, because the store stays open in the process that created it
     subprocess.run([sys.executable, "-c", "from motherlode.cli import main; main()", *command], check=True)
     return folder / "out"
 
 
 @pytest.mark.parametrize(("form", "parser"), [("nquads", ox.RdfFormat.N_QUADS), ("trig", ox.RdfFormat.TRIG)])
-def test_quads_to_stdout_and_to_a_packed_file(crawl: Path, tmp_path: Path, form: str, parser: ox.RdfFormat) -> None:
+def test_export_of_quads_to_stdout_and_to_a_compressed_file(
+    crawl: Path, tmp_path: Path, form: str, parser: ox.RdfFormat
+) -> None:
     told = motherlode("export", crawl, "--format", form)
     kept = motherlode("export", crawl, "--format", form, "-o", tmp_path / "all.gz")
     assert (told.exit_code, kept.exit_code) == (0, 0)
@@ -62,7 +64,7 @@ def test_quads_to_stdout_and_to_a_packed_file(crawl: Path, tmp_path: Path, form:
     assert f"{len(quads)} quads" in " ".join(kept.stderr.replace(",", "").split())
 
 
-def test_parquet_is_a_folder(crawl: Path, tmp_path: Path) -> None:
+def test_export_of_parquet_needs_a_folder(crawl: Path, tmp_path: Path) -> None:
     assert motherlode("export", crawl, "--format", "parquet", "-o", tmp_path / "tables").exit_code == 0
     assert pl.read_parquet(tmp_path / "tables" / "pages.parquet").height == 2
     refused = motherlode("export", crawl, "--format", "parquet")
@@ -73,28 +75,28 @@ def test_parquet_is_a_folder(crawl: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["all.warc.gz", "all.warc"])
-def test_warc(crawl: Path, tmp_path: Path, name: str) -> None:
+def test_export_of_warc_has_all_records(crawl: Path, tmp_path: Path, name: str) -> None:
     assert motherlode("export", crawl, "--format", "warc", "-o", tmp_path / name).exit_code == 0
     with (tmp_path / name).open("rb") as file:
         found = [r.rec_headers["WARC-Target-URI"] for r in ArchiveIterator(file) if r.rec_type == "response"]
     assert {"http://a.example/", "http://a.example/2"} <= set(found)
 
 
-def test_warc_that_was_not_kept(crawl: Path, tmp_path: Path) -> None:
+def test_export_of_warc_without_warc_files_fails(crawl: Path, tmp_path: Path) -> None:
     (tmp_path / "job.toml").write_bytes((crawl / "job.toml").read_bytes())
     refused = motherlode("export", tmp_path, "--format", "warc")
     assert refused.exit_code == 1
     assert "--warc" in refused.stderr
 
 
-def test_void(crawl: Path) -> None:
+def test_export_of_void_describes_the_data_set(crawl: Path) -> None:
     told = motherlode("export", crawl, "--format", "void")
     assert told.exit_code == 0
     assert b"void:documents 2" in told.stdout_bytes
     assert list(ox.parse(told.stdout_bytes, ox.RdfFormat.TURTLE))
 
 
-def test_changes_after_a_page_was_written_again(crawl: Path) -> None:
+def test_changes_of_a_rewritten_page_are_printed(crawl: Path) -> None:
     assert motherlode("changes", crawl).stdout_bytes == b""
     store = QuadStore(CrawlFolder(crawl).store)
     store.write([PageRecord(url="http://a.example/2", fetched_at=2e9, status=301, redirects_to="http://a.example/")])
@@ -108,8 +110,8 @@ def test_changes_after_a_page_was_written_again(crawl: Path) -> None:
     assert motherlode("changes", crawl, "--since", "yesterday").exit_code == 2
 
 
-def test_a_folder_without_a_crawl(tmp_path: Path) -> None:
+def test_export_without_crawl_is_wrong_usage(tmp_path: Path) -> None:
     for command in ("export", "changes"):
         refused = motherlode(command, tmp_path)
         assert refused.exit_code == 2
-        assert "holds no crawl" in " ".join(refused.stderr.split())
+        assert "has no crawl" in " ".join(refused.stderr.split())

@@ -1,4 +1,4 @@
-"""`motherlode extract`, as a swiss knife."""
+"""The command `extract`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Measured(NamedTuple):
     code: int
     errors: str
     megabytes: int
-    """Most memory that the process had in use."""
+    """Peak memory of the process."""
 
 
 _MEASURE = """
@@ -53,7 +53,7 @@ sys.stdout.write(f"{done.returncode} {resource.getrusage(resource.RUSAGE_CHILDRE
 
 
 def measured(*arguments: str, text: str | None = None, limit: int = 0) -> Measured:
-    """Run the command within an address space of `limit` bytes, if there is a limit, and measure its memory."""
+    """Run the command, in an address space of `limit` bytes if that is not 0, and measure its memory."""
     command = [sys.executable, "-m", "motherlode", "extract", *arguments]
     done = subprocess.run(
         [sys.executable, "-c", _MEASURE, str(limit), *command],
@@ -79,7 +79,7 @@ def _triples(text: str, form: ox.RdfFormat) -> set[tuple[str, str]]:
     return {(quad.predicate.value, str(quad.object)) for quad in quads}
 
 
-def test_all_formats_say_the_same(page: str) -> None:
+def test_all_formats_have_the_same_statements(page: str) -> None:
     formats = {
         "nquads": ox.RdfFormat.N_QUADS,
         "trig": ox.RdfFormat.TRIG,
@@ -95,19 +95,19 @@ def test_all_formats_say_the_same(page: str) -> None:
     assert ("http://schema.org/name", '"Ann"') in said[0]
 
 
-def test_problems_go_to_stderr_with_their_place(page: str) -> None:
+def test_problems_go_to_stderr_with_line_and_column(page: str) -> None:
     errors = extract(page).stderr
     assert "repaired 2:" in errors
     assert "problem 3:" in errors
 
 
-def test_one_syntax_alone(page: str) -> None:
+def test_syntax_flag_selects_one_syntax(page: str) -> None:
     out = extract(page, "--syntax", "microdata").stdout
     assert '"Ann"' in out
     assert '"Pie"' not in out
 
 
-def test_standard_input_with_a_type_and_a_base() -> None:
+def test_stdin_with_type_and_base_is_read() -> None:
     out = extract("-", "--base", "http://ex.org/doc", "--type", "text/turtle", text="<> a <#Thing> .").stdout
     assert out == (
         "<http://ex.org/doc> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://ex.org/doc#Thing> "
@@ -115,7 +115,7 @@ def test_standard_input_with_a_type_and_a_base() -> None:
     )
 
 
-def test_exit_codes() -> None:
+def test_exit_codes_follow_the_documentation() -> None:
     assert "nothing could be read" in extract("-", "--type", "text/turtle", text="<a <b", expect=1).stderr
     assert "no structured data" in extract("-", "--syntax", "rdfa", text="<p>plain</p>").stderr
     told = extract("-", "--syntax", "trig", "--syntax", "rdfa", text=PAGE).stderr
@@ -131,22 +131,20 @@ def test_exit_codes() -> None:
         ("nothing.html", b"", "the content is empty"),
     ],
 )
-def test_what_cannot_be_read_at_all_is_a_failure_that_tells_the_kind(
-    tmp_path: Path, name: str, content: bytes, message: str
-) -> None:
+def test_unreadable_content_fails_and_names_its_kind(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     path = tmp_path / name
     path.write_bytes(content)
     assert f"nothing could be read: {message}" in extract(str(path), "--base", "http://ex.org/", expect=1).stderr
 
 
 @pytest.mark.parametrize(("name", "content", "kind"), [("empty.nt", "", "ntriples"), ("a.txt", "Dear Ann,\n", "text")])
-def test_what_could_be_read_and_says_nothing_is_no_failure(tmp_path: Path, name: str, content: str, kind: str) -> None:
+def test_content_without_data_is_no_failure(tmp_path: Path, name: str, content: str, kind: str) -> None:
     path = tmp_path / name
     path.write_text(content)
     assert f"no structured data found: the content is {kind}" in extract(str(path)).stderr
 
 
-def test_a_name_tells_what_an_installed_transformer_is_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_name_selects_an_installed_transformer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paper = tmp_path / "paper.pdf"
     paper.write_bytes(b"%PDF-1.4 x")
     assert "binary" in extract(str(paper), expect=1).stderr
@@ -154,7 +152,7 @@ def test_a_name_tells_what_an_installed_transformer_is_for(tmp_path: Path, monke
     assert '"10"' in extract(str(paper)).stdout
 
 
-def test_a_file_keeps_its_name_where_a_base_is_given(tmp_path: Path) -> None:
+def test_file_with_base_is_read_by_its_name(tmp_path: Path) -> None:
     path = tmp_path / "part.html"
     path.write_text('<div itemscope itemtype="http://schema.org/Person"><b itemprop="name">Ann</b></div>')
     assert extract(str(path), "--base", "http://ex.org/").stdout.count("<http://ex.org/> .\n") == 2
@@ -163,30 +161,30 @@ def test_a_file_keeps_its_name_where_a_base_is_given(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("-", "--base", "notaurl"), "--base 'notaurl' is no URL"),
-        (("-", "--base", "http://ex.org/a b"), "is no URL"),
+        (("-", "--base", "notaurl"), "--base 'notaurl' is not a URL"),
+        (("-", "--base", "http://ex.org/a b"), "is not a URL"),
         (("ftp://ex.org/x",), "only http and https URLs are fetched"),
         (("-", "--type", "foo"), "--type 'foo' is not known; known: text/turtle, application/trig"),
         (("-", "--type", "text/turtel"), "did you mean text/turtle?"),
         (("http://ex.org/", "--allow", "home"), "not an address range"),
         (("-", "--max-bytes", "much"), "--max-bytes: size 'much' should look like 500MB or 1GB"),
-        (("-", "--max-bytes", "0"), "--max-bytes 0 must be more than nothing"),
+        (("-", "--max-bytes", "0"), "--max-bytes 0 must be greater than 0"),
         (("-", "--max-bytes", "9" * 400), "is too large"),
         (("-", "--timeout", "later"), "--timeout: time 'later' should look like 90s"),
     ],
 )
-def test_wrong_usage_is_told(arguments: tuple[str, ...], message: str) -> None:
+def test_wrong_usage_gives_a_message(arguments: tuple[str, ...], message: str) -> None:
     done = extract(*arguments, text="<> a <#Thing> .", expect=2)
     assert message in " ".join(done.stderr.split())
     assert done.stdout == ""
 
 
 @pytest.mark.parametrize("media_type", ["application/vnd.x+xml", "TEXT/Turtle; charset=utf-8", "image/png"])
-def test_types_of_families_are_known(media_type: str) -> None:
+def test_media_type_of_a_family_is_accepted(media_type: str) -> None:
     extract("-", "--type", media_type, text="@prefix a: <urn:a:> . a:b a:c a:d .")
 
 
-async def test_an_address_is_fetched_by_the_rules_of_its_host() -> None:
+async def test_url_is_fetched_with_robots_txt() -> None:
     rules = Document("User-agent: *\nDisallow: /private\n", content_type="text/plain")
     turtle = Document("<> a <#Thing> .", content_type="text/turtle")
     pages = {"/robots.txt": rules, "/private/x": turtle, "/open": turtle}
@@ -198,7 +196,7 @@ async def test_an_address_is_fetched_by_the_rules_of_its_host() -> None:
     assert site.asked() == ["/open"]
 
 
-def test_a_large_document_is_one_document_in_every_format(tmp_path: Path) -> None:
+def test_large_document_is_one_document_in_every_format(tmp_path: Path) -> None:
     path = tmp_path / "big.nt"
     lines = (f'<http://ex.org/{n}> <http://ex.org/p> "{n} of many many many" .\n' for n in range(30_000))
     path.write_text("".join(lines))
@@ -207,7 +205,7 @@ def test_a_large_document_is_one_document_in_every_format(tmp_path: Path) -> Non
     assert extract(str(path)).stdout.count("\n") == 30_000
 
 
-async def test_contexts_are_fetched_where_that_is_wanted() -> None:
+async def test_contexts_fetch_loads_missing_contexts() -> None:
     headers = {"Link": '</c.jsonld>; rel="http://www.w3.org/ns/json-ld#context"'}
     pages = {
         "/a": Document('{"name": "Ann"}', content_type="application/json", headers=headers),
@@ -221,7 +219,7 @@ async def test_contexts_are_fetched_where_that_is_wanted() -> None:
         assert site.asked() == ["/a", "/a", "/c.jsonld"]
 
 
-def test_strict_jsonld_leaves_out_iris_that_would_have_to_be_repaired() -> None:
+def test_strict_jsonld_leaves_out_iris_that_need_repair() -> None:
     block = '{"@id": "http://s.org/", "http://p.org/": [{"@id": "http://o.org/a b"}, {"@id": "http://o.org/c"}]}'
     arguments = ("-", "--base", "http://ex.org/", "--type", "application/ld+json")
     found = extract(*arguments, text=block)
@@ -232,30 +230,33 @@ def test_strict_jsonld_leaves_out_iris_that_would_have_to_be_repaired() -> None:
     assert "problem" in strict.stderr
 
 
-def test_a_limit_on_bytes_is_a_clear_error_for_files_and_streams(tmp_path: Path) -> None:
+def test_input_over_max_bytes_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "data.html"
     path.write_text(PAGE + " " * 1_000_000)
-    message = "is longer than 1.0 MB: --max-bytes allows more"
+    message = "is longer than 1.0 MB: use --max-bytes for a larger limit"
     assert message in extract(str(path), "--max-bytes", "1MB", expect=1).stderr
     assert f"stdin {message}" in extract("-", "--max-bytes", "1MB", text=path.read_text(), expect=1).stderr
     assert '"Ann"' in extract(str(path), "--max-bytes", "2MB").stdout
 
 
-async def test_an_address_is_read_whole_up_to_the_limit() -> None:
+async def test_url_is_read_up_to_max_bytes() -> None:
     lines = "".join(f"<urn:{number:0100}> <urn:p> <urn:o> .\n" for number in range(95_000))
     assert len(lines) > 10 << 20
     flags = ("--allow", "127.0.0.0/8", "--delay", "0")
     async with serving(ChangingWeb({"/a": Document(lines, content_type="application/n-triples")})) as site:
         assert f"<urn:{94_999:0100}>" in await motherlode("extract", f"{site.root}/a", *flags)
         told = await motherlode("extract", f"{site.root}/a", *flags, "--max-bytes", "5MB", code=1)
-        assert f"{site.root}/a is longer than 5.0 MB: --max-bytes allows more" in told
+        assert f"{site.root}/a is longer than 5.0 MB: use --max-bytes for a larger limit" in told
 
 
-def test_an_endless_device_is_not_read_into_memory() -> None:
+def test_endless_device_is_not_read_into_memory() -> None:
     told = measured("/dev/zero", limit=1 << 30)
     assert (told.code, told.errors) == (1, "nothing could be read: the content is binary\n")
     told = measured("/dev/zero", "--type", "text/html", "--max-bytes", "20MB", limit=1 << 30)
-    assert (told.code, told.errors) == (1, "error: /dev/zero is longer than 20.0 MB: --max-bytes allows more\n")
+    assert (told.code, told.errors) == (
+        1,
+        "error: /dev/zero is longer than 20.0 MB: use --max-bytes for a larger limit\n",
+    )
 
 
 @pytest.mark.parametrize(
@@ -266,7 +267,7 @@ def test_an_endless_device_is_not_read_into_memory() -> None:
         ("application/trig", "@prefix e: <http://e.example/> .\n", "e:g{0} {{ e:t{0} e:p 'value {0}' . }}\n"),
     ],
 )
-def test_a_stream_of_rdf_needs_little_memory(media_type: str, head: str, line: str) -> None:
+def test_rdf_stream_needs_little_memory(media_type: str, head: str, line: str) -> None:
     megabytes = 10
     text = head + "".join(map(line.format, range(megabytes * 1_000_000 // len(line))))
     told = measured("-", "--type", media_type, text=text)
@@ -281,16 +282,16 @@ def test_a_stream_of_rdf_needs_little_memory(media_type: str, head: str, line: s
         ("text/turtle", "<http://e.example/s> <http://e.example/p> '{0}' .\n"),
     ],
 )
-def test_a_stream_of_long_literals_needs_little_memory(media_type: str, line: str) -> None:
+def test_stream_of_long_literals_needs_little_memory(media_type: str, line: str) -> None:
     megabytes = 30
-    literal = "x" * 49_950 + "\U0001f600"  # one character beyond the BMP makes a string four times as large
+    literal = "x" * 49_950 + "\U0001f600"  # a character beyond the BMP makes a string four times as large
     text = "".join(line.format(f"{literal}{number}") for number in range(megabytes * 20))
     told = measured("-", "--type", media_type, text=text)
     assert (told.code, told.errors) == (0, "")
     assert told.megabytes < 220 + 3 * megabytes
 
 
-def test_a_memory_that_does_not_suffice_is_told_in_words(tmp_path: Path) -> None:
+def test_too_little_memory_gives_a_message(tmp_path: Path) -> None:
     path = tmp_path / "large.html"
     with path.open("wb") as file:
         file.write(b"<!DOCTYPE html><p>")
@@ -301,11 +302,11 @@ def test_a_memory_that_does_not_suffice_is_told_in_words(tmp_path: Path) -> None
     assert "Traceback" not in told.errors
 
 
-def test_a_fifo_ends_after_the_timeout_or_with_its_writer(tmp_path: Path) -> None:
+def test_fifo_ends_after_the_timeout_or_with_its_writer(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     told = extract(str(fifo), "--timeout", "0.2s", expect=1).stderr
-    assert told == f"error: no bytes came from {fifo} for 0.2 s: --timeout allows a longer wait\n"
+    assert told == f"error: no bytes arrived from {fifo} for 0.2 s: use --timeout for a longer wait\n"
     writer = threading.Thread(target=fifo.write_text, args=("<urn:a> <urn:b> <urn:c> .\n",))
     writer.start()
     assert "<urn:a> <urn:b> <urn:c>" in extract(str(fifo), "--type", "text/turtle", "--timeout", "30s").stdout
@@ -323,13 +324,13 @@ def test_statements_before_the_limit_are_a_whole_document() -> None:
 @pytest.mark.parametrize(
     ("redirect", "form", "message"),
     [
-        ("<&-", "nquads", "error: stdin is closed: name a file or an address, or give `-` something to read\n"),
-        (">&-", "nquads", "error: stdout is closed: what was to be written there is lost\n"),
-        (">&-", "turtle", "error: stdout is closed: what was to be written there is lost\n"),
+        ("<&-", "nquads", "error: stdin is closed: name a file or a URL, or redirect a file to stdin\n"),
+        (">&-", "nquads", "error: stdout is closed, so the output is lost: redirect it to a file or a pipe\n"),
+        (">&-", "turtle", "error: stdout is closed, so the output is lost: redirect it to a file or a pipe\n"),
         ("<&- >&- 2>&-", "nquads", ""),
     ],
 )
-def test_a_closed_stream_is_told_in_words(redirect: str, form: str, message: str) -> None:
+def test_closed_stream_gives_a_message(redirect: str, form: str, message: str) -> None:
     script = f'"$0" -m motherlode extract - --type text/turtle --format {form} {redirect}'
     command = ["/bin/sh", "-c", script, sys.executable]
     text = "<urn:a> <urn:b> <urn:c> .\n"
@@ -337,20 +338,20 @@ def test_a_closed_stream_is_told_in_words(redirect: str, form: str, message: str
     assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
 
 
-def test_a_closed_stderr_does_not_end_in_a_data_file(page: str) -> None:
+def test_messages_to_closed_stderr_are_not_written_to_a_data_file(page: str) -> None:
     command = ["/bin/sh", "-c", '"$0" -m motherlode extract "$1" 2>&-', sys.executable, page]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert '"Ann"' in done.stdout
 
 
-def test_the_version_on_a_closed_stdout_ends_without_traceback() -> None:
+def test_version_with_closed_stdout_ends_without_traceback() -> None:
     command = ["/bin/sh", "-c", '"$0" -m motherlode --version >&-', sys.executable]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (1, "")
 
 
-def test_a_loop_of_links_is_told_in_words(tmp_path: Path) -> None:
+def test_loop_of_symbolic_links_gives_a_message(tmp_path: Path) -> None:
     loop = tmp_path / "loop.ttl"
     loop.symlink_to(loop)
     told = extract(str(loop), expect=1).stderr
@@ -360,21 +361,19 @@ def test_a_loop_of_links_is_told_in_words(tmp_path: Path) -> None:
 REIFIED = "<urn:a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <<( <urn:a> <urn:b> <urn:c> )>> .\n"
 
 
-def test_jsonld_without_form_for_triple_terms_leaves_them_out_with_a_problem() -> None:
+def test_jsonld_output_leaves_out_triple_terms_with_a_problem() -> None:
     arguments = ("-", "--type", "application/n-triples", "--base", "http://ex.org/", "--format", "jsonld")
     done = extract(*arguments, text=REIFIED + '<urn:a> <urn:b> "c"@en--ltr .\n')
     value = {"@language": "en", "@direction": "ltr", "@value": "c"}
     assert json.loads(done.stdout) == [{"@id": "http://ex.org/", "@graph": [{"@id": "urn:a", "urn:b": [value]}]}]
-    assert done.stderr == (
-        "problem jsonld 1 statement was left out: JSON-LD 1.1 has no form for triple terms; --format trig has one\n"
-    )
+    assert done.stderr == ("problem jsonld 1 statement left out: JSON-LD 1.1 has no triple terms; use --format trig\n")
     done = extract(*arguments, text=REIFIED + REIFIED, expect=1)
     assert json.loads(done.stdout) == []
-    assert "1 statement was left out" in done.stderr
+    assert "1 statement left out" in done.stderr
 
 
 @pytest.mark.parametrize("form", ["nquads", "trig", "turtle"])
-def test_formats_of_rdf_1_2_hold_triple_terms(form: str) -> None:
+def test_formats_of_rdf_1_2_have_triple_terms(form: str) -> None:
     done = extract("-", "--type", "application/n-triples", "--format", form, text=REIFIED)
     assert "<<(" in done.stdout
     assert done.stderr == ""

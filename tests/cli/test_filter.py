@@ -1,4 +1,4 @@
-"""`motherlode filter` as a user types it."""
+"""The command `filter`."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 def _run(*arguments: str) -> tuple[int, str]:
-    # with another command beside it, or typer would not want the command's name
+    # with a second command, because Typer drops the name of a single command
     result = RUN.invoke(application(["filter", "stats"]), ["filter", *arguments])
     return result.exit_code, result.output
 
 
-def test_filters_come_are_listed_and_go(folder: Path) -> None:
+def test_filters_are_added_listed_and_removed(folder: Path) -> None:
     assert _run(str(folder), "add", "/login/")[0] == 0
     assert _run(str(folder), "add", "--allow", "^https:")[0] == 0
     code, text = _run(str(folder), "list", "--json")
@@ -45,24 +45,24 @@ def test_filters_come_are_listed_and_go(folder: Path) -> None:
     ("arguments", "message"),
     [
         (["add", "("], "no regular expression"),
-        (["add"], "name a regular expression"),
+        (["add"], "give a regular expression"),
         (["remove"], "number of a filter"),
         (["remove", "x"], "not the number"),
         (["remove", "7"], "no filter 7"),
     ],
 )
-def test_wrong_usage_says_what_to_do(folder: Path, arguments: list[str], message: str) -> None:
+def test_wrong_usage_gives_advice(folder: Path, arguments: list[str], message: str) -> None:
     code, text = _run(str(folder), *arguments)
     assert code == 2
     assert message in " ".join(text.split())
 
 
-def test_a_folder_without_a_crawl_is_told(tmp_path: Path) -> None:
+def test_filter_without_crawl_is_wrong_usage(tmp_path: Path) -> None:
     code, text = _run(str(tmp_path), "add", "x")
     assert code == 2
-    assert "holds no crawl" in " ".join(text.split())
+    assert "has no crawl" in " ".join(text.split())
 
 
-def test_what_is_said_names_the_folder(folder: Path) -> None:
+def test_filter_message_names_the_folder(folder: Path) -> None:
     assert f"motherlode filter {folder} add REGEX" in _run(str(folder))[1]
     assert f"motherlode filter {folder} list" in _run(str(folder), "remove", "7")[1]

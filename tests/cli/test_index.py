@@ -1,4 +1,4 @@
-"""`index`, and every other command that finds quads which wait for it."""
+"""The command `index`, and other commands on quads that are not indexed yet."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def crawl(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def test_index_makes_the_store_once(crawl: Path) -> None:
+def test_index_builds_the_store_once(crawl: Path) -> None:
     assert not (crawl / "store").exists()
     assert "not indexed" in motherlode("stats", crawl).stdout
     assert json.loads(motherlode("stats", crawl, "--json").stdout)["unindexed_bytes"] > 0
@@ -46,18 +46,18 @@ def test_index_makes_the_store_once(crawl: Path) -> None:
     assert "indexed" not in motherlode("stats", crawl).stdout
 
 
-def test_a_query_indexes_first_and_its_answer_stands_alone_on_stdout(crawl: Path) -> None:
+def test_query_indexes_first_and_prints_only_its_result(crawl: Path) -> None:
     found = motherlode("query", crawl, "SELECT ?n { ?s schema:name ?n }", "--format", "json")
     assert json.loads(found.stdout)["results"]["bindings"][0]["n"]["value"] == "Motherlode lamp"
     assert "1 page indexed" in found.stderr
     assert "indexed" not in motherlode("query", crawl, "ASK {}").stderr
 
 
-def test_a_search_indexes_first(crawl: Path) -> None:
+def test_search_indexes_first(crawl: Path) -> None:
     assert json.loads(motherlode("search", crawl, "lamp", "--json").stdout)["count"] == 1
 
 
-def test_an_export_indexes_first(crawl: Path) -> None:
+def test_export_indexes_first(crawl: Path) -> None:
     assert "Motherlode lamp" in motherlode("export", crawl, "--format", "nquads").stdout
 
 
@@ -65,23 +65,23 @@ def test_changes_index_first(crawl: Path) -> None:
     assert "1 page indexed" in motherlode("changes", crawl).stderr
 
 
-def test_there_is_nothing_to_do_for_a_crawl_that_indexed_at_once(tmp_path: Path) -> None:
+def test_index_of_an_indexed_crawl_does_nothing(tmp_path: Path) -> None:
     web = write_warc(tmp_path / "web.warc.gz", WEB)
     motherlode("crawl", "http://a.example/", "--web", web, "-o", tmp_path / "out", "--quiet")
     assert "indexed already" in motherlode("index", tmp_path / "out").stderr
 
 
-def test_wrong_calls_are_told(tmp_path: Path) -> None:
-    assert "holds no crawl" in motherlode("index", tmp_path, code=2).stderr
+def test_index_without_crawl_is_wrong_usage(tmp_path: Path) -> None:
+    assert "has no crawl" in motherlode("index", tmp_path, code=2).stderr
     done = motherlode("crawl", "http://a.example/", "-o", tmp_path / "o", "--index", "later", "--serve", "0", code=2)
-    assert "--serve shows what is indexed" in done.stderr
+    assert "--serve shows indexed quads only" in done.stderr
     assert (
         '"now" or "later"'
         in motherlode("crawl", "http://a.example/", "-o", tmp_path / "o", "--index", "x", code=2).stderr
     )
 
 
-# ── damaged and missing segments ─────────────────────────────────────────────────────────────────────────
+# damaged and missing segments
 
 
 def _linked(number: int) -> str:
@@ -96,7 +96,7 @@ EVERY_NAME = [f"thing {number}" for number in range(6)]
 
 @pytest.fixture(scope="module")
 def three_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl whose three runs have left a segment each; tests copy it."""
+    """A crawl with one segment from each of its three runs. Tests copy it."""
     room = tmp_path_factory.mktemp("runs")
     web, out = write_warc(room / "web.warc.gz", LINKED), room / "out"
     flags = ("--web", web, "-o", out, "--index", "later", "--quiet", "--policy", "bfs")
@@ -126,7 +126,7 @@ def _cut(path: Path) -> None:
 
 
 def _cut_at_a_batch(path: Path) -> None:
-    """All that is left are whole batches: without a record nothing tells that there were more."""
+    """Cut a file at the end of a batch, which cannot be detected without a manifest."""
     from motherlode.index.segment_files import whole_members
 
     (_, end), *more = whole_members(path)
@@ -150,9 +150,7 @@ def _names(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("number", [2, 3])
-def test_a_damaged_segment_is_an_error_of_every_command_that_needs_it(
-    segmented: Path, damage: str, number: int
-) -> None:
+def test_damaged_segment_is_an_error_of_every_reading_command(segmented: Path, damage: str, number: int) -> None:
     name = f"segment-{number:06d}.nq.gz"
     spoil, says = DAMAGES[damage]
     spoil(segmented / "quads" / name)
@@ -170,13 +168,13 @@ def test_a_damaged_segment_is_an_error_of_every_command_that_needs_it(
     assert not (segmented / "store").exists(), "nothing was indexed"
 
 
-def test_a_log_that_is_gone_as_a_whole_is_an_error(segmented: Path) -> None:
+def test_missing_log_is_an_error(segmented: Path) -> None:
     shutil.rmtree(segmented / "quads")
     for command in (("index", segmented), ("query", segmented, "ASK {}"), ("search", segmented, "thing")):
         assert "segment-000001.nq.gz is missing" in motherlode(*command, code=1).stderr
 
 
-def test_stats_tell_of_segments_that_are_missing_or_cut(segmented: Path) -> None:
+def test_stats_report_missing_and_truncated_segments(segmented: Path) -> None:
     assert "damaged_segments" not in json.loads(motherlode("stats", segmented, "--json").stdout)
     _cut(segmented / "quads" / "segment-000001.nq.gz")
     (told,) = json.loads(motherlode("stats", segmented, "--json").stdout)["damaged_segments"]
@@ -185,7 +183,7 @@ def test_stats_tell_of_segments_that_are_missing_or_cut(segmented: Path) -> None
 
 
 @pytest.mark.parametrize("damage", [_flip, _cut, Path.unlink])
-def test_lost_pages_wait_again_and_a_resume_brings_them_back(segmented: Path, damage: Callable[[Path], None]) -> None:
+def test_lost_pages_are_queued_and_fetched_by_resume(segmented: Path, damage: Callable[[Path], None]) -> None:
     damage(segmented / "quads" / "segment-000002.nq.gz")
     told = motherlode("index", segmented, "--skip-damaged").stderr
     assert "2 pages lost: `motherlode resume" in told
@@ -194,7 +192,7 @@ def test_lost_pages_wait_again_and_a_resume_brings_them_back(segmented: Path, da
     assert _names(segmented) == EVERY_NAME
 
 
-def test_a_store_that_was_moved_away_is_made_again_as_a_whole(segmented: Path) -> None:
+def test_missing_store_is_built_again(segmented: Path) -> None:
     assert _names(segmented) == EVERY_NAME
     shutil.rmtree(segmented / "store")
     assert "6 pages indexed" in motherlode("index", segmented).stderr
@@ -202,7 +200,7 @@ def test_a_store_that_was_moved_away_is_made_again_as_a_whole(segmented: Path) -
 
 
 def _without_records(folder: Path) -> None:
-    """Make the folder what an older version left: its frontier knows nothing of segments."""
+    """Remove the manifest, as in a folder of an earlier version."""
     from motherlode.frontier import LmdbStorage
 
     storage = LmdbStorage(folder / "frontier")
@@ -212,7 +210,7 @@ def _without_records(folder: Path) -> None:
     storage.close()
 
 
-def test_a_folder_without_records_is_read_as_it_is(segmented: Path) -> None:
+def test_folder_without_manifest_is_indexed(segmented: Path) -> None:
     _without_records(segmented)
     assert _names(segmented) == EVERY_NAME
     motherlode("resume", segmented, "--pages", "7", "--quiet")
@@ -221,7 +219,7 @@ def test_a_folder_without_records_is_read_as_it_is(segmented: Path) -> None:
 
 
 @pytest.mark.parametrize(("damage", "says"), [(_flip, "cannot be unpacked"), (Path.unlink, "is missing")])
-def test_without_records_damage_is_told_where_it_can_be_seen(
+def test_damage_without_manifest_is_reported_if_visible(
     segmented: Path, damage: Callable[[Path], None], says: str
 ) -> None:
     _without_records(segmented)
@@ -230,7 +228,7 @@ def test_without_records_damage_is_told_where_it_can_be_seen(
         assert f"segment-000002.nq.gz {says}" in motherlode(*command, code=1).stderr
 
 
-def test_a_manifest_that_cannot_be_read_for_want_of_addresses_is_not_passed_over(segmented: Path) -> None:
+def test_manifest_unreadable_for_lack_of_memory_is_an_error(segmented: Path) -> None:
     (segmented / "quads" / "segment-000003.nq.gz").unlink()
     limited = f"ulimit -v 4000000 && exec {sys.executable} -m motherlode query {segmented} 'ASK {{}}'"
     done = subprocess.run(["sh", "-c", limited], check=False, capture_output=True, text=True, timeout=120)

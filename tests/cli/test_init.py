@@ -1,4 +1,4 @@
-"""What holds for every command: a reader may leave, the locale does not matter, Ctrl-C is no failure of ours."""
+"""Behaviour of all commands with closed pipes, full disks, other locales and Ctrl-C during imports."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> str:
         ("query", "SELECT * { ?s ?p ?o }", "--format", "csv"),
     ],
 )
-def test_a_reader_that_has_left_is_no_failure(out: str, arguments: tuple[str, ...]) -> None:
+def test_closed_pipe_is_no_failure(out: str, arguments: tuple[str, ...]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, "-m", "motherlode", arguments[0], out, *arguments[1:]]
@@ -47,15 +47,17 @@ def test_a_reader_that_has_left_is_no_failure(out: str, arguments: tuple[str, ..
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
 @pytest.mark.parametrize("command", ["stats", "export"])
-def test_a_full_disk_is_told_in_words(out: str, command: str) -> None:
+def test_full_disk_gives_a_message(out: str, command: str) -> None:
     with Path("/dev/full").open("wb") as full:
         asked = [sys.executable, "-m", "motherlode", command, out]
         done = subprocess.run(asked, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
     assert done.returncode == 1
-    assert done.stderr.decode().splitlines() == ["error: no space is left on the disk: what was written is not whole"]
+    assert done.stderr.decode().splitlines() == [
+        "error: no space is left on the disk, so the output is incomplete: free some space and try again"
+    ]
 
 
-def test_what_is_written_is_utf_8_in_any_locale(tmp_path: Path) -> None:
+def test_output_is_utf_8_in_any_locale(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text("<title>Küche</title>", encoding="utf-8")
     done = motherlode("extract", str(page), PYTHONIOENCODING="ascii")
@@ -63,7 +65,7 @@ def test_what_is_written_is_utf_8_in_any_locale(tmp_path: Path) -> None:
     assert "Küche" in done.stdout.decode()
 
 
-def test_ctrl_c_while_modules_are_loaded_needs_no_words(
+def test_ctrl_c_during_imports_ends_without_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(_: object) -> None:

@@ -1,4 +1,4 @@
-"""`model` as a user types it."""
+"""The command `model`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RUN = CliRunner()
 
 @pytest.fixture(scope="module")
 def outs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Two crawls by our policy and one by another."""
+    """Two crawls with the default policy and one with another."""
     place = tmp_path_factory.mktemp("model")
     web = small_web(place / "web.warc.gz")
     jobs = ({"pages": 12}, {"pages": 20}, {"pages": 8, "policy": "bfs"})
@@ -56,7 +56,7 @@ def test_models_are_shown_saved_and_merged(outs: list[str], tmp_path: Path) -> N
         (["show", "/nowhere.model"], "cannot be read"),
     ],
 )
-def test_wrong_usage_says_what_to_do(
+def test_wrong_usage_gives_advice(
     outs: list[str], arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -66,16 +66,16 @@ def test_wrong_usage_says_what_to_do(
     assert not (tmp_path / "x").exists()
 
 
-def test_a_policy_that_learns_nothing_says_so(outs: list[str]) -> None:
+def test_show_of_a_policy_without_summary_says_so(outs: list[str]) -> None:
     code, text = _run("show", outs[2])
     assert code == 0
-    assert "learns nothing" in text
+    assert "no summary" in text
 
 
-def test_a_folder_is_no_file_to_write(outs: list[str], tmp_path: Path) -> None:
+def test_save_to_a_folder_is_wrong_usage(outs: list[str], tmp_path: Path) -> None:
     assert _run("save", outs[0], "-o", str(tmp_path)) == (2, f"error: {tmp_path} is a folder: name a file with -o")
 
 
-def test_show_writes_no_file(outs: list[str], tmp_path: Path) -> None:
+def test_show_with_output_file_is_wrong_usage(outs: list[str], tmp_path: Path) -> None:
     code, said = _run("show", outs[0], "-o", str(tmp_path / "x.model"))
     assert (code, "use `motherlode model save`" in said) == (2, True)

@@ -1,4 +1,4 @@
-"""What a crawl, or another long piece of work, shows of itself while it runs."""
+"""Progress of crawls and of other long work."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def figures(progress: CrawlProgress, clock: Clock) -> dict[str, str]:
     return dict(progress._figures(clock.now))
 
 
-def test_the_rate_counts_from_this_run_and_the_budget_says_what_is_left(clock: Clock) -> None:
+def test_progress_shows_rate_of_this_run_and_time_left(clock: Clock) -> None:
     totals = Counters()
     totals.fetched = 100
     progress = CrawlProgress(Job(seeds=("http://a.example/",), pages=400), totals, Queue(), quiet=True)
@@ -54,7 +54,7 @@ def test_the_rate_counts_from_this_run_and_the_budget_says_what_is_left(clock: C
     assert (shown["known hosts"], shown["queue"], shown["in flight"]) == ("3", "1,234", "5")
 
 
-def test_of_several_budgets_the_one_that_ends_first_counts(clock: Clock) -> None:
+def test_time_left_is_that_of_the_first_spent_budget(clock: Clock) -> None:
     totals = Counters()
     job = Job(seeds=("http://a.example/",), pages=1000, time=90.0, bytes=10_000_000)
     progress = CrawlProgress(job, totals, Queue(), quiet=True)
@@ -62,13 +62,15 @@ def test_of_several_budgets_the_one_that_ends_first_counts(clock: Clock) -> None
     assert figures(progress, clock)["left"] == "0:10"
 
 
-def test_without_a_budget_nothing_is_promised(clock: Clock) -> None:
+def test_time_left_without_budget_is_a_dash(clock: Clock) -> None:
     assert (
         figures(CrawlProgress(Job(seeds=("http://a.example/",)), Counters(), Queue(), quiet=True), clock)["left"] == "—"
     )
 
 
-def test_away_from_a_terminal_a_line_comes_now_and_then(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_without_terminal_prints_a_line_every_ten_seconds(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
     with CrawlProgress(Job(seeds=("http://a.example/",)), Counters(), Queue(), quiet=False) as progress:
         for second in range(25):
             clock.now = float(second)
@@ -77,7 +79,7 @@ def test_away_from_a_terminal_a_line_comes_now_and_then(clock: Clock, capsys: py
     assert (told.out + told.err).count("harvest") == 2
 
 
-def test_a_network_that_goes_and_comes_back_is_told_once_each(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+def test_outage_is_reported_once_at_begin_and_end(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     totals = Counters()
     with CrawlProgress(Job(seeds=("http://a.example/",)), totals, Queue(), quiet=False) as progress:
         for since in (None, 60.0, 60.0, 60.0, None, None):
@@ -87,14 +89,14 @@ def test_a_network_that_goes_and_comes_back_is_told_once_each(clock: Clock, caps
     told = capsys.readouterr()
     assert told.err.splitlines() == [
         "no network since 1970-01-01 00:01:00 UTC: waiting",
-        "there is a network again",
+        "the network is back",
     ]
 
 
-def test_a_live_line_says_what_is_waited_for(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_live_display_shows_the_outage(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = StringIO()
     monkeypatch.setattr(module, "terminal", Printer(file=shown, force_terminal=True, width=120, highlight=False))
-    monkeypatch.setattr(module, "tell", lambda line: None)
+    monkeypatch.setattr(module, "say_above_progress", lambda line: None)
     totals = Counters(no_network_since=60.0)
     with CrawlProgress(Job(seeds=("http://a.example/",)), totals, Queue(), quiet=False) as progress:
         clock.now = 5.0
@@ -102,7 +104,7 @@ def test_a_live_line_says_what_is_waited_for(clock: Clock, monkeypatch: pytest.M
     assert "no network since 1970-01-01 00:01:00 UTC: waiting" in shown.getvalue()
 
 
-def test_quiet_is_quiet(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+def test_quiet_progress_prints_nothing(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     with CrawlProgress(
         Job(seeds=("http://a.example/",)), Counters(no_network_since=1.0), Queue(), quiet=True
     ) as progress:
@@ -112,7 +114,9 @@ def test_quiet_is_quiet(clock: Clock, capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr() == ("", "")
 
 
-def test_away_from_a_terminal_a_meter_has_a_line_now_and_then(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+def test_meter_without_terminal_prints_a_line_every_ten_seconds(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
     with Meter() as meter:
         for second in range(25):
             clock.now = float(second)
@@ -125,7 +129,7 @@ def test_away_from_a_terminal_a_meter_has_a_line_now_and_then(clock: Clock, caps
     ]
 
 
-def test_the_next_part_of_the_work_has_a_pace_of_its_own(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+def test_meter_estimates_each_unit_on_its_own(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     with Meter() as meter:
         clock.now = 100.0
         meter.show(ExperimentProgress(what="reading a.warc.gz", done=1_000_000, of=4_000_000, unit="bytes"))
@@ -135,13 +139,11 @@ def test_the_next_part_of_the_work_has_a_pace_of_its_own(clock: Clock, capsys: p
         meter.show(replace(STEP, done=1_500))
     first, second, third = capsys.readouterr().err.splitlines()
     assert first.startswith("reading a.warc.gz · 1.0 MB of 4.0 MB · left ")
-    assert "left" not in second, "nobody can tell yet"
+    assert "left" not in second, "it is too early for an estimate"
     assert "left 0:11" in third
 
 
-def test_on_a_terminal_a_meter_is_a_bar_with_figures_that_is_gone_in_the_end(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_meter_on_a_terminal_is_a_transient_bar(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     screen = StringIO()
     monkeypatch.setattr(module, "terminal", Printer(file=screen, force_terminal=True, width=60))
     with Meter() as meter:
@@ -151,5 +153,5 @@ def test_on_a_terminal_a_meter_is_a_bar_with_figures_that_is_gone_in_the_end(
     assert "━" in shown
     assert "1,000 of 3,000 requests" in shown
     assert "simulating, 1 of 3 runs ended" in shown
-    assert max(len(line) for line in shown.splitlines() if "long-name" in line) < 120, "one line of the terminal"
+    assert max(len(line) for line in shown.splitlines() if "long-name" in line) < 120, "the text is cut to one line"
     assert shown.endswith("\x1b[1A\x1b[2K")

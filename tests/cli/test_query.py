@@ -1,4 +1,4 @@
-"""`query` and `search` as a user types them."""
+"""The commands `query` and `search`, run as processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from motherlode.cli.query import in_order, within
+from motherlode.cli.query import order_variables, run_with_timeout
 from motherlode.crawler import CrawlFolder, Job
 from tests.index.fakes import spoil, spoil_inside
 from tests.support import synthetic_warc
@@ -66,7 +66,7 @@ def damaged(request: pytest.FixtureRequest, out: str, tmp_path_factory: pytest.T
         ("resume", "--pages", "160"),
     ],
 )
-def test_whoever_reads_a_damaged_store_is_told_what_to_do(damaged: str, asked: tuple[str, ...], tmp_path: Path) -> None:
+def test_damaged_store_gives_advice(damaged: str, asked: tuple[str, ...], tmp_path: Path) -> None:
     command, *rest = [str(tmp_path / word) if word in ("tables", "all.nq") else word for word in asked]
     told = " ".join(motherlode(command, damaged, *rest, expect=1).stderr.split())
     assert told.startswith(f"error: the quad store in {damaged}/store is damaged: Corruption: ")
@@ -74,14 +74,14 @@ def test_whoever_reads_a_damaged_store_is_told_what_to_do(damaged: str, asked: t
 
 
 def a_name(out: str) -> tuple[str, str]:
-    """A recipe's name and a word of it."""
+    """Return the name of a recipe, and one word of it."""
     sparql = "SELECT ?name { ?s a schema:Recipe ; schema:name ?name } ORDER BY DESC(STRLEN(?name)) LIMIT 1"
     found = json.loads(motherlode("query", out, sparql, "--format", "json").stdout)
     name = found["results"]["bindings"][0]["name"]["value"]
     return name, max(name.split(), key=len)
 
 
-def test_search_finds_what_query_knows(out: str) -> None:
+def test_search_finds_a_name_of_the_store(out: str) -> None:
     name, _ = a_name(out)
     found = json.loads(motherlode("search", out, *name.split(), "--type", "schema:Recipe", "--json").stdout)
     first = found["results"][0]
@@ -91,7 +91,7 @@ def test_search_finds_what_query_knows(out: str) -> None:
     assert name in motherlode("search", out, f'"{name}"').stdout
 
 
-def test_search_filters_and_limits(out: str) -> None:
+def test_search_applies_filters_and_limit(out: str) -> None:
     _, word = a_name(out)
     all_found = json.loads(motherlode("search", out, word, "--json", "--limit", "50").stdout)["results"]
     assert len(json.loads(motherlode("search", out, word, "--json", "--limit", "1").stdout)["results"]) == 1
@@ -101,7 +101,7 @@ def test_search_filters_and_limits(out: str) -> None:
     assert json.loads(motherlode("search", out, word, "--json", "--language", "xx").stdout)["count"] == 0
 
 
-def test_search_in_a_query(out: str) -> None:
+def test_query_with_search_service_finds_subjects(out: str) -> None:
     _, word = a_name(out)
     sparql = f'SELECT ?name {{ SERVICE ml:search {{ ?s ml:matches "{word}" }} ?s a schema:Recipe ; schema:name ?name }}'
     rows = motherlode("query", out, sparql, "--format", "csv").stdout.splitlines()
@@ -110,7 +110,7 @@ def test_search_in_a_query(out: str) -> None:
     assert sorted(motherlode("query", out, function, "--format", "csv").stdout.splitlines()) == sorted(rows)
 
 
-def test_an_index_that_is_lost_can_be_made_again(out: str, tmp_path: Path) -> None:
+def test_missing_index_of_words_is_rebuilt(out: str, tmp_path: Path) -> None:
     _, word = a_name(out)
     before = json.loads(motherlode("search", out, word, "--json", "--limit", "900").stdout)
     moved = tmp_path / "words"
@@ -121,51 +121,51 @@ def test_an_index_that_is_lost_can_be_made_again(out: str, tmp_path: Path) -> No
     assert sorted(hit["label"] for hit in after["results"]) == sorted(hit["label"] for hit in before["results"])
 
 
-def test_a_query_that_takes_too_long_really_ends(out: str) -> None:
+def test_query_over_the_time_limit_is_killed(out: str) -> None:
     sparql = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
     began = time.monotonic()
     done = motherlode("query", out, sparql, "--timeout", "1", expect=1)
-    assert "no answer within 1 s" in " ".join(done.stderr.split())
-    assert time.monotonic() - began < 60, "it would take hours"
+    assert "no result within 1 s" in " ".join(done.stderr.split())
+    assert time.monotonic() - began < 60, "without the limit it takes hours"
 
 
-@pytest.mark.parametrize(("by", "why"), [(signal.SIGABRT, "too much for the engine"), (signal.SIGSEGV, "too deep")])
-def test_an_engine_that_ends_itself_is_told_in_a_line(
+@pytest.mark.parametrize(("by", "why"), [(signal.SIGABRT, "too large for the engine"), (signal.SIGSEGV, "too deep")])
+def test_crash_of_the_query_engine_gives_a_message(
     capfd: pytest.CaptureFixture[str], by: signal.Signals, why: str
 ) -> None:
     def end() -> int:
-        faulthandler.disable()  # which would print where it happened
+        faulthandler.disable()  # it would print a traceback
         os.kill(os.getpid(), by)
         return 0
 
     with pytest.raises(typer.Exit):
-        within(30, end)
+        run_with_timeout(30, end)
     told = " ".join(capfd.readouterr().err.split())
     assert f"ended by {by.name}" in told
     assert why in told
     assert "memory" not in told
 
 
-def test_a_wrong_query_is_shown_with_a_caret(out: str) -> None:
+def test_syntax_error_in_a_query_is_shown_with_a_caret(out: str) -> None:
     done = motherlode("query", out, "-", stdin="SELECT * {\n  ?s fofa:name ?o\n}", expect=2)
     assert "line 2, column 6" in done.stderr
     assert "did you mean foaf:?" in " ".join(done.stderr.split())
     assert "     |      ^" in done.stderr
 
 
-def test_the_network_is_not_asked(out: str) -> None:
+def test_query_with_service_is_refused_by_default(out: str) -> None:
     done = motherlode("query", out, "SELECT * { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }", expect=2)
     assert "--allow-service" in done.stderr
 
 
-def test_forms_and_formats_that_do_not_go_together(out: str) -> None:
+def test_format_that_does_not_fit_the_query_is_wrong_usage(out: str) -> None:
     assert "SELECT and ASK" in motherlode("query", out, "DESCRIBE <u:x>", "--format", "csv", expect=2).stderr
     assert "CONSTRUCT" in motherlode("query", out, "ASK {}", "--format", "nquads", expect=2).stderr
     assert json.loads(motherlode("query", out, "ASK {}", "--format", "json").stdout)["boolean"] is True
     assert motherlode("query", out, "ASK {}", "--format", "csv").stdout == "true\n"
 
 
-def test_stats_of_a_damaged_folder_are_an_error_in_words(tmp_path: Path) -> None:
+def test_stats_of_a_damaged_folder_give_a_message(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "out")
     folder.create(Job(seeds=("http://a.example/",)))
     folder.unlock()
@@ -183,13 +183,13 @@ def test_stats_of_a_damaged_folder_are_an_error_in_words(tmp_path: Path) -> None
         ("SELECT ?o ?p ?s { ?s ?p ?o }", ["o", "p", "s"]),
     ],
 )
-def test_variables_of_everything_stand_as_in_the_query(sparql: str, names: list[str]) -> None:
-    assert in_order(["o", "p", "s"], sparql) == names
+def test_variables_of_select_all_are_in_query_order(sparql: str, names: list[str]) -> None:
+    assert order_variables(["o", "p", "s"], sparql) == names
 
 
-def test_what_nobody_foresaw_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+def test_unexpected_exception_in_the_child_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     def fail() -> int:
         raise ImportError("no such engine")
 
-    assert within(30, fail) == 1
+    assert run_with_timeout(30, fail) == 1
     assert "ImportError: no such engine" in capfd.readouterr().err

@@ -1,4 +1,4 @@
-"""`search` in this process, on a small folder; `test_looking` does it as a user types it."""
+"""The command `search`, in this process. `test_query` also runs it as a process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from motherlode.cli.search import search, short
+from motherlode.cli.search import abbreviate, search
 from motherlode.crawler import CrawlFolder, Job
 from motherlode.index import QuadStore
 from motherlode.index.fulltext import SearchableStore, WordIndex
@@ -23,7 +23,7 @@ app.command()(search)
 
 @pytest.fixture(autouse=True)
 def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines are folded at the width of the terminal, which is the user's."""
+    """Use a wide terminal, because lines are folded at its width."""
     monkeypatch.setenv("COLUMNS", "160")
 
 
@@ -53,14 +53,14 @@ def folder(tmp_path: Path) -> CrawlFolder:
     return made
 
 
-def test_a_type_that_can_never_fit_is_told_with_the_known_prefixes(folder: CrawlFolder) -> None:
+def test_unknown_prefix_of_type_lists_known_prefixes(folder: CrawlFolder) -> None:
     told = ask(folder.path, "tomato", "--type", "foo:Bar", expect=2)
     assert "--type: the prefix of 'foo:Bar' is not known" in told
     assert "schema" in told
     assert "cannot be read" not in told
 
 
-def test_finds_are_told_with_name_type_page_and_how_many_say_so(folder: CrawlFolder) -> None:
+def test_hits_have_name_type_page_and_number_of_pages(folder: CrawlFolder) -> None:
     lines = [line.strip() for line in ask(folder.path, "tomato", "soup").splitlines()]
     assert lines[0] == "1. [red]Tomato[/red] soup  schema:Recipe", "what a page says is no markup"
     assert lines[1] == "http://ex.org/soup"
@@ -69,7 +69,7 @@ def test_finds_are_told_with_name_type_page_and_how_many_say_so(folder: CrawlFol
     assert not any("bread" in line for line in lines)
 
 
-def test_json_has_what_was_asked_and_every_find(folder: CrawlFolder) -> None:
+def test_json_has_the_words_and_every_hit(folder: CrawlFolder) -> None:
     told = json.loads(ask(folder.path, "tomato", "--json", "--limit", "1"))
     assert (told["words"], told["count"], len(told["results"])) == ("tomato", 1, 1)
     told = json.loads(ask(folder.path, "tomato", "--json", "--type", "schema:Recipe"))
@@ -78,11 +78,11 @@ def test_json_has_what_was_asked_and_every_find(folder: CrawlFolder) -> None:
     assert told == {"words": "nothingofthekind", "count": 0, "results": []}
 
 
-def test_nothing_found_is_no_error(folder: CrawlFolder) -> None:
+def test_search_without_hits_is_no_error(folder: CrawlFolder) -> None:
     assert "nothing was found" in ask(folder.path, "nothingofthekind")
 
 
-def test_an_index_can_be_made_anew_with_or_without_words_to_look_for(folder: CrawlFolder) -> None:
+def test_rebuild_works_with_and_without_words(folder: CrawlFolder) -> None:
     for path in sorted(folder.words.iterdir()):
         path.unlink()
     folder.words.rmdir()
@@ -91,21 +91,21 @@ def test_an_index_can_be_made_anew_with_or_without_words_to_look_for(folder: Cra
     assert "http://ex.org/bread" in ask(folder.path, "bread", "--rebuild")
 
 
-def test_a_crawl_that_runs_keeps_its_index(folder: CrawlFolder) -> None:
+def test_rebuild_during_a_crawl_is_refused(folder: CrawlFolder) -> None:
     folder.lock()
     assert "another process is crawling" in " ".join(ask(folder.path, "--rebuild", expect=2).split())
     folder.unlock()
     ask(folder.path, "--rebuild")
 
 
-def test_an_index_that_is_broken_is_told_with_what_to_do(folder: CrawlFolder) -> None:
+def test_damaged_index_of_words_gives_advice(folder: CrawlFolder) -> None:
     (folder.words / "meta.json").write_text("{")
     assert "--rebuild" in ask(folder.path, "tomato", expect=1)
 
 
-def test_wrong_use_says_what_to_do(folder: CrawlFolder, tmp_path: Path) -> None:
-    assert "no words to look for" in ask(folder.path, expect=2)
-    assert "holds no crawl" in " ".join(ask(tmp_path / "none", "x", expect=2).split())
+def test_wrong_usage_gives_advice(folder: CrawlFolder, tmp_path: Path) -> None:
+    assert "no words to search for" in ask(folder.path, expect=2)
+    assert "has no crawl" in " ".join(ask(tmp_path / "none", "x", expect=2).split())
 
 
 @pytest.mark.parametrize(
@@ -117,14 +117,14 @@ def test_wrong_use_says_what_to_do(folder: CrawlFolder, tmp_path: Path) -> None:
         ("", ""),
     ],
 )
-def test_iris_for_people(iri: str, name: str) -> None:
-    assert short(iri) == name
+def test_iri_is_abbreviated_with_a_common_prefix(iri: str, name: str) -> None:
+    assert abbreviate(iri) == name
 
 
-def test_without_a_terminal_lines_are_whole(folder: CrawlFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_are_not_folded_without_terminal(folder: CrawlFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "20")
     assert "   schema:name: [red]Tomato[/red] soup\n" in ask(folder.path, "tomato", "soup")
 
 
-def test_blanks_are_no_words(folder: CrawlFolder) -> None:
-    assert "no words to look for" in ask(folder.path, " ", expect=2)
+def test_blank_words_are_wrong_usage(folder: CrawlFolder) -> None:
+    assert "no words to search for" in ask(folder.path, " ", expect=2)

@@ -1,4 +1,4 @@
-"""A crawl that shows itself while it runs."""
+"""The command `serve`, and `crawl --serve`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fetched(address: str) -> int:
     return int(found[1].replace(",", ""))
 
 
-def test_crawl_serve_follows_the_crawl_and_ends_with_it(tmp_path: Path) -> None:
+def test_crawl_with_serve_shows_the_crawl_until_its_end(tmp_path: Path) -> None:
     warc, homes = synthetic_warc(tmp_path / "web.warc.gz", pages=600, seed=6)
     (tmp_path / "seeds.txt").write_text("\n".join(homes))
     process = subprocess.Popen(
@@ -51,7 +51,7 @@ def test_crawl_serve_follows_the_crawl_and_ends_with_it(tmp_path: Path) -> None:
         while later <= first and time.monotonic() < deadline:
             time.sleep(0.3)
             later = fetched(address)
-        assert later > first, "the page must move on with the crawl"
+        assert later > first, "the page shows the progress of the crawl"
         counted = 0
         while not counted and time.monotonic() < deadline:
             asked = f"{address}/sparql?query=SELECT(COUNT(*)AS?n)%7B?s?p?o%7D"
@@ -74,10 +74,10 @@ def motherlode_serve(folder: Path, *flags: str) -> tuple[int, str]:
     return done.returncode, " ".join(done.stderr.split())
 
 
-def test_a_folder_without_a_crawl_and_a_port_in_use_are_told(tmp_path: Path) -> None:
+def test_serve_without_crawl_or_free_port_fails(tmp_path: Path) -> None:
     code, message = motherlode_serve(tmp_path)
     assert code == 2
-    assert "holds no crawl" in message
+    assert "has no crawl" in message
     folder = CrawlFolder(tmp_path / "out")
     folder.create(Job(seeds=("http://a.test/",)))
     folder.unlock()
@@ -102,7 +102,7 @@ def test_wrong_host_or_origin_is_wrong_usage(tmp_path: Path, flag: str, value: s
     assert (code, message in told) == (2, True), told
 
 
-def test_a_crawl_does_not_begin_where_it_cannot_be_shown(tmp_path: Path) -> None:
+def test_crawl_with_serve_on_a_used_port_does_not_start(tmp_path: Path) -> None:
     out = tmp_path / "out"
     with socket.create_server(("127.0.0.1", 0)) as taken:
         flags = ("http://a.test/", "-o", str(out), "--serve", str(taken.getsockname()[1]))

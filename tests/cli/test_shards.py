@@ -1,4 +1,4 @@
-"""`--shards` on the command line: with Ray, without it, and stopped in the middle."""
+"""`crawl --shards` with and without Ray, and stopped during the crawl."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from motherlode.cli.shards import check_shards, owner_elsewhere
+from motherlode.cli.shards import check_shards, find_owner
 from motherlode.cluster.partitioner import owner_of
-from motherlode.crawler import CrawlFolder, Job, JobError, read_stats
+from motherlode.crawler import CrawlFolder, Job, JobError
+from tests.cli.crawl_process import wait_for_requests
 from tests.support import synthetic_warc
 
 WITHOUT_RAY = (
@@ -42,36 +42,36 @@ def flags(web: tuple[Path, Path], output: Path) -> list[str]:
     return ["crawl", "--web", str(web[0]), "--seeds", str(web[1]), "--policy", "bfs", "--json", "-o", str(output)]
 
 
-def test_without_ray_shards_say_what_to_install_and_all_else_works(web: tuple[Path, Path], tmp_path: Path) -> None:
+def test_shards_without_ray_name_the_package_to_install(web: tuple[Path, Path], tmp_path: Path) -> None:
     refused = start(*flags(web, tmp_path / "two"), "--shards", "2", without_ray=True)
     _, errors = refused.communicate(timeout=60)
     assert refused.returncode == 2
     assert 'pip install "motherlode[ray]"' in " ".join(errors.split())
-    assert not (tmp_path / "two").exists(), "nothing is left behind"
+    assert not (tmp_path / "two").exists(), "no folder is created"
     plain = start(*flags(web, tmp_path / "one"), "--delay", "0", "--pages", "20", "--shards", "1", without_ray=True)
     output, errors = plain.communicate(timeout=120)
     assert plain.returncode == 0, errors
     assert json.loads(output)["fetched"] == 20
 
 
-def test_a_cluster_without_shards_is_a_wrong_use(web: tuple[Path, Path], tmp_path: Path) -> None:
+def test_ray_flag_without_shards_is_wrong_usage(web: tuple[Path, Path], tmp_path: Path) -> None:
     process = start(*flags(web, tmp_path / "out"), "--ray", "127.0.0.1:1")
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 2
     assert "--shards" in errors
 
 
-def test_a_cluster_that_is_not_there_leaves_no_folder(web: tuple[Path, Path], tmp_path: Path) -> None:
+def test_missing_ray_cluster_leaves_no_folder(web: tuple[Path, Path], tmp_path: Path) -> None:
     pytest.importorskip("ray", reason='this test needs Ray: pip install "motherlode[ray]"')
     process = start(*flags(web, tmp_path / "out"), "--shards", "2", "--ray", "127.0.0.1:1")
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 2
     assert "127.0.0.1:1 cannot be joined" in errors
     assert "ray start --head" in errors
-    assert not (tmp_path / "out").exists(), "nothing is left behind"
+    assert not (tmp_path / "out").exists(), "no folder is created"
 
 
-def test_a_shard_names_the_owner_of_a_url(tmp_path: Path) -> None:
+def test_find_owner_returns_the_folder_of_the_owning_shard(tmp_path: Path) -> None:
     whole = CrawlFolder(tmp_path / "out")
     whole.create(Job(seeds=("http://a.example/",), shards=3))
     whole.unlock()
@@ -79,12 +79,12 @@ def test_a_shard_names_the_owner_of_a_url(tmp_path: Path) -> None:
     own = owner_of(url, 3)
     shards = [whole.path / "shards" / f"{number:04d}" for number in range(3)]
     for number, shard in enumerate(shards):
-        assert owner_elsewhere(shard, url) == (None if number == own else shards[own])
-    assert owner_elsewhere(whole.path, url) is None
-    assert owner_elsewhere(tmp_path / "shards" / "0001", url) is None, "no crawl is there"
+        assert find_owner(shard, url) == (None if number == own else shards[own])
+    assert find_owner(whole.path, url) is None
+    assert find_owner(tmp_path / "shards" / "0001", url) is None, "the folder has no crawl"
 
 
-def test_resume_takes_another_cluster(tmp_path: Path) -> None:
+def test_resume_accepts_another_ray_cluster(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason='this test needs Ray: pip install "motherlode[ray]"')
     job = Job(seeds=("http://a.example/",), shards=2, ray="127.0.0.1:1")
     folder = CrawlFolder(tmp_path / "out")
@@ -95,38 +95,27 @@ def test_resume_takes_another_cluster(tmp_path: Path) -> None:
         _, errors = process.communicate(timeout=30)
         assert process.returncode == 2
         assert f"the Ray cluster at {asked} cannot be joined" in errors
-    assert folder.job() == job, "an address that is not good is not kept"
+    assert folder.read_job() == job, "a wrong address is not saved"
 
 
-def test_shards_do_not_share_a_folder_of_files(tmp_path: Path) -> None:
+def test_absolute_sink_folder_with_shards_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason='this test needs Ray: pip install "motherlode[ray]"')
     check_shards(Job(seeds=("http://a.example/",), shards=2, sinks=({"kind": "nquads", "path": "files"},)))
     with pytest.raises(JobError, match="all shards would write"):
         check_shards(Job(seeds=("http://a.example/",), shards=2, sinks=({"kind": "nquads", "path": str(tmp_path)},)))
 
 
-def fetched_so_far(folder: CrawlFolder) -> int:
-    try:
-        return read_stats(folder).totals.fetched
-    except (JobError, OSError):  # it is only being made
-        return 0
-
-
-def test_a_sharded_crawl_is_stopped_resumed_and_asked_like_any_other(web: tuple[Path, Path], tmp_path: Path) -> None:
+def test_sharded_crawl_is_stopped_resumed_and_queried(web: tuple[Path, Path], tmp_path: Path) -> None:
     pytest.importorskip("ray", reason='this test needs Ray: pip install "motherlode[ray]"')
     out = tmp_path / "out"
     process = start(*flags(web, out), "--delay", "0.6", "--shards", "2")
-    folder = CrawlFolder(out)
-    until = time.monotonic() + 120
-    while fetched_so_far(folder) < 20:
-        assert process.poll() is None and time.monotonic() < until, process.communicate(timeout=10)
-        time.sleep(0.2)
+    wait_for_requests(process, out, 20)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     stopped = json.loads(output)
     assert 20 <= stopped["fetched"] < 800, "it was stopped in the middle"
-    assert not _started_by(process.pid), "everything that it started has ended"
+    assert not _started_by(process.pid), "all child processes have ended"
     resumed = start("resume", str(out), "--pages", str(stopped["fetched"] + 10), "--json")
     output, errors = resumed.communicate(timeout=120)
     assert resumed.returncode == 0, errors
@@ -138,7 +127,7 @@ def test_a_sharded_crawl_is_stopped_resumed_and_asked_like_any_other(web: tuple[
 
 
 def _started_by(process: int) -> list[str]:
-    """Commands of processes whose ray session or parent was this one's."""
+    """Return the commands of processes that were started by this process or by its Ray session."""
     found = []
     for place in Path("/proc").glob("[0-9]*"):
         try:

@@ -69,7 +69,7 @@ def test_what_was_saved_is_what_is_restored(state: State, tmp_path: Path) -> Non
     again.restore(elsewhere)
     assert not again.is_newer_than(elsewhere)
     assert numbers_in(elsewhere) == ({*"01234"}, {*"01234"}, 5)
-    assert elsewhere.job() == state.folder.job()
+    assert elsewhere.read_job() == state.folder.read_job()
     assert not CheckpointStorage(place, 4).is_newer_than(elsewhere), "another shard has checkpoints of its own"
 
 

@@ -77,4 +77,4 @@ def test_an_address_is_handed_from_shard_to_shard() -> None:
     assert held.recalls == ["10.0.0.1"]
     coordinator.joined(0, msgspec.msgpack.encode(Counters()), 61.0)
     orders = coordinator.report(report(1), 62.0)
-    assert [(lease.address, lease.wait) for lease in orders.leases] == [("10.0.0.1", JOB.pause / 2)]
+    assert [(lease.address, lease.wait) for lease in orders.leases] == [("10.0.0.1", JOB.host_delay / 2)]

@@ -34,7 +34,7 @@ def connected(nodes: Nodes) -> Iterator[None]:
 def crawl(job: Job, path: Path, *, accident: Accident | None = None, after: int = 0) -> tuple[CrawlFolder, list[str]]:
     """Run a sharded crawl to its end, with an accident after so many visits; its folder and its warnings."""
     folder = CrawlFolder(path)
-    if not folder.holds_a_crawl:
+    if not folder.has_crawl:
         folder.create(job)
     warnings: list[str] = []
     sharded = ShardedCrawl(job, folder, warn=warnings.append)
@@ -64,8 +64,8 @@ def test_any_number_of_shards_gives_the_same_pages_and_quads(shards: int, site: 
     assert pages_of(folder) == site.pages
     assert quads_of(folder) == site.quads
     assert not warnings
-    assert len(folder.shards()) == shards
-    fetched = [read_stats(part).totals.fetched for part in folder.shards()]
+    assert len(folder.shard_folders()) == shards
+    fetched = [read_stats(part).totals.fetched for part in folder.shard_folders()]
     assert all(fetched), "every shard had something to do"
     assert read_stats(folder).totals.fetched == sum(fetched)
 

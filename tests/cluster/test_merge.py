@@ -78,7 +78,7 @@ def test_one_folder_tells_what_all_shards_know(tmp_path: Path) -> None:
 
 def test_a_url_that_waits_in_two_shards_waits_once(tmp_path: Path) -> None:
     folder = sharded(tmp_path / "crawl")
-    for part in folder.shards():
+    for part in folder.shard_folders():
         storage = LmdbStorage(part.frontier)
         storage.add(Entry(url="http://both.example/", arm="both", score=1.0, sequence=9))
         storage.commit()
@@ -94,7 +94,7 @@ def test_it_is_made_again_only_when_a_shard_has_gone_on(tmp_path: Path) -> None:
     folder = sharded(tmp_path / "crawl")
     assert merge_shards(folder, words=False)
     assert not merge_shards(folder, words=False)
-    add_page(folder.shards()[1], "b", 3, at=30.0)
+    add_page(folder.shard_folders()[1], "b", 3, at=30.0)
     assert merge_shards(folder, words=False)
     assert read_stats(folder).totals.fetched == 5
 

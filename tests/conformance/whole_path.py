@@ -17,16 +17,16 @@ import pyoxigraph as ox
 import typer
 
 from motherlode.cli import extract as extracting
-from motherlode.cli.extract import FactsFormat
+from motherlode.cli.extract import ExtractFormat
 from motherlode.model import Statement
 
 from .runner import statements_of
 
 _FORMATS = {
-    FactsFormat.NQUADS: ox.RdfFormat.N_QUADS,
-    FactsFormat.TRIG: ox.RdfFormat.TRIG,
-    FactsFormat.TURTLE: ox.RdfFormat.TURTLE,
-    FactsFormat.JSONLD: ox.RdfFormat.JSON_LD,
+    ExtractFormat.NQUADS: ox.RdfFormat.N_QUADS,
+    ExtractFormat.TRIG: ox.RdfFormat.TRIG,
+    ExtractFormat.TURTLE: ox.RdfFormat.TURTLE,
+    ExtractFormat.JSONLD: ox.RdfFormat.JSON_LD,
 }
 
 
@@ -48,7 +48,7 @@ def extract(
     base: str,
     media_type: str = "",
     syntax: str = "",
-    form: FactsFormat = FactsFormat.NQUADS,
+    form: ExtractFormat = ExtractFormat.NQUADS,
     contexts: Mapping[str, bytes] | None = None,
     strict_jsonld: bool = False,
 ) -> Extracted:

@@ -36,8 +36,14 @@ SEED = "http://shop.example/"
 
 RENAMED: dict[str, dict[str, str]] = {
     "command": {},  # "looking": "stats"
-    "flag": {},  # "crawl --old-flag": "--new-flag"
-    "job key": {},  # "old_key": "new_key", and "links.old_key": "new_key" for a key of a table
+    "flag": {"crawl --stop-when-dry": "--stop-after", "crawl --dry-below": "--stop-below"},
+    "job key": {  # a key of a table is written "links.old_key"
+        "barren_after": "host_stop_after",
+        "choosy": "wait_threshold",
+        "dry_after": "stop_after",
+        "dry_below": "stop_below",
+        "patience": "delay_factor",
+    },
     "policy": {},  # "old-word": "new-word"
     "target": {},
     "reward": {},
@@ -176,8 +182,8 @@ def test_flags_of_crawl_reach_the_job_file(places: dict[str, str], tmp_path: Pat
         "--target": ("jsonld", "target", "jsonld"),
         "--policy": ("motherlode", "policy", "motherlode"),
         "--reward": ("statements", "reward", "statements"),
-        "--stop-when-dry": ("50", "dry_after", 50),
-        "--dry-below": ("0.05", "dry_below", 0.05),
+        "--stop-after": ("50", "stop_after", 50),
+        "--stop-below": ("0.05", "stop_below", 0.05),
         "--scope": ("pld", "scope", "pld"),
         "--web": (places["warc"], "web", str(Path(places["warc"]).resolve())),
         "--delay": ("0.001", "delay", 0.001),

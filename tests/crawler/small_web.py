@@ -50,7 +50,7 @@ def crawled(folder: Path, web: Path, **job: Any) -> tuple[CrawlFolder, Counters]
     asked = Job(**settings)
 
     async def run() -> Counters:
-        if made.holds_a_crawl:
+        if made.has_crawl:
             made.lock()
         else:
             made.create(asked)

@@ -1,4 +1,4 @@
-"""Input of `extract` within limits: length, and the wait for the next bytes."""
+"""Input of `extract` with limits on its size and on the wait for bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def limited(size: int) -> InputLimits:
     return InputLimits(max_bytes=size)
 
 
-def test_bounded_input_of_exactly_the_limit_is_read(tmp_path: Path) -> None:
+def test_input_of_exactly_the_limit_is_read(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"12345")
     with open_input(path, limited(5)) as stream:
@@ -27,14 +27,17 @@ def test_bounded_input_of_exactly_the_limit_is_read(tmp_path: Path) -> None:
         assert stream.read(1) == b""
 
 
-def test_bounded_input_refuses_a_longer_file_before_reading_it(tmp_path: Path) -> None:
+def test_file_over_the_limit_is_refused_before_reading(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"123456")
-    with pytest.raises(InputError, match="a is longer than 5 B: --max-bytes allows more"), open_input(path, limited(5)):
+    with (
+        pytest.raises(InputError, match="a is longer than 5 B: use --max-bytes for a larger limit"),
+        open_input(path, limited(5)),
+    ):
         pass
 
 
-def test_bounded_input_counts_what_is_left_of_a_file_that_was_begun(tmp_path: Path) -> None:
+def test_limit_applies_to_the_rest_of_a_partly_read_file(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"123456")
     with path.open("rb", buffering=0) as file:
@@ -42,7 +45,7 @@ def test_bounded_input_counts_what_is_left_of_a_file_that_was_begun(tmp_path: Pa
         assert BoundedInput(file.fileno(), name="a", limits=limited(5)).read_fully(100) == b"23456"
 
 
-def test_bounded_input_stops_an_endless_device_at_the_limit() -> None:
+def test_endless_device_stops_at_the_limit() -> None:
     with open_input(Path("/dev/zero"), limited(3_000_000)) as stream:
         head = stream.read_fully(1_000_000)
         assert len(head) == 1_000_000
@@ -50,27 +53,27 @@ def test_bounded_input_stops_an_endless_device_at_the_limit() -> None:
             stream.read_rest(head)
 
 
-def test_bounded_input_gives_the_bytes_of_a_pipe_as_they_come() -> None:
+def test_bytes_of_a_pipe_are_returned_as_they_arrive() -> None:
     reader, writer = os.pipe()
     try:
         stream = BoundedInput(reader, name="stdin", limits=SHORT_WAIT)
         os.write(writer, b"abc")
         assert stream.read(100) == b"abc"
-        with pytest.raises(InputError, match=r"no bytes came from stdin for 0\.05 s: --timeout"):
+        with pytest.raises(InputError, match=r"no bytes arrived from stdin for 0\.05 s: use --timeout"):
             stream.read(100)
     finally:
         os.close(reader)
         os.close(writer)
 
 
-def test_bounded_input_of_a_fifo_without_writer_ends_after_the_timeout(tmp_path: Path) -> None:
+def test_fifo_without_writer_ends_after_the_timeout(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    with open_input(fifo, SHORT_WAIT) as stream, pytest.raises(InputError, match="no bytes came"):
+    with open_input(fifo, SHORT_WAIT) as stream, pytest.raises(InputError, match="no bytes arrived"):
         stream.read(1)
 
 
-def test_bounded_input_waits_for_a_terminal_without_limit() -> None:
+def test_terminal_has_no_timeout() -> None:
     master, terminal = os.openpty()
     try:
         stream = BoundedInput(terminal, name="stdin", limits=SHORT_WAIT)
@@ -85,7 +88,7 @@ def test_bounded_input_waits_for_a_terminal_without_limit() -> None:
         os.close(terminal)
 
 
-def test_bounded_input_of_a_fifo_ends_where_its_writer_ends(tmp_path: Path) -> None:
+def test_fifo_ends_with_its_writer(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     writer = threading.Thread(target=fifo.write_bytes, args=(b"x" * 200_000,))
@@ -95,7 +98,7 @@ def test_bounded_input_of_a_fifo_ends_where_its_writer_ends(tmp_path: Path) -> N
     writer.join()
 
 
-def test_read_source_gives_what_came_before_a_limit_and_then_the_error() -> None:
+def test_read_source_returns_statements_before_the_limit() -> None:
     line = b'<http://a.example/> <http://p.example/> "x" .\n'
     reader, writer = os.pipe()
     feeder = threading.Thread(target=_feed, args=(writer, line * 100_000))
@@ -117,12 +120,12 @@ def _feed(writer: int, text: bytes) -> None:
         while rest:
             rest = rest[os.write(writer, rest) :]
     except BrokenPipeError:
-        pass  # the reader has left, as it should
+        pass  # the reader has closed the pipe, as expected
     finally:
         os.close(writer)
 
 
-def test_read_source_refuses_a_body_longer_than_the_limit() -> None:
+def test_read_source_refuses_a_body_over_the_limit() -> None:
     source = InputSource(url="http://a.example/", body=b"x" * 11)
     with pytest.raises(InputError, match=r"http://a\.example/ is longer than 10 B"):
         list(read_source(source, None, None, limited(10)))

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from motherlode.crawler import CrawlFolder, Job, read_stats
 from motherlode.crawler.engine.factory import assemble
-from motherlode.crawler.explain.explanation import explain
+from motherlode.crawler.explain.explanation import explain_url
 from motherlode.frontier import backoff as rests
 from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER, NO_RULES
 from tests.servers import serving
@@ -107,6 +107,6 @@ async def test_a_crawl_ends_where_only_hosts_without_rules_are_left_and_says_why
     stats = read_stats(folder)
     assert stats.refused == {NO_RULES: 1}
     assert stats.unread_rules == {"server-error": 1}
-    told = explain(folder, "http://never.example/page")
+    told = explain_url(folder, "http://never.example/page")
     assert told.because == f"refused, no request was made: {NO_RULES}"
     assert any(check.name == "robots" and "(server-error)" in check.detail for check in told.checks)

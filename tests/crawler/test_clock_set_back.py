@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from motherlode.crawler import CrawlFolder, Job, read_stats
-from motherlode.crawler.config.job import job_to_toml
+from motherlode.crawler.config.job_file import job_to_toml
 from tests.crawler.logged_web import LoggedWeb
 
 TWO_DAYS = 2 * 86_400

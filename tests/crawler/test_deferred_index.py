@@ -1,4 +1,4 @@
-"""A crawl that leaves its index for later: killed wherever, it ends with the store of one that does it at once."""
+"""Indexing after the crawl gives the same store as indexing during it, also after kills."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from motherlode.crawler import CrawlFolder, Job
-from motherlode.crawler.config.job import job_to_toml
+from motherlode.crawler.config.job_file import job_to_toml
 from motherlode.crawler.deferred_index import index_log
 from motherlode.index import QuadStore
 from motherlode.index.fulltext import Search, WordSearcher
@@ -42,7 +42,7 @@ def _job_file(path: Path, web: LoggedWeb) -> Path:
 
 
 def _kill_while(offspring: Offspring, command: list[str], moments: list[float], folder: Path) -> int:
-    """Kill a command at these moments of its life, then let it come to its end; how many kills met it alive."""
+    """Kill a command after each of these times, then run it to its end. Return how many kills found it alive."""
     hits = 0
     for moment in moments:
         child = offspring.start(*command)
@@ -50,14 +50,14 @@ def _kill_while(offspring: Offspring, command: list[str], moments: list[float], 
         with suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
         hits += offspring.wait() == -signal.SIGKILL
-        if CrawlFolder(folder).holds_a_crawl and command[0] == "crawl":
+        if CrawlFolder(folder).has_crawl and command[0] == "crawl":
             command = ["resume", str(folder), "--quiet"]
     offspring.start(*command)
     assert offspring.wait() == 0
     return hits
 
 
-def test_crawl_and_index_may_be_killed_and_the_store_is_that_of_an_undisturbed_crawl(tmp_path: Path) -> None:
+def test_killed_crawl_and_index_give_the_same_store(tmp_path: Path) -> None:
     at_once, later = tmp_path / "at-once", tmp_path / "later"
     chance = random.Random(3)
     with LoggedWeb(hosts=HOSTS, pages=PAGES) as web, Offspring() as offspring:
@@ -67,7 +67,7 @@ def test_crawl_and_index_may_be_killed_and_the_store_is_that_of_an_undisturbed_c
         web.latency = 0.05
         moments = [chance.uniform(0.3, 1.5) for _ in range(5)]
         assert _kill_while(offspring, [*flags, str(later), "--index", "later"], moments, later)
-        assert not CrawlFolder(later).store.exists(), "a crawl that leaves it for later makes no store"
+        assert not CrawlFolder(later).store.exists(), "the crawl builds no store"
         moments = [chance.uniform(0.01, 0.2) for _ in range(6)]
         assert _kill_while(offspring, ["index", str(later), "--quiet"], moments, later)
     assert quads_of(later) == quads_of(at_once)
@@ -75,7 +75,7 @@ def test_crawl_and_index_may_be_killed_and_the_store_is_that_of_an_undisturbed_c
     assert len(found[0]) == len(found[1])
 
 
-async def test_a_refresh_is_indexed_later_as_well_and_what_is_gone_goes(tmp_path: Path) -> None:
+async def test_refresh_is_indexed_later_and_gone_pages_are_removed(tmp_path: Path) -> None:
     def page(name: str) -> Document:
         said = f'<p vocab="http://schema.org/" typeof="Place"><b property="name">{name}</b></p>'
         return Document(text=f'<html><body>{said}<a href="/dies">x</a><a href="/changes">y</a></body></html>')
@@ -89,7 +89,7 @@ async def test_a_refresh_is_indexed_later_as_well_and_what_is_gone_goes(tmp_path
         site.pages["/changes"] = page("new")
         site.pages["/dies"] = Document(status=410)
         await motherlode("crawl", "--refresh", "-o", str(out), "--quiet")
-        assert _names(out) == {"root", "dies", "old"}, "nothing is indexed before somebody asks"
+        assert _names(out) == {"root", "dies", "old"}, "nothing is indexed before the first query"
         await motherlode("index", str(out))
     assert _names(out) == {"root", "new"}
 
@@ -99,20 +99,20 @@ def _names(folder: Path) -> set[str]:
     return {row["n"].value for row in store.query("SELECT ?n { ?s schema:name ?n }")}  # type: ignore[union-attr, index]
 
 
-def test_a_log_that_was_read_is_not_read_again_and_progress_ends_at_the_whole(tmp_path: Path) -> None:
+def test_indexed_log_is_not_read_again(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "crawl")
     folder.create(Job(seeds=("http://a.example/",), index="later", words=False))
     logged(folder.quads, some_pages()[:2], some_pages()[2:])
     steps: list[tuple[int, int]] = []
-    assert index_log(folder, each=lambda done, of: steps.append((done, of))) == 5
+    assert index_log(folder, progress=lambda done, of: steps.append((done, of))) == 5
     assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]
     assert not UnindexedQuads(folder.quads)
     assert index_log(folder) == 0
     folder.unlock()
-    assert not folder.words.exists(), "the job wants no words"
+    assert not folder.words.exists(), "the job has words = false"
 
 
 @pytest.mark.parametrize(("index", "shards", "says"), [("never", 1, "now"), ("later", 2, "shards")])
-def test_what_cannot_be_is_refused(index: str, shards: int, says: str) -> None:
+def test_index_option_with_wrong_value_or_shards_is_refused(index: str, shards: int, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         Job(index=index, shards=shards)

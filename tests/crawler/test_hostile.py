@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from motherlode.crawler import Job
-from motherlode.crawler.config.job import job_to_toml
+from motherlode.crawler.config.job_file import job_to_toml
 from tests.crawler.hostile_tls import HOSTS as TLS_HOSTS
 from tests.crawler.hostile_web import ADDRESS, FORBIDDEN, GOOD, TARPITS
 
@@ -71,7 +71,7 @@ def crawl(web: Web, seeds: list[str], room: Path) -> dict[str, Any]:
         delay=DELAY,
         address_delay=0.0,
         per_address=1000,
-        patience=0.0,
+        delay_factor=0.0,
         retry_wait=0.2,
         timeout=5.0,
         time=SECONDS,

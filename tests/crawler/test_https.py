@@ -15,7 +15,7 @@ import pytest
 
 from motherlode.crawler import CrawlFolder, Job, JobError
 from motherlode.crawler.engine.factory import assemble
-from motherlode.crawler.report.figures import report_of
+from motherlode.crawler.report.figures import build_report
 from motherlode.crawler.stats.reader import read_stats
 from motherlode.frontier.backoff import HOST_GIVEN_UP_AFTER
 from motherlode.index import PROVENANCE, QuadStore
@@ -92,11 +92,11 @@ async def test_who_does_not_prove_who_it_is_is_asked_for_nothing(tmp_path: Path,
     named = store.query(f"SELECT ?h {{ GRAPH <{PROVENANCE}> {{ ?run ml:certificatesNotChecked ?h }} }}")
     assert [row["h"].value for row in named] == ["*.example"]  # type: ignore[union-attr, index]
     folder = CrawlFolder(tmp_path / "any")
-    assert ("Certificates not checked", "*.example") in report_of(folder.job(), read_stats(folder)).asked
+    assert ("Certificates not verified", "*.example") in build_report(folder.read_job(), read_stats(folder)).settings
 
 
 def test_hosts_without_certificates_must_be_names() -> None:
-    with pytest.raises(JobError, match="any_certificate: 'a b' is no host name"):
+    with pytest.raises(JobError, match="any_certificate: 'a b' is not a host name"):
         Job(seeds=("https://a.example/",), any_certificate=("a b",))
     Job(seeds=("https://a.example/",), any_certificate=("*", "*.co.uk"))
 

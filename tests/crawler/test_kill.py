@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
-from motherlode.crawler.config.job import job_to_toml
+from motherlode.crawler.config.job_file import job_to_toml
 from motherlode.frontier.backoff import TREATMENTS
 from motherlode.model import FailureKind
 from tests.crawler.logged_web import CONTEXT, Line, LoggedWeb, quads_of
@@ -64,7 +64,7 @@ def killed_crawl(web: LoggedWeb, offspring: Offspring, command: list[str], folde
         os.kill(child, signal.SIGKILL)
         hits += offspring.wait() == -signal.SIGKILL
         web.begin_run()
-        if CrawlFolder(folder).holds_a_crawl:
+        if CrawlFolder(folder).has_crawl:
             command = ["resume", str(folder), "--quiet"]
     offspring.start(*command)
     assert offspring.wait() == 0

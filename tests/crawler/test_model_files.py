@@ -1,4 +1,4 @@
-"""Models of crawls: taken from folders, written to files, and started from."""
+"""Models of crawls: read from folders, written to files, and used by other crawls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def finds(folder: CrawlFolder, first: int) -> int:
     return sum(visit.relevant for visit in read_visits(folder) if visit.number <= first)
 
 
-def test_a_crawl_that_starts_from_a_model_finds_more_at_once(tmp_path: Path) -> None:
+def test_crawl_with_a_model_finds_more_relevant_pages(tmp_path: Path) -> None:
     web = small_web(tmp_path / "web.warc.gz", items=40, plain=160)
     taught, _ = crawled(tmp_path / "taught", web)
     file = tmp_path / "a.model"
@@ -29,7 +29,7 @@ def test_a_crawl_that_starts_from_a_model_finds_more_at_once(tmp_path: Path) -> 
     assert finds(started, 40) >= 36
 
 
-def test_a_resumed_crawl_takes_the_model_once(tmp_path: Path) -> None:
+def test_resumed_crawl_reads_the_model_only_once(tmp_path: Path) -> None:
     """And needs its file no more."""
     web = small_web(tmp_path / "web.warc.gz")
     taught, _ = crawled(tmp_path / "taught", web, policy="pld")
@@ -42,7 +42,7 @@ def test_a_resumed_crawl_takes_the_model_once(tmp_path: Path) -> None:
     assert read_model(once.path).state == before.state
 
 
-def test_models_of_two_crawls_become_one(tmp_path: Path) -> None:
+def test_models_of_two_crawls_are_merged(tmp_path: Path) -> None:
     web = small_web(tmp_path / "web.warc.gz")
     parts = [(str(size), read_model(crawled(tmp_path / str(size), web, pages=size)[0].path)) for size in (8, 16)]
     whole = merge_models(parts, made_at="", version="")
@@ -50,7 +50,7 @@ def test_models_of_two_crawls_become_one(tmp_path: Path) -> None:
     assert whole.crawls == 2
 
 
-def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
+def test_unusable_model_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(JobError, match="cannot be read"):
         check_model(Job(seeds=("http://a.example/",), model=str(tmp_path / "absent")))
     folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), pages=3, policy="nb-online")
@@ -61,11 +61,11 @@ def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
     empty = CrawlFolder(tmp_path / "empty")
     empty.create(asked)
     empty.unlock()
-    with pytest.raises(ModelError, match="learned nothing"):
+    with pytest.raises(ModelError, match="saved no model"):
         read_model(empty.path)
 
 
-def test_graded_rewards_are_learned_from_and_resumed(tmp_path: Path) -> None:
+def test_graded_rewards_are_learned_and_resumed(tmp_path: Path) -> None:
     web = small_web(tmp_path / "web.warc.gz")
     folder, _ = crawled(tmp_path / "out", web, reward="new-statements:2", pages=6)
     rewards = [visit.reward for visit in read_visits(folder) if visit.relevant]

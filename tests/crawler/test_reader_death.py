@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
-from motherlode.crawler.config.job import job_to_toml
+from motherlode.crawler.config.job_file import job_to_toml
 from tests.crawler.logged_web import LoggedWeb
 from tests.crawler.offspring import Offspring
 

@@ -15,10 +15,10 @@ import pytest
 from aiohttp import web
 
 from motherlode.crawler import CrawlFolder, read_stats
-from motherlode.crawler.explain.explanation import explain
+from motherlode.crawler.explain.explanation import explain_url
 from motherlode.crawler.recrawl.revisits import RefreshFirst
 from motherlode.crawler.recrawl.schedule import DAY, LATEST, SOONEST, PageMemory, first_change
-from motherlode.crawler.report.figures import curve_of
+from motherlode.crawler.report.figures import build_harvest_curve
 from motherlode.index import PROVENANCE, QuadStore
 from motherlode.policies import policy_from
 from tests.crawler.changing_web import ChangingWeb, Document, job_file, motherlode, serving, stats
@@ -90,15 +90,15 @@ async def test_known_pages_are_looked_at_again_and_only_what_changed_is_read(tmp
     assert (host.relevant, host.fetched) == (found.totals.relevant, found.totals.first), (
         "what is gone is off its account"
     )
-    assert curve_of("", found.totals).end == (9, second["relevant"]), "as the harvest rate has it"
+    assert build_harvest_curve("", found.totals).end == (9, second["relevant"]), "as the harvest rate has it"
     assert second["harvest_rate"] == round(second["relevant"] / 9, 4)
     for path, said in (("/dies", "its quads were taken out"), ("/moves", "its target is a URL of its own; its quads")):
-        outcome = explain(CrawlFolder(out), f"{site.root}{path}").outcome
+        outcome = explain_url(CrawlFolder(out), f"{site.root}{path}").outcome
         assert outcome is not None
         due = datetime.fromtimestamp(outcome.at + LATEST / 3, UTC)
         assert outcome.treatment.startswith(said)
         assert outcome.treatment.endswith(f"a refresh looks again from {due:%Y-%m-%d} on")
-    assert "the page is gone: not-found" in explain(CrawlFolder(out), f"{site.root}/dies").because
+    assert "the page is gone: not-found" in explain_url(CrawlFolder(out), f"{site.root}/dies").because
 
     store = QuadStore(out / "store", read_only=True)
     own = [quad for quad in store.quads() if quad.graph_name.value != PROVENANCE]
@@ -206,7 +206,7 @@ async def test_what_a_304_asks_by_its_header_is_done(tmp_path: Path) -> None:
         assert (found["changed"], found["unchanged"], found["failures"]) == (2, 5, {})
         assert (found["relevant"], found["syntaxes"]["rdfa"]["pages"]) == (len(before) - 2, len(before) - 2)
         assert found["quads"] == first["quads"] * (len(before) - 2) // len(before)
-        because = explain(CrawlFolder(out), f"{site.root}/tag").because
+        because = explain_url(CrawlFolder(out), f"{site.root}/tag").because
         assert because.endswith("which asks not to be kept any longer: its quads were taken out")
         assert "\nD " in await motherlode("changes", str(out)), "what was taken out is on record"
         site.pages["/tag"].anew = {}
@@ -276,16 +276,16 @@ async def test_what_is_settled_cannot_be_said_anew(tmp_path: Path) -> None:
     async with serving(_site()) as site:
         await motherlode("crawl", "--config", str(job_file(tmp_path / "job.toml", site)), "-o", str(out), "--quiet")
     said = await motherlode("crawl", "--refresh", "-o", str(out), "--policy", "dfs", code=2)
-    assert "policy is settled" in " ".join(said.split())
+    assert "policy cannot be changed" in " ".join(said.split())
     said = await motherlode("crawl", "--refresh", "-o", str(tmp_path / "none"), code=2)
-    assert "holds no crawl" in " ".join(said.split())
+    assert "has no crawl" in " ".join(said.split())
 
 
 async def test_a_refresh_that_is_killed_goes_on(tmp_path: Path) -> None:
     out = tmp_path / "out"
     pages = {f"/{number}": _page(f"old {number}", ETag=f'"{number}"') for number in range(20)}
     async with serving(ChangingWeb({"/": _page("root", *pages), **pages})) as site:
-        job = job_file(tmp_path / "job.toml", site, delay=0.15, address_delay=0.0, patience=0.0)
+        job = job_file(tmp_path / "job.toml", site, delay=0.15, address_delay=0.0, delay_factor=0.0)
         await motherlode("crawl", "--config", str(job), "-o", str(out), "--quiet", "--delay", "0")
         for number in range(20):
             site.pages[f"/{number}"] = _page(f"new {number}", ETag=f'"{number}+"')

@@ -62,7 +62,7 @@ def test_an_endpoint_that_is_away_for_half_the_crawl_has_all_in_the_end(tmp_path
     )
     folder = CrawlFolder(tmp_path / "crawl")
     _motherlode("crawl", "--config", str(file), "-o", str(folder.path), "--pages", str(PAGES // 2))
-    (away, _) = sink_states(folder.job().sink_settings(), folder.path)
+    (away, _) = sink_states(folder.read_job().sink_settings(), folder.path)
     assert away["waiting"] > 0, "nobody listens there yet"
     server.start()
     try:

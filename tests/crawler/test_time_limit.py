@@ -11,8 +11,8 @@ import pytest
 from aiohttp import web as http
 
 from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
-from motherlode.crawler.config.job import job_to_toml
-from motherlode.crawler.explain.explanation import explain
+from motherlode.crawler.config.job_file import job_to_toml
+from motherlode.crawler.explain.explanation import explain_url
 from motherlode.crawler.stats.counters import BEING_READ
 from tests.crawler.logged_web import LoggedWeb
 from tests.crawler.offspring import Offspring
@@ -67,7 +67,7 @@ def test_crawl_of_large_pages_ends_soon_after_its_time_and_resumes(tmp_path: Pat
         assert took < first.seconds + LATEST  # what else there is to do
         unread = [url for url, stage in first.unfinished.items() if stage == BEING_READ]
         assert unread and not {visit.url for visit in read_visits(folder)} & set(unread)
-        assert explain(folder, unread[0]).because == (
+        assert explain_url(folder, unread[0]).because == (
             "waits for a resume: it was being read when the time of the crawl was up"
         )
         longer = f"{first.seconds + 2 * LATEST:.0f}s"

@@ -15,7 +15,7 @@ import lmdb
 import pytest
 
 from motherlode.crawler import CrawlFolder, Job, read_stats, read_visits
-from motherlode.crawler.config.job import job_to_toml
+from motherlode.crawler.config.job_file import job_to_toml
 from motherlode.frontier import STORAGE_ERRORS, LmdbStorage, damage
 from motherlode.index import QuadStore
 from tests.crawler.logged_web import LoggedWeb
@@ -221,7 +221,7 @@ def test_damage_that_is_met_while_writing_is_not_told_as_something_that_goes_on(
         done = command.resume(folder)
         if done.returncode:
             assert is_clear(done, "quad store", "is damaged", "move it away")
-            assert "goes on" not in done.stderr
+            assert "continues" not in done.stderr
             told.append(done.stderr)
     assert any("could not be written" in errors for errors in told)
 

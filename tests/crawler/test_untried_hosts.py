@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from motherlode.cli.terminal import print_summary
+from motherlode.cli.stats import print_summary
 from motherlode.crawler import CrawlFolder, read_stats, read_visits
-from motherlode.crawler.explain.explanation import explain
+from motherlode.crawler.explain.explanation import explain_url
 from tests.crawler.small_web import HOME, HTML, crawled, item, page
 from tests.support import write_warc
 
@@ -42,11 +42,11 @@ def test_withheld_hosts_are_counted_and_explained(tmp_path: Path, capsys: pytest
     assert stats.summary()["withheld"] == {"domains": 1, "hosts": HOSTS - LIMIT, "urls": HOSTS - LIMIT}
     print_summary(stats)
     assert "6 URLs on 6 untried hosts of 1 domain" in capsys.readouterr().out
-    told = explain(folder, "http://h8.zone.example/")
+    told = explain_url(folder, "http://h8.zone.example/")
     assert told.state == "waits"
     assert "zone.example has 3 other hosts that may be contacted, none relevant so far" in told.because
     assert "max_untried_hosts" in told.because
-    assert "max_untried_hosts" not in explain(folder, "http://h0.zone.example/").because
+    assert "max_untried_hosts" not in explain_url(folder, "http://h0.zone.example/").because
 
 
 def test_relevant_host_lets_the_crawl_go_on_and_the_limit_survives_a_resume(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ async def test_a_filter_added_while_the_crawl_runs_stops_what_waits(tmp_path: Pa
         allow=("127.0.0.0/8",),
         workers=1,
         policy="bfs",
-        patience=0.0,
+        delay_factor=0.0,
     )
     pattern = f"^{root}/bad/"  # and not the links that those pages have, should one be fetched before it is read
     folder = CrawlFolder(tmp_path / "out")
@@ -169,7 +169,7 @@ async def test_the_links_table_reaches_the_readers(tmp_path: Path) -> None:
     )
     folder = CrawlFolder(tmp_path / "out")
     folder.create(job)
-    assert folder.job().links == {"predicates": ["owl:sameAs"], "deny": ["/same/same/same/"]}
+    assert folder.read_job().links == {"predicates": ["owl:sameAs"], "deny": ["/same/same/same/"]}
     try:
         assembled = assemble(job, folder)
         asked = [visit.url.removeprefix(root) async for visit in assembled.engine.visits(assembled.seeds)]

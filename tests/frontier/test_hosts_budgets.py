@@ -57,7 +57,7 @@ def test_bytes_of_a_host(storage: FrontierStorage) -> None:
 
 
 def test_a_host_that_gives_nothing_is_left_and_one_that_gives_is_not(storage: FrontierStorage) -> None:
-    frontier = frontier_with(storage, HostBudget(barren_after=2))
+    frontier = frontier_with(storage, HostBudget(host_stop_after=2))
     offer(frontier, *(f"{host}/{number}" for number in range(4) for host in (A, B)))
     asked = fetch_all(frontier, relevant="b.example")
     assert sum(url.startswith(A) for url in asked) == 2

@@ -13,8 +13,8 @@ from motherlode.model import FailureKind
 from .fakes import BestOf, failure, offer, take
 
 
-def pace(*, delay: float = 1.0, adaptive: bool = True, patience: float = 2.0) -> HostDelay:
-    return HostDelay(Politeness(delay=delay, adaptive=adaptive, patience=patience), Random(1))
+def pace(*, delay: float = 1.0, adaptive: bool = True, delay_factor: float = 2.0) -> HostDelay:
+    return HostDelay(Politeness(delay=delay, adaptive=adaptive, delay_factor=delay_factor), Random(1))
 
 
 def test_the_largest_wish_counts() -> None:

@@ -36,6 +36,6 @@ def test_a_job_that_says_nothing_is_as_gentle_as_a_frontier_that_is_told_nothing
     job, gentle = Job(), Politeness()
     shared = {field.name for field in fields(Politeness)} & {field.name for field in fields(Job)}
     shared -= {"delay"}  # of which a recorded web has none
-    assert {"per_host", "per_address", "address_delay", "patience", "retry_wait"} <= shared
-    assert job.pause == gentle.delay
+    assert {"per_host", "per_address", "address_delay", "delay_factor", "retry_wait"} <= shared
+    assert job.host_delay == gentle.delay
     assert {name: getattr(job, name) for name in shared} == {name: getattr(gentle, name) for name in shared}

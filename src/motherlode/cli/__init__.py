@@ -1,4 +1,4 @@
-"""The command line: arguments become a job, the job runs, the outcome is printed. No decision is taken here."""
+"""The command line: one module per command, named after it. Only the module of the typed command is imported."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ import typer
 from motherlode import __version__
 from motherlode.cli.standard_streams import fill_closed_streams, is_closed
 
-COMMANDS = {
-    "crawl": "crawl",
-    "resume": "crawl",
-    "stats": "query",
-    "explain": "explain",
-    "model": "model",
-    "index": "index",
-    "query": "query",
-    "search": "search",
-    "serve": "serve",
-    "export": "export",
-    "changes": "export",
-    "extract": "extract",
-    "filter": "filter",
-    "record": "simulate",
-    "simulate": "simulate",
-    "demo": "demo",
-}
-"""Each command and the module of this room that holds it."""
+COMMANDS = (
+    "crawl",
+    "resume",
+    "stats",
+    "explain",
+    "model",
+    "index",
+    "query",
+    "search",
+    "serve",
+    "export",
+    "changes",
+    "extract",
+    "filter",
+    "record",
+    "simulate",
+    "demo",
+)
+"""All commands. Each is a function in the module of this package that has the same name."""
 INTERRUPTED = 130
-"""The exit code that shells know for Ctrl-C."""
+"""The exit code that shells use after Ctrl-C."""
 
 
-def _show_version(value: bool) -> None:  # noqa: FBT001 - typer calls it so
+def _show_version(value: bool) -> None:  # noqa: FBT001 - the signature that Typer calls
     if value:
         typer.echo(f"motherlode {__version__}")
         raise typer.Exit
@@ -52,54 +52,55 @@ def _options(
 
 
 def application(names: Iterable[str]) -> typer.Typer:
-    """The application with these commands; only their modules are loaded, so that `stats` need not wait for Arrow."""
-    from motherlode.cli.command_usage import Command  # here, where Ctrl-C is seen to
+    """Return the application with these commands. Only their modules are imported, because some import Arrow."""
+    from motherlode.cli.command_usage import Command  # imported here because main() handles Ctrl-C during imports
 
     app = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
         add_completion=False,
         pretty_exceptions_enable=False,
-        help="Motherlode: a focused crawler for the Web of Data. It learns while it crawls which links lead to "
-        "structured data, spends its requests there, and leaves a quad store that you can query and export.",
+        help="Motherlode: a focused crawler for the Web of Data. It learns during the crawl which links lead to "
+        "structured data, spends its requests there, and writes a quad store that you can query and export.",
     )
     app.callback()(_options)
     for name in names:
-        module = import_module(f"motherlode.cli.{COMMANDS[name]}")
-        command = getattr(module, name)
-        app.command(cls=Command, short_help=_first_sentence(command))(_while_somebody_reads(command))
+        command = getattr(import_module(f"motherlode.cli.{name}"), name)
+        app.command(cls=Command, short_help=_first_sentence(command))(_handle_os_errors(command))
     return app
 
 
 def _first_sentence(command: Callable[..., None]) -> str:
-    """What a list of commands tells of one; Typer would cut it where the line ends."""
+    """Return the first sentence of a command's help for the list of commands. Typer would cut it at the line end."""
     return (command.__doc__ or "").partition("\n")[0].partition(". ")[0].removesuffix(".")
 
 
-def _while_somebody_reads(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, which ends well where the reader of its output has left, as in `| head`.
+def _handle_os_errors(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with handling of errors of the operating system.
 
-    Where the system does not let it do its work, it ends in words.
+    It ends with code 0 if the reader of its output is gone, as in `| head`, and with a message after other errors.
     """
 
     @wraps(command)
-    def run(**given: Any) -> None:
+    def run(**arguments: Any) -> None:
         try:
-            command(**given)
+            command(**arguments)
             sys.stdout.flush()
         except BrokenPipeError:
-            _write_no_more()
+            _discard_output()
             raise typer.Exit(0) from None
         except OSError as error:
-            from motherlode.cli.terminal import FAILED, stop  # `--version` need not wait for tables
+            from motherlode.cli.terminal import FAILED, stop  # slow to import, and needed for errors only
 
             if _is_stdout_closed(error):
-                _write_no_more()
-                stop("stdout is closed: what was to be written there is lost", code=FAILED)
+                _discard_output()
+                stop("stdout is closed, so the output is lost: redirect it to a file or a pipe", code=FAILED)
             if error.errno != errno.ENOSPC:
                 stop(f"{error.filename}: {error.strerror}" if error.filename else str(error), code=FAILED)
-            _write_no_more()
-            stop("no space is left on the disk: what was written is not whole", code=FAILED)
+            _discard_output()
+            stop(
+                "no space is left on the disk, so the output is incomplete: free some space and try again", code=FAILED
+            )
 
     return run
 
@@ -108,25 +109,26 @@ def _is_stdout_closed(error: OSError) -> bool:
     return error.errno == errno.EBADF and is_closed("stdout")
 
 
-def _write_no_more() -> None:
-    """Let what waits to be written go nowhere: Python would try again at its end, and complain."""
+def _discard_output() -> None:
+    """Redirect stdout to /dev/null, because Python flushes it at exit and would report the error again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main() -> None:
-    # numpy's BLAS would start and stop threads in every process of a crawl, for matrices that nobody multiplies
+    """Run the command line."""
+    # numpy's BLAS would start threads in every process of a crawl, which multiplies no matrices
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     fill_closed_streams()
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # quads and JSON are UTF-8, whatever the locale says
+        if isinstance(stream, TextIOWrapper):  # quads and JSON are UTF-8 in every locale
             stream.reconfigure(encoding="utf-8", errors="replace")
-    asked = sys.argv[1] if len(sys.argv) > 1 else ""
+    typed = sys.argv[1] if len(sys.argv) > 1 else ""
     try:
-        application([asked] if asked in COMMANDS else COMMANDS)()
-    except OSError as error:  # of `--version` and `--help`; commands see to it themselves
+        application([typed] if typed in COMMANDS else COMMANDS)()
+    except OSError as error:  # of `--version` and `--help`; commands handle their own
         if not _is_stdout_closed(error):
             raise
-        _write_no_more()
+        _discard_output()
         raise SystemExit(1) from None
-    except KeyboardInterrupt:  # while modules are loaded; later the command sees to it
+    except KeyboardInterrupt:  # during imports; later the command handles it
         raise SystemExit(INTERRUPTED) from None

@@ -1,6 +1,6 @@
-"""How a command tells of itself: usage, arguments, and what is wrong with a value, in the words of a person.
+"""Usage, help and usage errors of commands.
 
-Typer shows types of Python (`<list[Path]>`) and passes on what its validator says; neither helps who types a command.
+Typer shows Python types (`<list[Path]>`) and the messages of its validator. This module replaces both by plain words.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from motherlode.cli.terminal import typed_flags
 
-_WORDS: Mapping[str, str] = {
+_ERROR_MESSAGES: Mapping[str, str] = {
     "int_parsing": "{input!r} is not a whole number",
     "int_from_float": "{input!r} is not a whole number",
     "float_parsing": "{input!r} is not a number",
@@ -21,13 +21,15 @@ _WORDS: Mapping[str, str] = {
     "less_than_equal": "it must be at most {le}; got {input}",
     "value_error": "{error}",
 }
-"""What is wrong with a value, by the name that the validator has for it."""
-_BY_WORDS = "search"
-"""The command in which a minus may begin a word."""
+"""Messages by the validator's error types."""
+_RENAMED_FLAGS: Mapping[str, str] = {"--stop-when-dry": "--stop-after", "--dry-below": "--stop-below"}
+"""Flags of earlier versions and their names today."""
+_SEARCH = "search"
+"""The command whose arguments may begin with a minus sign."""
 
 
 class Command(TyperCommand):
-    """A command that shows its arguments as they are typed, and whose errors name what was typed."""
+    """A command whose help shows arguments as they are typed, and whose errors name the typed flags."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         arguments = [param for param in self.params if isinstance(param, TyperArgument) and not param.hidden]
@@ -35,7 +37,7 @@ class Command(TyperCommand):
         return [self.options_metavar or "", *shown]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """As Typer does it, without the types of arguments: what they are, their names and the help tell."""
+        """Write arguments and options as Typer does, but without the types of arguments."""
         rows: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -43,22 +45,22 @@ class Command(TyperCommand):
                 rows["Arguments"].append((_name(param), record[1]))
             elif record is not None:
                 rows["Options"].append(record)
-        for title, told in rows.items():
-            if told:
+        for title, records in rows.items():
+            if records:
                 with formatter.section(title):
-                    formatter.write_dl(told)
+                    formatter.write_dl(records)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         try:
             return super().parse_args(ctx, list(args))
-        except Exception as error:  # Typer keeps the types of its errors to itself
+        except Exception as error:  # Typer does not export the types of its errors
             if isinstance(getattr(error, "message", None), str):
-                error.message = _in_words(error, self.name or "", args)  # type: ignore[attr-defined]
+                error.message = _describe(error, self.name or "", args)  # type: ignore[attr-defined]
             raise
 
     def invoke(self, ctx: Any) -> Any:
-        """Run it, and let errors know which flags were typed."""
-        before = typed_flags.set(_flags(self, ctx))
+        """Run the command. Error messages can name the flags that were typed."""
+        before = typed_flags.set(_find_typed_flags(self, ctx))
         try:
             return super().invoke(ctx)
         finally:
@@ -69,8 +71,8 @@ def _name(argument: TyperArgument) -> str:
     return argument.metavar or argument.name or ""
 
 
-def _flags(command: TyperCommand, ctx: Any) -> dict[str, str]:
-    """The options that the user has typed, by the names of their parameters."""
+def _find_typed_flags(command: TyperCommand, ctx: Any) -> dict[str, str]:
+    """Return the options that the user typed, by the names of their parameters."""
     return {
         param.name: max(param.opts, key=len)
         for param in command.params
@@ -78,16 +80,18 @@ def _flags(command: TyperCommand, ctx: Any) -> dict[str, str]:
     }
 
 
-def _in_words(error: Exception, command: str, args: Sequence[str]) -> str:
-    """What to say of an error of usage."""
-    said: str = error.message  # type: ignore[attr-defined]
+def _describe(error: Exception, command: str, args: Sequence[str]) -> str:
+    """Return the message for a usage error."""
+    message: str = error.message  # type: ignore[attr-defined]
     option = getattr(error, "option_name", "")
-    if command == _BY_WORDS and len(option) == 2:  # a short one, of which there are none
+    if option in _RENAMED_FLAGS:
+        return f"{option} is now called {_RENAMED_FLAGS[option]}: use that flag"
+    if command == _SEARCH and len(option) == 2:  # a short option, and `search` has none
         word = next((arg for arg in args if arg.startswith(option)), option)
-        return f"{said}. A word that must be absent stands behind --, as in motherlode search DIR -- {quote(word)} …"
-    found = getattr(error.__cause__, "errors", None)
-    for one in found() if found is not None else ():
-        words = _WORDS.get(one["type"])
-        if words is not None:
-            return words.format(input=one["input"], **one.get("ctx", {}))
-    return said
+        return f"{message}. Write a word to exclude after --, as in motherlode search DIR -- {quote(word)} …"
+    list_errors = getattr(error.__cause__, "errors", None)
+    for one in list_errors() if list_errors is not None else ():
+        template = _ERROR_MESSAGES.get(one["type"])
+        if template is not None:
+            return template.format(input=one["input"], **one.get("ctx", {}))
+    return message

@@ -1,29 +1,24 @@
-"""`crawl --refresh`: another look at the pages of a crawl that is over."""
+"""The command `crawl`: run a job from flags and a job file in a new folder, or refresh a finished crawl."""
 
 from __future__ import annotations
 
 import dataclasses
 import os.path
-import re
-import time
 import time as clock
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from shlex import quote
 from typing import Annotated, Any
 
 import typer
-import uvloop
 
-from motherlode.cli.crawl_end import CrawlEnd, Ending, RefreshEnd, after_failure
-from motherlode.cli.progress import CrawlProgress, watch
-from motherlode.cli.serve import Beside, check_port
-from motherlode.cli.shards import check_shards, run_sharded
-from motherlode.cli.terminal import FAILED, print_json, print_summary, say, stop
+from motherlode.cli.crawl_end import CrawlEnd, RefreshEnd
+from motherlode.cli.crawl_run import print_outcome, run_crawl
+from motherlode.cli.serve import ServerProcess, check_port
+from motherlode.cli.shards import check_shards
+from motherlode.cli.terminal import say, stop
 from motherlode.crawler import (
     CrawlFolder,
-    CrawlStats,
     Job,
     JobError,
     check,
@@ -32,53 +27,19 @@ from motherlode.crawler import (
     read_job_file,
     read_stats,
 )
-from motherlode.crawler.config.job import check_secrets
-from motherlode.crawler.engine.factory import BeginRefresh, assemble
+from motherlode.crawler.config.job_file import read_seeds
+from motherlode.crawler.config.passwords import check_secrets
+from motherlode.crawler.engine.factory import BeginRefresh
 from motherlode.crawler.model_files import check_model
 from motherlode.crawler.recrawl.revisits import Revisits
-from motherlode.crawler.report.figures import report_of
-from motherlode.crawler.report.page import write_report
-from motherlode.crawler.stats.reader import revisits_left
+from motherlode.crawler.stats.reader import count_waiting_revisits
 from motherlode.frontier import Frontier
-from motherlode.index.snapshot import DamagedError, is_damage
 from motherlode.policies import DEFAULT_POLICY, policy_usage
-from motherlode.www.urls import OUT_OF_SCOPE
 
 _BUDGETS = {"pages": "fetched", "time": "seconds", "bytes": "bytes"}
-"""Each budget, and what of the account it limits."""
+"""Each budget, and the counter that it limits."""
 _CHANGEABLE = frozenset({*_BUDGETS, "delay", "allow", "contact", "web", "warc"})
-"""What may differ from the crawl's own job for one refresh."""
-
-
-def refresh_job(folder: CrawlFolder, flags: Mapping[str, Any]) -> Job:
-    """The crawl's own job, with budgets for this run alone."""
-    job = folder.job()
-    if job.shards > 1:
-        raise JobError("a crawl of several shards cannot be refreshed yet: refresh the folder of each shard")
-    given = {name: value for name, value in flags.items() if value is not None}
-    foreign = sorted(set(given) - _CHANGEABLE)
-    if foreign:
-        raise JobError(f"--refresh looks at what {folder.path} knows: {foreign[0]} is settled by its job.toml")
-    dataclasses.replace(job, **given)  # which checks the budgets as they were given
-    totals = read_stats(folder).totals
-    for name, of in _BUDGETS.items():
-        given[name] = getattr(totals, of) + given[name] if name in given else None
-    return dataclasses.replace(job, **given)
-
-
-def beginning(*, due_only: bool, quiet: bool) -> BeginRefresh:
-    """What lets the known pages wait again, once the crawl has been put together."""
-
-    def begin(revisits: Revisits, frontier: Frontier) -> None:
-        revisits.begin(time.time(), due_only=due_only)
-        if not quiet:
-            what = "due pages" if due_only else "known pages"
-            say(f"looking again at {frontier.revisits_left:,} {what}, likeliest change first")
-
-    return begin
-
-
-# ── `crawl` and `resume`: from flags to a job, from a job to a finished folder.
+"""Keys of the saved job that one refresh may change."""
 
 Seeds = Annotated[list[str] | None, typer.Argument(metavar="SEED...", help="URLs to start from.")]
 Folder = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="A new folder for the crawl.")]
@@ -89,7 +50,7 @@ def crawl(
     *,
     output: Folder,
     seeds_file: Annotated[
-        Path | None, typer.Option("--seeds", metavar="FILE", help="A file of URLs, one a line.")
+        Path | None, typer.Option("--seeds", metavar="FILE", help="A file of URLs, one per line.")
     ] = None,
     pages: Annotated[int | None, typer.Option(metavar="N", help="Stop after N requests for pages.")] = None,
     time: Annotated[str | None, typer.Option(metavar="30m", help="Stop after this time: 90s, 30m, 2h.")] = None,
@@ -98,7 +59,7 @@ def crawl(
         str | None,
         typer.Option(
             metavar="T",
-            help="What counts as a find: any, rdf, jsonld, microdata>=5, type:schema:Recipe, or 'ASK {…}'. "
+            help="Which pages are relevant: any, rdf, jsonld, microdata>=5, type:schema:Recipe, or 'ASK {…}'. "
             "[default: any]",
         ),
     ] = None,
@@ -111,32 +72,32 @@ def crawl(
     ] = None,
     model: Annotated[
         Path | None,
-        typer.Option(metavar="FILE|DIR", help="Start from what another crawl learned: see docs/models.md."),
+        typer.Option(metavar="FILE|DIR", help="Start from the model of another crawl: see docs/models.md."),
     ] = None,
     reward: Annotated[
         str | None,
         typer.Option(
             metavar="R",
-            help="What to learn from: target, statements, new-statements, per-request or per-byte. [default: target]",
+            help="Reward of the policy: target, statements, new-statements, per-request or per-byte. [default: target]",
         ),
     ] = None,
-    dry_after: Annotated[
+    stop_after: Annotated[
         int | None,
-        typer.Option("--stop-when-dry", metavar="N", help="Stop when hardly any of the last N requests was a find."),
+        typer.Option("--stop-after", metavar="N", help="Stop if too few of the last N requests gave a relevant page."),
     ] = None,
-    dry_below: Annotated[
+    stop_below: Annotated[
         float | None,
-        typer.Option(metavar="SHARE", help="With --stop-when-dry: hardly any is less than this. [default: 0.01]"),
+        typer.Option(metavar="SHARE", help="With --stop-after: the share that is too few. [default: 0.01]"),
     ] = None,
     scope: Annotated[
         str | None,
         typer.Option(
             metavar="host|pld|web|REGEX",
-            help="Where links may lead: the seeds' hosts, their domains, anywhere, or to what matches. [default: web]",
+            help="Links to follow: to the seeds' hosts, their domains, anywhere, or matching URLs. [default: web]",
         ),
     ] = None,
     web: Annotated[
-        Path | None, typer.Option(metavar="FILE.warc.gz", help="Crawl a recorded web, not the network.")
+        Path | None, typer.Option(metavar="FILE.warc.gz", help="Crawl a recorded web instead of the network.")
     ] = None,
     delay: Annotated[
         float | None,
@@ -144,44 +105,44 @@ def crawl(
     ] = None,
     allow: Annotated[
         list[str] | None,
-        typer.Option(metavar="RANGE", help="Let the address guard pass a private range, as in 127.0.0.0/8."),
+        typer.Option(metavar="RANGE", help="Allow requests to a private address range, as in 127.0.0.0/8."),
     ] = None,
     contact: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where site owners reach you; part of the User-Agent.")
+        str | None, typer.Option(metavar="URL", help="Where site owners can reach you; sent in the User-Agent header.")
     ] = None,
-    warc: Annotated[bool, typer.Option("--warc", help="Keep all answers as WARC files in DIR/warc.")] = False,
+    warc: Annotated[bool, typer.Option("--warc", help="Save all responses as WARC files in DIR/warc.")] = False,
     index: Annotated[
         str | None,
         typer.Option(
             metavar="now|later",
-            help="When to index quads and words: later is faster, and leaves it to the first query. [default: now]",
+            help="When to index quads and words: later is faster, and the first query does it. [default: now]",
         ),
     ] = None,
     shards: Annotated[
-        int | None, typer.Option(metavar="N", help="Share the hosts between N crawls, on Ray: see docs/cluster.md.")
+        int | None, typer.Option(metavar="N", help="Divide the hosts among N crawls, on Ray: see docs/cluster.md.")
     ] = None,
     ray: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="With --shards: a running Ray cluster, as in 10.0.0.1:6379 or auto."),
     ] = None,
     refresh: Annotated[
-        bool, typer.Option("--refresh", help="Look again at the pages of the crawl in DIR: see docs/refresh.md.")
+        bool, typer.Option("--refresh", help="Revisit the pages of the crawl in DIR: see docs/refresh.md.")
     ] = False,
     due: Annotated[bool, typer.Option("--due", help="With --refresh: only pages whose next visit is due.")] = False,
     config: Annotated[
-        Path | None, typer.Option(metavar="job.toml", help="A job file; flags go before what it says.")
+        Path | None, typer.Option(metavar="job.toml", help="A job file; flags override its keys.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="S", help="Seed of all randomness. [default: 0]")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="S", help="Seed of all random numbers. [default: 0]")] = None,
     serve: Annotated[
         int | None,
-        typer.Option(metavar="PORT", min=0, max=65535, help="Show it at http://127.0.0.1:PORT while it runs."),
+        typer.Option(metavar="PORT", min=0, max=65535, help="Show the crawl at http://127.0.0.1:PORT while it runs."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Crawl from SEEDS into a new folder.
 
-    The crawl learns on the way which links lead to structured data, and spends its requests there.
+    The crawl learns which links lead to relevant pages, and spends its requests there.
 
     \b
     Examples:
@@ -189,9 +150,9 @@ def crawl(
       motherlode crawl --seeds urls.txt -o out --target "type:schema:Recipe" --time 30m
       motherlode crawl --seeds seeds.txt --web sites.warc.gz --delay 0 -o out --pages 2000
       motherlode crawl --refresh -o out --pages 500
-      motherlode crawl --seeds urls.txt -o out2 --model out --stop-when-dry 500
+      motherlode crawl --seeds urls.txt -o out2 --model out --stop-after 500
 
-    Ctrl-C stops cleanly; `motherlode resume DIR` goes on. Without a budget the crawl ends when nothing is left.
+    Ctrl-C stops cleanly; `motherlode resume DIR` continues. Without a budget the crawl ends when no URL is left.
     All flags, targets and job files: docs/crawl.md. All policies: docs/policies.md.
     """
     flags = {
@@ -200,8 +161,8 @@ def crawl(
         "policy": policy,
         "model": None if model is None else str(model.resolve()),
         "reward": reward,
-        "dry_after": dry_after,
-        "dry_below": dry_below,
+        "stop_after": stop_after,
+        "stop_below": stop_below,
         "scope": scope,
         "web": None if web is None else str(web.resolve()),
         "delay": delay,
@@ -214,199 +175,112 @@ def crawl(
         "ray": ray,
     }
     if due and not refresh:
-        stop("--due says which pages a refresh looks at: use it with --refresh")
+        stop("--due selects the pages of a refresh: use it with --refresh")
     if serve is not None:
         check_port(serve, flag="--serve")
+    folder = CrawlFolder(output)
     try:
         flags["time"] = None if time is None else parse_time(time)
         flags["bytes"] = None if size is None else parse_size(size)
-        values: dict[str, Any] = read_job_file(config) if config is not None else {}
-        if config is not None:
-            check_secrets(config)
-        _check_no_files(seeds or (), target or "")
-        given = (*(seeds or ()), *(read_seeds(seeds_file) if seeds_file is not None else ()))
-        if given:
-            flags["seeds"] = given
+        values = _read_config(config)
+        flags["seeds"] = _collect_seeds(seeds or (), seeds_file, target or "") or None
         values |= {name: value for name, value in flags.items() if value is not None}
         if refresh:
-            refreshed = _refresh(CrawlFolder(output), values, due=due, serve=serve, quiet=quiet or as_json)
-            _tell(CrawlFolder(output), as_json=as_json, ended=refreshed if as_json or not quiet else None)
+            ending = _refresh(folder, values, due=due, serve=serve, quiet=quiet or as_json)
+            print_outcome(folder, as_json=as_json, ending=ending if as_json or not quiet else None)
             return
         job = Job(**values)
-        if dry_below is not None and job.dry_after is None:
-            raise JobError("--dry-below says how few finds are too few: use it with --stop-when-dry N")
-        _check_shown(job, serve)
-        check(job)
-        warning = check_model(job)
-        check_shards(job)
-        folder = CrawlFolder(output)
+        if stop_below is not None and job.stop_after is None:
+            raise JobError("--stop-below is the share for --stop-after: use it with --stop-after N")
+        warning = _check(job, serve)
         folder.create(job)
     except JobError as error:
         stop(str(error))
     if warning and not quiet:
         say(warning)
-    with _shown(folder, serve):
-        stopped = run(job, folder, quiet=quiet or as_json)
-    _tell(folder, as_json=as_json, ended=None if stopped or quiet else CrawlEnd(job, folder))
+    with _serving(folder, serve):
+        stopped = run_crawl(job, folder, quiet=quiet or as_json)
+    print_outcome(folder, as_json=as_json, ending=None if stopped or quiet else CrawlEnd(job, folder))
 
 
-def _shown(folder: CrawlFolder, port: int | None) -> AbstractContextManager[object]:
-    """The crawl as a web site while it runs, where that is wanted."""
-    return nullcontext() if port is None else Beside(folder.path, port)
+def _read_config(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    values = read_job_file(path)
+    check_secrets(path)
+    return values
 
 
-def _check_shown(job: Job, port: int | None) -> None:
+def _collect_seeds(seeds: Sequence[str], seeds_file: Path | None, target: str) -> tuple[str, ...]:
+    _check_no_files(seeds, target)
+    return (*seeds, *(read_seeds(seeds_file) if seeds_file is not None else ()))
+
+
+def _check(job: Job, port: int | None) -> str:
+    """Raise JobError if the job cannot be run. Return a warning about its model, or ""."""
+    _check_serving(job, port)
+    check(job)
+    warning = check_model(job)
+    check_shards(job)
+    return warning
+
+
+def _serving(folder: CrawlFolder, port: int | None) -> AbstractContextManager[object]:
+    """Return a context manager that runs the web site of the crawl, if `--serve` was given."""
+    return nullcontext() if port is None else ServerProcess(folder.path, port)
+
+
+def _check_serving(job: Job, port: int | None) -> None:
     if port is not None and job.index == "later":
-        raise JobError('--serve shows what is indexed, and with index = "later" that is nothing: leave one of them out')
+        raise JobError('--serve shows indexed quads only, and index = "later" indexes none: leave out one of them')
 
 
 def _refresh(folder: CrawlFolder, flags: Mapping[str, Any], *, due: bool, serve: int | None, quiet: bool) -> RefreshEnd:
     job, before = refresh_job(folder, flags), read_stats(folder).totals
-    _check_shown(job, serve)
+    _check_serving(job, serve)
     folder.lock()
-    folder.hide_secrets()
-    with _shown(folder, serve):
-        stopped = run(job, folder, quiet=quiet, refresh=beginning(due_only=due, quiet=quiet))
-    return RefreshEnd(folder=folder, budget=job, before=before, stopped=stopped, left=revisits_left(folder))
+    folder.move_secrets()
+    with _serving(folder, serve):
+        stopped = run_crawl(job, folder, quiet=quiet, refresh=refresh_starter(due_only=due, quiet=quiet))
+    left = count_waiting_revisits(folder)
+    return RefreshEnd(folder=folder, budget=job, before=before, stopped=stopped, left=left)
 
 
-def resume(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl that was stopped or killed.")],
-    *,
-    pages: Annotated[int | None, typer.Option(metavar="N", help="A new budget of pages, for the whole crawl.")] = None,
-    time: Annotated[str | None, typer.Option(metavar="30m", help="A new budget of time.")] = None,
-    size: Annotated[str | None, typer.Option("--bytes", metavar="1GB", help="A new budget of bytes.")] = None,
-    ray: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Another Ray cluster for the shards; '' for one of our own.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
-) -> None:
-    """Go on with a crawl that was stopped or killed. Nothing is fetched again but what was under way."""
-    place = CrawlFolder(folder)
-    try:
-        job = place.job()
-        changes: Mapping[str, Any] = {
-            "pages": pages,
-            "time": None if time is None else parse_time(time),
-            "bytes": None if size is None else parse_size(size),
-            "ray": ray,
-        }
-        wanted = dataclasses.replace(job, **{name: value for name, value in changes.items() if value is not None})
-        check_shards(wanted)
-        place.lock()
-        if wanted != job:
-            place.keep(wanted)
-        place.hide_secrets()
-    except JobError as error:
-        stop(str(error))
-    stopped = run(wanted, place, quiet=quiet or as_json)
-    _tell(place, as_json=as_json, ended=None if stopped or quiet else CrawlEnd(wanted, place))
+def refresh_job(folder: CrawlFolder, flags: Mapping[str, Any]) -> Job:
+    """Return the saved job with the flags of this run. Budgets count from the beginning of the refresh."""
+    job = folder.read_job()
+    if job.shards > 1:
+        raise JobError("a crawl with several shards cannot be refreshed as a whole: refresh the folder of each shard")
+    given = {name: value for name, value in flags.items() if value is not None}
+    fixed = sorted(set(given) - _CHANGEABLE)
+    if fixed:
+        raise JobError(f"{fixed[0]} cannot be changed by --refresh: the job.toml of {folder.path} sets it")
+    dataclasses.replace(job, **given)  # checks the budgets before the counters are added
+    totals = read_stats(folder).totals
+    for name, counter in _BUDGETS.items():
+        given[name] = getattr(totals, counter) + given[name] if name in given else None
+    return dataclasses.replace(job, **given)
 
 
-def run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None = None) -> bool:
-    """Run a crawl to its end, show its progress, and leave a report; True where the user stopped it."""
-    try:
-        if job.shards > 1:
-            stopped = run_sharded(job, folder, quiet=quiet)
-        else:
-            stopped = uvloop.run(_run(job, folder, quiet=quiet, refresh=refresh))
-    except JobError as error:
-        stop(str(error))
-    except DamagedError as error:
-        stop(str(error), code=FAILED)
-    except OSError as error:
-        stop(after_failure(error, folder, command="resume"), code=FAILED)
-    except RuntimeError as error:
-        if not is_damage(error):
-            raise
-        stop(after_failure(error, folder, command="resume"), code=FAILED)
-    finally:
-        folder.unlock()
-    write_report(folder.report, report_of(job, read_stats(folder), made_at=clock.time()))
-    if stopped and not quiet:
-        say(f"stopped; `motherlode resume {quote(str(folder.path))}` goes on from here")
-    return stopped
+def refresh_starter(*, due_only: bool, quiet: bool) -> BeginRefresh:
+    """Return the function that the engine calls to queue the known pages, all of them or those that are due."""
 
+    def begin(revisits: Revisits, frontier: Frontier) -> None:
+        revisits.begin(clock.time(), due_only=due_only)
+        if not quiet:
+            kind = "due pages" if due_only else "known pages"
+            say(f"revisiting {frontier.revisits_left:,} {kind}, the most likely changes first")
 
-async def _run(job: Job, folder: CrawlFolder, *, quiet: bool, refresh: BeginRefresh | None) -> bool:
-    """True where the user stopped the crawl."""
-    if job.own_hosts and not quiet:
-        names = ", ".join(job.own_hosts)
-        say(f"robots.txt is not applied to your own hosts: {names}")
-    assembled = assemble(job, folder, refresh=refresh)
-    crawl = assembled.engine
-    progress = CrawlProgress(job, crawl.totals, assembled.frontier, quiet=quiet)
-    try:
-        stopped = await watch(crawl.visits(assembled.seeds), progress, stop=crawl.stop)
-    finally:
-        assembled.store.close()
-    return stopped
+    return begin
 
 
 def _check_no_files(seeds: Sequence[str], target: str) -> None:
-    """A file in the place of a URL would be taken for the host of its name, and is no target either."""
+    """Raise JobError if a seed or the target is the name of a file. A file name would be taken for a host name."""
     if os.path.isfile(target):  # noqa: PTH113 - Path.is_file raises for long names
         raise JobError(f'{target} is a file: if its text is the target, write --target "$(cat {target})"')
     for seed in seeds:
         if "://" not in seed and os.path.isfile(seed):  # noqa: PTH113 - Path.is_file raises for long names
             raise JobError(
-                f"{seed} is a file: to start from the URLs in it, write --seeds {seed}; if a host is meant, https://{seed}"
+                f"{seed} is a file: to start from the URLs in it, write --seeds {seed}; for the host of that name, "
+                f"https://{seed}"
             )
-
-
-def read_seeds(path: Path) -> tuple[str, ...]:
-    """The URLs of a file, one a line. A # begins a comment, unless it is part of a URL."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        hint = "; a URL is given without --seeds" if str(path).startswith(("http:", "https:")) else ""
-        raise JobError(f"the file of seeds {path} cannot be read: {error.strerror}{hint}") from error
-    except UnicodeDecodeError as error:
-        raise JobError(f"the file of seeds {path} is not UTF-8 text: {error}") from error
-    urls = (_COMMENT.sub("", line).strip() for line in lines)
-    return tuple(url for url in urls if url)
-
-
-_COMMENT = re.compile(r"(?:^|\s)#.*")
-
-
-def _tell(folder: CrawlFolder, *, as_json: bool, ended: Ending | None = None) -> None:
-    """The summary; where it has come to its own end, also what the end was."""
-    stats = read_stats(folder)
-    if as_json:
-        alone = {"this_refresh": ended.summary(stats)} if isinstance(ended, RefreshEnd) else {}
-        print_json(stats.summary() | alone)
-        return
-    print_summary(stats)
-    _explain_emptiness(stats)
-    for line in ended(stats) if ended is not None else ():
-        say(line)
-    say(f"report: {folder.report}")
-    say(f"ask it: motherlode query {quote(str(folder.path))} 'SELECT ?s ?p ?o {{?s ?p ?o}} LIMIT 10'")
-
-
-def _explain_emptiness(stats: CrawlStats) -> None:
-    """Say what to do where not one page came."""
-    totals = stats.totals
-    failed = sum(totals.failures.values())
-    if totals.fetched == 0 and stats.refused:
-        reason = max(stats.refused, key=lambda name: stats.refused[name])
-        hint = _HINTS.get(reason, "are the seeds allowed by robots.txt?")
-        say(f"nothing was fetched: everything was refused (see above); {hint}")
-    elif totals.fetched and failed == totals.fetched:
-        kind = max(totals.failures, key=lambda name: totals.failures[name])
-        hint = _HINTS.get(kind, "see the failures above")
-        say(f"not one page came: most requests failed with {kind}; {hint}")
-    elif totals.fetched and totals.fetched == totals.redirects and OUT_OF_SCOPE in stats.refused:
-        say("not one page came: the seeds redirect to where the crawl may not go; start from there, or widen --scope")
-
-
-_HINTS = {
-    "dns": "is this machine on a network, and are the host names right?",
-    "dns-unavailable": "is this machine on a network, and are the host names right?",
-    "connect": "is this machine on a network, and do the servers answer?",
-    "timeout": "is this machine on a network, and do the servers answer?",
-    "address-guard": "the addresses are private: --allow RANGE lets you name ranges of your own",
-    "not-found": "are the seeds right? In a recorded web, are they in the file?",
-}

@@ -1,4 +1,4 @@
-"""`demo`: a small web of data on this machine, crawled before your eyes, breadth-first and focused."""
+"""The command `demo`: generate a small web, serve it on loopback, and crawl it with two policies."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from typing import Annotated
 import typer
 import uvloop
 
-from motherlode.cli.progress import CrawlProgress, watch
-from motherlode.cli.query import answer_table
+from motherlode.cli.crawl_run import visit_all
+from motherlode.cli.query import print_solutions
 from motherlode.cli.terminal import FAILED, print_table, say, stop
 from motherlode.crawler import CrawlFolder, CrawlStats, Job, JobError, read_stats
-from motherlode.crawler.engine.factory import assemble
-from motherlode.crawler.report.figures import report_of
+from motherlode.crawler.report.figures import build_report
 from motherlode.crawler.report.page import write_report
 from motherlode.crawler.report.plot import Curve
 from motherlode.index import QuadStore
 from motherlode.sim.synthetic.server_process import WebServer
 
 FOCUSED = "motherlode"
-ENOUGH_PAGES = 1000
-"""With so many requests a crawl comes to what the question asks for."""
-QUESTION = """
+DEFAULT_PAGES = 1000
+"""With this budget a crawl reaches the pages that the query selects."""
+_WEB_PAGES = 5000
+QUERY = """
 SELECT ?name ?euros ?page {
   GRAPH ?page { ?thing schema:name ?name ; schema:offers [ schema:price ?euros ; schema:priceCurrency "EUR" ] }
 } ORDER BY xsd:decimal(?euros) ?name LIMIT 8
@@ -37,23 +37,23 @@ def demo(
     *,
     folder: Annotated[
         Path,
-        typer.Option("-o", "--output", metavar="DIR", help="Where the two crawls go; an earlier demo is replaced."),
+        typer.Option("-o", "--output", metavar="DIR", help="Folder for the two crawls; an earlier demo is replaced."),
     ] = Path("demo"),
-    pages: Annotated[int, typer.Option(metavar="N", min=1, help="Budget of each crawl.")] = ENOUGH_PAGES,
+    pages: Annotated[int, typer.Option(metavar="N", min=1, help="Budget of each crawl.")] = DEFAULT_PAGES,
     port: Annotated[
-        int, typer.Option(metavar="PORT", min=0, max=65535, help="Where the web is served; 0 takes a free port.")
+        int, typer.Option(metavar="PORT", min=0, max=65535, help="Port of the generated web; 0 takes a free port.")
     ] = 0,
     seed: Annotated[int, typer.Option(metavar="S", help="Another seed gives another web.")] = 1,
 ) -> None:
-    """Show what the crawler does, on a web of its own.
+    """Show a focused crawl on a generated web.
 
-    A small web of data is generated, served on loopback, and crawled twice on the same budget: breadth-first, and by
-    the default policy.
+    The command generates a small web of data, serves it on loopback, and crawls it twice with the same budget:
+    breadth-first, and with the default policy.
     """
     _clear(folder)
     try:
-        with WebServer(pages=5000, seed=seed, port=port) as web:
-            say(f"a web of 5,000 pages on {web.host_count} hosts is served on this machine; most pages hold no data")
+        with WebServer(pages=_WEB_PAGES, seed=seed, port=port) as web:
+            say(f"serving a web of {_WEB_PAGES:,} pages on {web.host_count} hosts; most pages have no structured data")
             job = _job(web, pages=pages, seed=seed)
             found = {}
             for policy in ("bfs", FOCUSED):
@@ -61,15 +61,15 @@ def demo(
                 found[policy] = _crawl(dataclasses.replace(job, policy=policy), folder / policy.partition(":")[0])
     except OSError as error:
         stop(f"{error}; --port 0 takes a free port", code=FAILED)
-    _compare(found)
+    _print_comparison(found)
     focused = folder / FOCUSED.partition(":")[0]
     curves = [Curve(name=name, points=tuple(stats.totals.curve)) for name, stats in found.items()]
-    _report(focused, job, found[FOCUSED], curves)
-    say(f"\nmotherlode query {quote(str(focused))} {quote(QUESTION)}")
-    if not answer_table(QuadStore(CrawlFolder(focused).store, read_only=True).query(QUESTION), QUESTION):
+    _write_report(focused, job, found[FOCUSED], curves)
+    say(f"\nmotherlode query {quote(str(focused))} {quote(QUERY)}")
+    if not print_solutions(QuadStore(CrawlFolder(focused).store, read_only=True).query(QUERY), QUERY):
         say(
-            f"the crawl came to nothing with a price in euros in {pages:,} pages: a larger budget, as in --pages "
-            f"{max(ENOUGH_PAGES, 2 * pages)}, comes to some"
+            f"the crawl found no price in euros in {pages:,} pages: try a larger budget, as in --pages "
+            f"{max(DEFAULT_PAGES, 2 * pages)}"
         )
     say(f"report with the harvest curves: {CrawlFolder(focused).report}")
 
@@ -87,12 +87,12 @@ def _job(web: WebServer, *, pages: int, seed: int) -> Job:
 
 
 def _clear(folder: Path) -> None:
-    """Remove an earlier demo, and nothing else."""
+    """Remove the folder if it is an earlier demo. Exit with an error if it has anything else."""
     if not folder.exists():
         return
     crawls = [CrawlFolder(inner) for inner in folder.iterdir()] if folder.is_dir() else []
-    if not folder.is_dir() or not all(crawl.holds_a_crawl for crawl in crawls):
-        stop(f"{folder} holds something that is not an earlier demo: choose another folder with -o")
+    if not folder.is_dir() or not all(crawl.has_crawl for crawl in crawls):
+        stop(f"{folder} has files that are not from an earlier demo: choose another folder with -o")
     shutil.rmtree(folder)
 
 
@@ -104,34 +104,24 @@ def _crawl(job: Job, path: Path) -> CrawlStats:
         stop(str(error))
     stopped = _run(job, folder)
     stats = read_stats(folder)
-    write_report(folder.report, report_of(job, stats, made_at=time.time()))
-    if stopped:  # the user has seen enough: there is nothing to compare
-        say(f"stopped, and the web of the demo is gone with it; what was found is in {quote(str(path))}")
+    write_report(folder.report, build_report(job, stats, made_at=time.time()))
+    if stopped:
+        say(f"stopped, and the web of the demo with it; the data found so far is in {quote(str(path))}")
         raise typer.Exit(FAILED)
     return stats
 
 
 def _run(job: Job, folder: CrawlFolder) -> bool:
-    """A crawl that nobody can resume, because its web ends with this command; True where the user stopped it."""
+    """Run one crawl. Return whether the user stopped it."""
     try:
-        return uvloop.run(_visit_all(job, folder))
+        return uvloop.run(visit_all(job, folder, quiet=False))
     except OSError as error:
         stop(str(error), code=FAILED)
     finally:
         folder.unlock()
 
 
-async def _visit_all(job: Job, folder: CrawlFolder) -> bool:
-    assembled = assemble(job, folder)
-    crawl = assembled.engine
-    progress = CrawlProgress(job, crawl.totals, assembled.frontier, quiet=False)
-    try:
-        return await watch(crawl.visits(assembled.seeds), progress, stop=crawl.stop)
-    finally:
-        assembled.store.close()
-
-
-def _compare(found: dict[str, CrawlStats]) -> None:
+def _print_comparison(found: dict[str, CrawlStats]) -> None:
     rows = [
         (
             name,
@@ -145,10 +135,10 @@ def _compare(found: dict[str, CrawlStats]) -> None:
     ]
     print_table(("policy", "fetched", "relevant", "harvest rate", "quads", "time"), rows)
     plain, focused = (stats.totals.relevant for stats in found.values())
-    say(f"the focused crawl found {focused / max(1, plain):.1f} times as many pages with data")
+    say(f"the focused crawl found {focused / max(1, plain):.1f} times as many relevant pages")
 
 
-def _report(path: Path, job: Job, stats: CrawlStats, curves: list[Curve]) -> None:
+def _write_report(path: Path, job: Job, stats: CrawlStats, curves: list[Curve]) -> None:
     folder = CrawlFolder(path)
-    report = report_of(dataclasses.replace(job, policy=FOCUSED), stats, made_at=time.time())
+    report = build_report(dataclasses.replace(job, policy=FOCUSED), stats, made_at=time.time())
     write_report(folder.report, dataclasses.replace(report, curves=tuple(curves)))

@@ -1,4 +1,4 @@
-"""`extract`: the facts of one file, page or stream, on their own."""
+"""The command `extract`: the structured data of one file, URL or stream."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import typer
 from rich.text import Text
 
 from motherlode.cli.standard_streams import is_closed
-from motherlode.cli.terminal import FAILED, harmless, say, stop
+from motherlode.cli.terminal import FAILED, format_count, replace_controls, say, stop
 from motherlode.crawler import JobError
 from motherlode.crawler.bounded_input import DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT_SECONDS, InputLimits
 from motherlode.crawler.single_page import DocumentPart, InputSource, read_source
@@ -31,11 +31,15 @@ if TYPE_CHECKING:
 
 
 class Contexts(Enum):
+    """Values of `--contexts`."""
+
     BUNDLED = "bundled"
     FETCH = "fetch"
 
 
-class FactsFormat(Enum):
+class ExtractFormat(Enum):
+    """Values of `--format`."""
+
     NQUADS = "nquads"
     TRIG = "trig"
     TURTLE = "turtle"
@@ -43,13 +47,11 @@ class FactsFormat(Enum):
 
 
 def extract(
-    source: Annotated[str, typer.Argument(metavar="FILE|URL|-", help="A file, an address, or - for stdin.")],
+    source: Annotated[str, typer.Argument(metavar="FILE|URL|-", help="A file, a URL, or - for stdin.")],
     *,
-    base: Annotated[
-        str | None, typer.Option(metavar="URL", help="The page's address, for relative references.")
-    ] = None,
+    base: Annotated[str | None, typer.Option(metavar="URL", help="Base URL for relative references.")] = None,
     media_type: Annotated[
-        str, typer.Option("--type", metavar="MEDIA", help="The media type, where name and content don't tell.")
+        str, typer.Option("--type", metavar="MEDIA", help="Media type, if name and content do not show it.")
     ] = "",
     syntax: Annotated[
         list[str] | None,
@@ -57,25 +59,25 @@ def extract(
             metavar="S", help=f"Only this syntax; may be given several times: {', '.join(one.value for one in Syntax)}."
         ),
     ] = None,
-    form: Annotated[FactsFormat, typer.Option("--format", help="How to write the facts.")] = FactsFormat.NQUADS,
+    form: Annotated[ExtractFormat, typer.Option("--format", help="Output format.")] = ExtractFormat.NQUADS,
     allow: Annotated[
-        list[str] | None, typer.Option(metavar="RANGE", help="Private address ranges that may be fetched from.")
+        list[str] | None, typer.Option(metavar="RANGE", help="Allow requests to a private address range.")
     ] = None,
     delay: Annotated[
         float, typer.Option(metavar="SECONDS", min=0, help="Pause between two requests to one host.")
     ] = 1.0,
     contexts: Annotated[
-        Contexts, typer.Option(help="JSON-LD contexts: those that come with Motherlode, or others fetched as well.")
+        Contexts, typer.Option(help="JSON-LD contexts: only those of Motherlode, or fetch others as well.")
     ] = Contexts.BUNDLED,
     strict_jsonld: Annotated[
-        bool, typer.Option("--strict-jsonld", help="Leave out IRIs of JSON-LD that would have to be repaired.")
+        bool, typer.Option("--strict-jsonld", help="Leave out IRIs of JSON-LD that need a repair.")
     ] = False,
     max_bytes: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Longest input that is read: 500kB, 10MB, 2GB. Default: 1GB.")
+        str | None, typer.Option(metavar="SIZE", help="Maximum size of the input: 500kB, 10MB, 2GB. Default: 1GB.")
     ] = None,
     timeout: Annotated[
         str | None,
-        typer.Option(metavar="T", help="Longest wait for the next bytes of stdin, a pipe or a device. Default: 60s."),
+        typer.Option(metavar="T", help="Maximum wait for the next bytes of stdin, a pipe or a device. Default: 60s."),
     ] = None,
 ) -> None:
     """Extract the structured data of one page or document.
@@ -89,48 +91,48 @@ def extract(
       motherlode extract https://example.org/data.ttl
       motherlode extract things.jsonld --contexts fetch
 
-    An address is fetched as in a crawl: robots.txt is asked for first and obeyed, redirects pass it too, and there is a
-    pause between two requests to one host.
+    A URL is fetched as in a crawl: robots.txt is fetched first and applied, also to redirects, and there is a delay
+    between two requests to one host.
 
-    The exit code is 0 even where some blocks were broken, 1 where nothing could be read at all or the input passed a
-    limit, 2 on wrong usage. More in docs/extract.md.
+    The exit code is 0 even if some blocks were broken, 1 if nothing could be read or the input exceeds a limit, 2 after
+    wrong usage. More in docs/extract.md.
     """
-    wanted = _syntaxes(syntax)
+    wanted = _parse_syntaxes(syntax)
     _check_base(base)
     _check_type(media_type)
-    limits = _limits(max_bytes, timeout)
-    tally = _Tally()
+    limits = _parse_limits(max_bytes, timeout)
+    counter = _Counter()
     network = _Network(tuple(allow or ()), delay, limits.max_bytes)
     try:
-        got = _source(source, base=base, media_type=media_type, network=network)
+        document = _open_source(source, base=base, media_type=media_type, network=network)
         get_contexts = network.contexts if contexts is Contexts.FETCH else None
-        parts = read_source(got, wanted, get_contexts, limits, strict_jsonld=strict_jsonld)
-        _write(tally.watch(parts), got.url, form)
+        parts = read_source(document, wanted, get_contexts, limits, strict_jsonld=strict_jsonld)
+        _write(counter.watch(parts), document.url, form)
     except JobError as error:
         stop(str(error), code=FAILED)
     except MemoryError:
-        stop(f"{source} needs more memory than there is: --max-bytes limits what is read", code=FAILED)
+        stop(f"{source} needs more memory than there is: a smaller --max-bytes limits the input", code=FAILED)
     finally:
         network.close()
-    if tally.failure:
-        stop(tally.failure, code=FAILED)
-    if tally.misses_contexts and contexts is Contexts.BUNDLED:
+    if counter.failure:
+        stop(counter.failure, code=FAILED)
+    if counter.misses_contexts and contexts is Contexts.BUNDLED:
         say("hint: --contexts fetch loads the contexts that are missing")
-    if tally.statements:
+    if counter.statements:
         return
-    if tally.problems or tally.kind in _UNREADABLE:
-        say(f"nothing could be read: the content is {tally.kind.value}")
+    if counter.problems or counter.kind in _UNREADABLE:
+        say(f"nothing could be read: the content is {counter.kind.value}")
         raise typer.Exit(FAILED)
     within = f" in {' or '.join(syntax)}" if syntax else ""
-    say(f"no structured data found{within}: the content is {tally.kind.value}")
+    say(f"no structured data found{within}: the content is {counter.kind.value}")
 
 
 _UNREADABLE = frozenset({ContentKind.EMPTY, ContentKind.BINARY})
-"""Kinds of content that there is nothing to read in."""
+"""Kinds of content without structured data."""
 
 
-class _Tally:
-    """Shows problems as facts pass by, and counts."""
+class _Counter:
+    """Counts statements and problems, and prints the problems."""
 
     def __init__(self) -> None:
         self.statements = 0
@@ -138,9 +140,10 @@ class _Tally:
         self.kind = ContentKind.EMPTY
         self.misses_contexts = False
         self.failure = ""
-        """Why the input could not be read to its end. What came before is still written, as a whole document."""
+        """Why the input could not be read to its end. Statements before that are still written as a whole document."""
 
     def watch(self, parts: Iterable[DocumentPart]) -> Iterator[TransformResult]:
+        """Yield the results of all parts and count them."""
         try:
             for part in parts:
                 self._count(part)
@@ -151,43 +154,43 @@ class _Tally:
     def _count(self, part: DocumentPart) -> None:
         self.kind = part.kind
         for problem in part.facts.all_problems():
-            say(_sentence(problem))
+            say(_format_problem(problem))
             self.problems += not problem.repaired
         self.misses_contexts |= any(extraction.wanted for extraction in part.facts.extractions)
         self.statements += sum(len(extraction.statements) for extraction in part.facts.extractions)
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
-    from motherlode.policies import nearest  # takes long to load, and only mistakes need it
+    from motherlode.policies import nearest  # slow to import, and needed for errors only
 
     return nearest(name, known)
 
 
 def _check_base(base: str | None) -> None:
     if base is not None and iri(base) is None:
-        stop(f"--base {base!r} is no URL: give the whole address of the page, as in https://example.org/page")
+        stop(f"--base {base!r} is not a URL: give the whole URL of the page, as in https://example.org/page")
 
 
 def _check_type(media_type: str) -> None:
-    """An unknown type would be passed over in silence."""
+    """Exit with an error for an unknown media type, because it would be ignored without a message."""
     if not media_type or by_media_type(media_type) is not None or _has_transformer(media_type):
         return
     known = [row.media_types[0] for row in MEDIA.values() if row.media_types]
     stop(f"--type {media_type!r} is not known{_nearest(media_type, known)}; known: {', '.join(known)}")
 
 
-def _limits(max_bytes: str | None, timeout: str | None) -> InputLimits:
+def _parse_limits(max_bytes: str | None, timeout: str | None) -> InputLimits:
     if max_bytes is None and timeout is None:
         return InputLimits()
-    from motherlode.crawler.config.job import parse_size, parse_time  # takes long to load, and few type these flags
+    from motherlode.crawler.config.units import parse_size, parse_time
 
     return InputLimits(
-        max_bytes=int(_amount("--max-bytes", max_bytes, parse_size, DEFAULT_MAX_BYTES)),
-        timeout_seconds=_amount("--timeout", timeout, parse_time, DEFAULT_TIMEOUT_SECONDS),
+        max_bytes=int(_parse_amount("--max-bytes", max_bytes, parse_size, DEFAULT_MAX_BYTES)),
+        timeout_seconds=_parse_amount("--timeout", timeout, parse_time, DEFAULT_TIMEOUT_SECONDS),
     )
 
 
-def _amount(flag: str, text: str | None, parse: Callable[[str], float], default: float) -> float:
+def _parse_amount(flag: str, text: str | None, parse: Callable[[str], float], default: float) -> float:
     if text is None:
         return default
     try:
@@ -197,26 +200,26 @@ def _amount(flag: str, text: str | None, parse: Callable[[str], float], default:
     except OverflowError:
         stop(f"{flag} {text[:30]}... is too large")
     if amount <= 0:
-        stop(f"{flag} {text} must be more than nothing")
+        stop(f"{flag} {text} must be greater than 0")
     return amount
 
 
 def _type_by_name(path: Path) -> str:
-    """The media type that a name tells, where a transformer is installed for it; our own readers need none."""
+    """Return the media type of a file name if a transformer is installed for it. Built-in readers need no type."""
     media_type = mimetypes.guess_type(path.name)[0] or ""
     return media_type if _has_transformer(media_type) else ""
 
 
 def _has_transformer(media_type: str) -> bool:
-    from motherlode.transform.plugin_registry import installed_transformers  # to look for packages takes a moment
+    from motherlode.transform.plugin_registry import installed_transformers
 
     return any(fits(point.name, essence(media_type)) for point in installed_transformers())
 
 
-def _syntaxes(names: list[str] | None) -> frozenset[Syntax] | None:
+def _parse_syntaxes(names: list[str] | None) -> frozenset[Syntax] | None:
     if not names:
         return None
-    known = {made.value: made for made in Syntax}
+    known = {one.value: one for one in Syntax}
     for name in names:
         if name not in known:
             stop(f"unknown syntax {name!r}{_nearest(name, known)}; known: {', '.join(known)}")
@@ -224,48 +227,48 @@ def _syntaxes(names: list[str] | None) -> frozenset[Syntax] | None:
 
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
-_LONG_WAIT = 3.0
-"""Seconds that nobody waits for without a word."""
+_SILENT_WAIT_SECONDS = 3.0
+"""Longer waits are announced."""
 
 
 class _Network:
-    """Asks the web, where that is needed: most files need neither the network nor a frontier."""
+    """Fetches pages and contexts. The fetcher is created at first use, because most files need no network."""
 
     def __init__(self, allow: tuple[str, ...], delay: float, max_bytes: int) -> None:
         self._allow = allow
         self._delay = delay
         self._max_bytes = max_bytes
         self._runner = asyncio.Runner()
-        self._visitor: PageFetcher | None = None
+        self._fetcher: PageFetcher | None = None
 
     def page(self, url: str, *, base: str | None, media_type: str) -> InputSource:
-        return self._runner.run(self._ready().page(url, base=base, media_type=media_type))
+        return self._runner.run(self._open().page(url, base=base, media_type=media_type))
 
     def contexts(self, urls: Sequence[str]) -> dict[str, bytes]:
-        return self._runner.run(self._ready().contexts(urls))
+        return self._runner.run(self._open().contexts(urls))
 
     def close(self) -> None:
-        if self._visitor is not None:
-            self._runner.run(self._visitor.close())
+        if self._fetcher is not None:
+            self._runner.run(self._fetcher.close())
         self._runner.close()
 
-    def _ready(self) -> PageFetcher:
+    def _open(self) -> PageFetcher:
         from motherlode.crawler.single_page import PageFetcher
 
-        if self._visitor is None:
+        if self._fetcher is None:
             try:
-                self._visitor = PageFetcher(
-                    allow=self._allow, delay=self._delay, tell_wait=_tell_wait, max_bytes=self._max_bytes
+                self._fetcher = PageFetcher(
+                    allow=self._allow, delay=self._delay, tell_wait=_say_wait, max_bytes=self._max_bytes
                 )
             except ValueError as error:
                 stop(str(error))
-        return self._visitor
+        return self._fetcher
 
 
-def _source(source: str, *, base: str | None, media_type: str, network: _Network) -> InputSource:
+def _open_source(source: str, *, base: str | None, media_type: str, network: _Network) -> InputSource:
     if source == "-":
         if is_closed("stdin"):
-            stop("stdin is closed: name a file or an address, or give `-` something to read", code=FAILED)
+            stop("stdin is closed: name a file or a URL, or redirect a file to stdin", code=FAILED)
         return InputSource(url=base or "urn:motherlode:stdin", descriptor=sys.stdin.fileno(), content_type=media_type)
     scheme = _SCHEME.match(source)
     if scheme is not None and scheme[1].lower() in ("http", "https"):
@@ -273,26 +276,26 @@ def _source(source: str, *, base: str | None, media_type: str, network: _Network
     path = Path(source)
     if scheme is not None and not path.exists():
         stop(f"{source}: only http and https URLs are fetched, and files are read by their path")
-    url = base or Path(os.path.realpath(path)).as_uri()  # Path.resolve() raises an error for a loop of links
+    url = base or Path(os.path.realpath(path)).as_uri()  # Path.resolve() raises an error for a loop of symbolic links
     return InputSource(url=url, content_type=media_type or _type_by_name(path), path=path)
 
 
-def _tell_wait(host: str, seconds: float) -> None:
-    if seconds > _LONG_WAIT:
+def _say_wait(host: str, seconds: float) -> None:
+    if seconds > _SILENT_WAIT_SECONDS:
         say(f"waiting {seconds:.0f} s before the next request to {host}")
 
 
-def _sentence(problem: Problem) -> Text:
+def _format_problem(problem: Problem) -> Text:
     where = "" if problem.line is None else f"{problem.line}:{problem.column or 1}: "
-    what = problem.syntax.value if problem.syntax else "page"
+    source = problem.syntax.value if problem.syntax else "page"
     colour = "yellow" if problem.repaired else "red"
     word = "repaired" if problem.repaired else "problem"
-    return Text.assemble((word, colour), f" {where}", (what, "bold"), f" {harmless(problem.message)}")
+    return Text.assemble((word, colour), f" {where}", (source, "bold"), f" {replace_controls(problem.message)}")
 
 
-def _lines(facts: TransformResult, page: str) -> Iterator[str]:
+def _nquads_lines(result: TransformResult, page: str) -> Iterator[str]:
     seen: set[Statement] = set()
-    for extraction in facts.extractions:
+    for extraction in result.extractions:
         for statement in extraction.statements:
             if statement not in seen:
                 seen.add(statement)
@@ -300,34 +303,34 @@ def _lines(facts: TransformResult, page: str) -> Iterator[str]:
                 yield f"{subject} {predicate} {object_} {graph or page} .\n"
 
 
-def _write(parts: Iterator[TransformResult], url: str, form: FactsFormat) -> None:
-    """Write all facts to stdout."""
+def _write(parts: Iterator[TransformResult], url: str, form: ExtractFormat) -> None:
+    """Write all statements to stdout."""
     page = f"<{url}>"
-    if form is FactsFormat.NQUADS:
+    if form is ExtractFormat.NQUADS:
         for part in parts:
-            sys.stdout.write("".join(_lines(part, page)))
+            sys.stdout.write("".join(_nquads_lines(part, page)))
         return
     first = next(parts, TransformResult())
     used = _used_prefixes(first, page)
-    quads = (quad for part in chain([first], parts) for quad in _quads(part, page))
-    if form is FactsFormat.TURTLE:
+    quads = (quad for part in chain([first], parts) for quad in _parse_quads(part, page))
+    if form is ExtractFormat.TURTLE:
         ox.serialize((quad.triple for quad in quads), sys.stdout.buffer, ox.RdfFormat.TURTLE, prefixes=used)
-    elif form is FactsFormat.TRIG:
+    elif form is ExtractFormat.TRIG:
         ox.serialize(quads, sys.stdout.buffer, ox.RdfFormat.TRIG, prefixes=used)
     else:
-        held = _WithoutTripleTerms(quads)
-        ox.serialize(held, sys.stdout.buffer, ox.RdfFormat.JSON_LD, prefixes=used)
+        writable = _WithoutTripleTerms(quads)
+        ox.serialize(writable, sys.stdout.buffer, ox.RdfFormat.JSON_LD, prefixes=used)
         sys.stdout.buffer.write(b"\n")
-        held.tell()
+        writable.report()
 
 
-def _used_prefixes(facts: TransformResult, page: str) -> dict[str, str]:
-    text = "".join(_lines(facts, page))
+def _used_prefixes(result: TransformResult, page: str) -> dict[str, str]:
+    text = "".join(_nquads_lines(result, page))
     return {name: namespace for name, namespace in PREFIXES.items() if f"<{namespace}" in text}
 
 
 class _WithoutTripleTerms:
-    """Quads without those that JSON-LD 1.1 has no form for: the object is a triple term of RDF 1.2."""
+    """Iterates over quads, without those whose object is a triple term of RDF 1.2. JSON-LD 1.1 cannot express them."""
 
     def __init__(self, quads: Iterator[ox.Quad]) -> None:
         self._quads = quads
@@ -342,16 +345,16 @@ class _WithoutTripleTerms:
                 self._kept += 1
                 yield quad
 
-    def tell(self) -> None:
-        """Tell how many were left out; the command fails if there were no others."""
+    def report(self) -> None:
+        """Print how many quads were left out. The command fails if there were no others."""
         if not self._left_out:
             return
-        what = "1 statement was" if self._left_out == 1 else f"{self._left_out} statements were"
-        reason = "JSON-LD 1.1 has no form for triple terms; --format trig has one"
-        say(Text.assemble(("problem", "red"), " ", ("jsonld", "bold"), f" {what} left out: {reason}"))
+        what = f"{format_count(self._left_out, 'statement')} left out"
+        reason = "JSON-LD 1.1 has no triple terms; use --format trig"
+        say(Text.assemble(("problem", "red"), " ", ("jsonld", "bold"), f" {what}: {reason}"))
         if not self._kept:
             raise typer.Exit(FAILED)
 
 
-def _quads(facts: TransformResult, page: str) -> Iterator[ox.Quad]:
-    return ox.parse("".join(_lines(facts, page)).encode(), ox.RdfFormat.N_QUADS, lenient=True)
+def _parse_quads(result: TransformResult, page: str) -> Iterator[ox.Quad]:
+    return ox.parse("".join(_nquads_lines(result, page)).encode(), ox.RdfFormat.N_QUADS, lenient=True)

@@ -1,9 +1,7 @@
-"""`index`: the store and the index of words of a crawl that left them for later."""
+"""The command `index`: build the store and the index of words of a crawl with `index = "later"`."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -12,107 +10,82 @@ from typing import Annotated
 
 import typer
 
-from motherlode.cli.terminal import FAILED, counted, say, stop
+from motherlode.cli.crawl_folder import open_crawl
+from motherlode.cli.terminal import FAILED, format_count, say, stop
 from motherlode.crawler import CrawlFolder, JobError
 
-Told = Callable[[int, int], None]
-"""Hears the bytes of the log that have been read, and how many there are."""
+Progress = Callable[[int, int], None]
+"""Called with the bytes of the log that were read, and with their total."""
 
 
 def index(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl, running or over.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl, running or finished.")],
     *,
     skip_damaged: Annotated[
         bool,
-        typer.Option("--skip-damaged", help="Index what can be read of damaged files; lost pages wait for a resume."),
+        typer.Option(
+            "--skip-damaged", help="Index the readable parts of damaged files; `resume` fetches lost pages again."
+        ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
     """Index the quads that a crawl left for later.
 
-    A crawl does so with --index later. Every command that asks the store indexes first, so this is for whoever wants
-    to choose the time.
+    This is for crawls with --index later. Every command that reads the store indexes first, so you need this command
+    only to choose the time.
 
     \b
     Examples:
       motherlode crawl --seeds urls.txt -o out --index later
       motherlode index out
     """
-    from motherlode.cli.crawl_end import after_failure
+    from motherlode.cli.crawl_end import describe_failure
     from motherlode.crawler.deferred_index import has_log
     from motherlode.index.snapshot import DamagedError, is_damage
 
-    place = CrawlFolder(folder)
+    crawl = open_crawl(folder)
     try:
-        place.require()
-        if not has_log(place):
+        if not has_log(crawl):
             say(f"the quads of {folder} are indexed already")
             return
-        with nullcontext(_unheard) if quiet else _progress() as each:
-            pages, lost = _indexed(place, each, skip_damaged=skip_damaged)
+        with nullcontext(_ignore) if quiet else _progress() as progress:
+            pages, lost = _index(crawl, progress, skip_damaged=skip_damaged)
     except JobError as error:
         stop(str(error))
     except DamagedError as error:
         stop(str(error), code=FAILED)
     except OSError as error:
-        stop(after_failure(error, place, command="index"), code=FAILED)
+        stop(describe_failure(error, crawl, command="index"), code=FAILED)
     except RuntimeError as error:
         if not is_damage(error):
             raise
-        stop(after_failure(error, place, command="index"), code=FAILED)
+        stop(describe_failure(error, crawl, command="index"), code=FAILED)
     if not quiet:
-        say(f"{counted(pages, 'page')} indexed")
+        say(f"{format_count(pages, 'page')} indexed")
     if lost:
-        say(f"{counted(lost, 'page')} lost: `motherlode resume {quote(str(folder))}` fetches what was lost again")
+        say(f"{format_count(lost, 'page')} lost: `motherlode resume {quote(str(folder))}` fetches them again")
 
 
-def _indexed(place: CrawlFolder, each: Told, *, skip_damaged: bool) -> tuple[int, int]:
-    """How many pages were indexed, and how many are lost."""
+def _index(folder: CrawlFolder, progress: Progress, *, skip_damaged: bool) -> tuple[int, int]:
+    """Index the log. Return the numbers of indexed pages and of lost pages."""
     from motherlode.crawler.deferred_index import index_damaged, index_log
 
     if not skip_damaged:
-        return index_log(place, each=each), 0
-    place.lock()
+        return index_log(folder, progress=progress), 0
+    folder.lock()
     try:
-        return index_damaged(place, each=each)
+        return index_damaged(folder, progress=progress)
     finally:
-        place.unlock()
+        folder.unlock()
 
 
-def _unheard(done: int, of: int) -> None:
-    """No progress."""
+def _ignore(done: int, total: int) -> None:
+    """Show no progress."""
 
 
 @contextmanager
-def _progress() -> Iterator[Told]:
+def _progress() -> Iterator[Progress]:
     from motherlode.cli.progress import Meter
-    from motherlode.sim.experiment import ExperimentProgress
 
     with Meter() as meter:
-        yield lambda done, of: meter.show(ExperimentProgress(what="indexing", done=done, of=of, unit="bytes"))
-
-
-def up_to_date(place: CrawlFolder) -> None:
-    """Have the quads indexed that wait for it.
-
-    By a process of its own: the engine that writes a store starts threads and holds a lock, and would do so for as long
-    as the command runs that only wants to read.
-    """
-    from motherlode.crawler.deferred_index import check_lengths, has_log, unread
-    from motherlode.index.snapshot import DamagedError
-
-    try:
-        if not has_log(place):
-            return
-        check_lengths(place)
-    except DamagedError as error:
-        stop(str(error), code=FAILED)
-    except OSError as error:
-        from motherlode.cli.crawl_end import after_failure  # heavy, and every query comes through here
-
-        stop(after_failure(error, place, command="index"), code=FAILED)
-    if unread(place):
-        command = [sys.executable, "-m", "motherlode", "index", str(place.path)]
-        code = subprocess.run(command, stdout=sys.stderr, check=False).returncode
-        if code:
-            raise typer.Exit(code)
+        yield meter.for_bytes("indexing")

@@ -1,4 +1,4 @@
-"""`model`: what a crawl has learned, shown, kept in a file, and merged with what others have."""
+"""The command `model`: show, save and merge the models that crawls have learned."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ import typer
 from motherlode import __version__
 from motherlode.cli.terminal import print_json, print_table, say, stop
 from motherlode.crawler.model_files import now, read_model, write_model
-from motherlode.model import Summarizes, SummaryLine
+from motherlode.model import SummaryLine
 from motherlode.policies.model_io import Model, merge_models, policy_of
 
 
 class ModelAction(Enum):
+    """Values of the first argument."""
+
     SHOW = "show"
     SAVE = "save"
     MERGE = "merge"
@@ -30,10 +32,12 @@ def model(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="For save and merge: the file to write.")
     ] = None,
-    most: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="For show: rows of each table.")] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="For show: one JSON object.")] = False,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=1, help="For show: maximum number of rows per table.")
+    ] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="For show: print one JSON object.")] = False,
 ) -> None:
-    """Show, save and merge what crawls have learned.
+    """Show, save and merge the models that crawls have learned.
 
     \b
     Examples:
@@ -41,14 +45,15 @@ def model(
       motherlode model save out -o recipes.model            then: motherlode crawl --model recipes.model …
       motherlode model merge a.model b.model out -o all.model
 
-    A model belongs to its policy: another policy cannot start from it. What is merged are sums (FTRL's z and n, tries
-    and finds), so models of one policy, target and reward add up, in any order. More in docs/models.md.
+    A model belongs to its policy: another policy cannot start from it. A model consists of sums (FTRL's z and n,
+    requests, relevant pages), so models of one policy, target and reward can be merged in any order. More in
+    docs/models.md.
     """
     try:
         if action is ModelAction.SHOW:
             if output is not None:
-                stop("model show prints: use `motherlode model save` to write a file")
-            _show(sources, most=most, as_json=as_json)
+                stop("model show writes no file: leave out -o, or use `motherlode model save`")
+            _show(sources, limit=limit, as_json=as_json)
             return
         if output is None:
             stop(f"model {action.value} needs -o FILE")
@@ -56,30 +61,30 @@ def model(
             stop(f"{output} is a folder: name a file with -o")
         if action is ModelAction.SAVE:
             if len(sources) != 1:
-                stop("model save takes one crawl; `motherlode model merge` makes one model of several")
+                stop("model save takes one crawl: use `motherlode model merge` for several")
             made = read_model(sources[0])
         else:
             made = merge_models([(str(path), read_model(path)) for path in sources], made_at=now(), version=__version__)
         write_model(made, output)
     except ValueError as error:
         stop(str(error))
-    say(f"{output}: {_about(made)}")
+    say(f"{output}: {_describe(made)}")
 
 
-def _about(made: Model) -> str:
-    crawls = f" of {made.crawls} crawls" if made.crawls > 1 else ""
+def _describe(model: Model) -> str:
+    crawls = f" of {model.crawls} crawls" if model.crawls > 1 else ""
     return (
-        f"a model of {made.policy} for the target {made.target}, "
-        f"learned from {made.requests:,} requests with {made.finds:,} finds{crawls}"
+        f"a model of {model.policy} for the target {model.target}, "
+        f"learned from {model.requests:,} requests with {model.finds:,} relevant pages{crawls}"
     )
 
 
-def _show(sources: list[Path], *, most: int, as_json: bool) -> None:
+def _show(sources: list[Path], *, limit: int, as_json: bool) -> None:
     if len(sources) != 1:
         stop("model show takes one folder or file")
     found = read_model(sources[0])
-    policy = policy_of(found, name=str(sources[0]))
-    learned: list[SummaryLine] = list(policy.summary(most)) if isinstance(policy, Summarizes) else []
+    summarize = getattr(policy_of(found, name=str(sources[0])), "summary", None)
+    learned: list[SummaryLine] = [] if summarize is None else list(summarize(limit))
     if as_json:
         tables = [
             {"title": one.title, "rows": [dict(zip(one.columns, row, strict=True)) for row in one.rows]}
@@ -89,10 +94,10 @@ def _show(sources: list[Path], *, most: int, as_json: bool) -> None:
         return
     print_table(("", ""), [(name, str(value)) for name, value in found.label().items()])
     for one in learned:
-        print_table(one.columns, [[_cell(value) for value in row] for row in one.rows], title=one.title)
-    if not isinstance(policy, Summarizes):
-        say(f"the policy {found.policy} learns nothing, or does not tell what")
+        print_table(one.columns, [[_format_cell(value) for value in row] for row in one.rows], title=one.title)
+    if summarize is None:
+        say(f"the policy {found.policy} has no summary of what it learned")
 
 
-def _cell(value: str | float) -> str:
+def _format_cell(value: str | float) -> str:
     return value if isinstance(value, str) else f"{int(value):,}" if value == int(value) else f"{value:,}"

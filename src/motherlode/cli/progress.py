@@ -1,4 +1,4 @@
-"""A crawl as it goes, or another long piece of work: a live line on a terminal, a line now and then elsewhere."""
+"""Progress of long work: a live display on a terminal, a log line every few seconds otherwise. Handling of Ctrl-C."""
 
 from __future__ import annotations
 
@@ -8,33 +8,32 @@ import signal
 import stat
 import time
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol, Self
 
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from motherlode.cli.terminal import harmless, moment, say, tell, terminal
+from motherlode.cli.terminal import format_moment, replace_controls, say, say_above_progress, terminal
 from motherlode.crawler import Counters, Job
-from motherlode.crawler.config.units import size
+from motherlode.crawler.config.units import format_size
 from motherlode.model import Visit
 
-if TYPE_CHECKING:
-    from motherlode.sim.experiment import ExperimentProgress
-
-
 _LOG_SECONDS = 10.0
-"""Between two lines, where nobody watches a terminal."""
+"""Interval of log lines if stderr is not a terminal."""
 _LIVE_SECONDS = 0.2
-_BAR_WIDTH = 24
-_TOO_EARLY = 50
-"""Before this part of the work is done, nobody can tell how long the rest takes."""
+"""Interval of updates of the live display."""
+_BAR_COLUMNS = 24
+_MIN_SHARE = 0.02
+"""The time left is estimated after this share of the work."""
+_TICK_SECONDS = 1.0
 
 
 class Queue(Protocol):
-    """How a frontier stands: that of one crawl, or of all shards together."""
+    """Figures of a frontier, or of the frontiers of all shards together."""
 
     @property
     def host_count(self) -> int: ...
@@ -46,23 +45,15 @@ class Queue(Protocol):
     def in_flight(self) -> int: ...
 
 
-class CrawlProgress:
-    """Shows pages, harvest rate, hosts, queue, rate and time left. Use as a context manager; call `show` often."""
+class _Display:
+    """A live display on a terminal, or log lines elsewhere. Used as a context manager."""
 
-    def __init__(self, job: Job, totals: Counters, frontier: Queue, *, quiet: bool) -> None:
-        self._job = job
-        self._totals = totals
-        self._frontier = frontier
+    def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
-        self._began = time.monotonic()
-        self._before = totals.fetched
-        self._shown_at = self._began
-        self._last_url = ""
-        self._was_gone = False
-        """The user was told that there is no network."""
+        self._began = self._updated_at = time.monotonic()
         self._live = Live(console=terminal, auto_refresh=False, transient=True) if terminal.is_terminal else None
 
-    def __enter__(self) -> CrawlProgress:
+    def __enter__(self) -> Self:
         if self._live is not None and not self._quiet:
             self._live.start()
         return self
@@ -73,62 +64,80 @@ class CrawlProgress:
         if self._live is not None:
             self._live.stop()
 
+    def _update_live(self, now: float, draw: Callable[[], Table]) -> None:
+        """Draw the live display again if it is due."""
+        if not self._quiet and self._live is not None and now - self._updated_at > _LIVE_SECONDS:
+            self._updated_at = now
+            self._live.update(draw(), refresh=True)
+
+    def _update_log(self, now: float, format_line: Callable[[], str]) -> None:
+        """Print a log line if it is due and there is no live display."""
+        if not self._quiet and self._live is None and now - self._updated_at > _LOG_SECONDS:
+            self._updated_at = now
+            say(format_line())
+
+
+class CrawlProgress(_Display):
+    """Progress of a crawl: pages, harvest rate, hosts, queue, rate and time left. Call `show` for each visit."""
+
+    def __init__(self, job: Job, totals: Counters, frontier: Queue, *, quiet: bool) -> None:
+        super().__init__(quiet=quiet)
+        self._job = job
+        self._totals = totals
+        self._frontier = frontier
+        self._fetched_before = totals.fetched
+        self._last_url = ""
+        self._outage_reported = False
+
     def show(self, url: str) -> None:
+        """Show the progress after a visit."""
         self._last_url = url
         now = time.monotonic()
-        if self._quiet:
-            return
-        if self._live is not None and now - self._shown_at > _LIVE_SECONDS:
-            self._shown_at = now
-            self._live.update(self._picture(now), refresh=True)
-        elif self._live is None and now - self._shown_at > _LOG_SECONDS:
-            self._shown_at = now
-            say(" · ".join(f"{name} {value}" for name, value in self._figures(now)))
+        self._update_live(now, lambda: self._draw(now))
+        self._update_log(now, lambda: " · ".join(f"{name} {value}" for name, value in self._figures(now)))
 
     def tick(self) -> None:
-        """A moment has passed, in which perhaps nothing came."""
+        """Update the live display, and report the begin and the end of an outage. Called every second."""
         if self._quiet:
             return
         since = self._totals.no_network_since
-        if (since is not None) is not self._was_gone:
-            self._was_gone = since is not None
-            tell("there is a network again" if since is None else f"no network since {moment(since)}: waiting")
+        if (since is not None) is not self._outage_reported:
+            self._outage_reported = since is not None
+            say_above_progress(
+                "the network is back" if since is None else f"no network since {format_moment(since)}: waiting"
+            )
         now = time.monotonic()
-        if self._live is not None and now - self._shown_at > _LIVE_SECONDS:
-            self._shown_at = now
-            self._live.update(self._picture(now), refresh=True)
+        self._update_live(now, lambda: self._draw(now))
 
     def _figures(self, now: float) -> list[tuple[str, str]]:
         totals, frontier = self._totals, self._frontier
-        rate = (totals.fetched - self._before) / max(0.001, now - self._began)
-        of = f" of {self._job.pages:,}" if self._job.pages else ""
+        rate = (totals.fetched - self._fetched_before) / max(0.001, now - self._began)
+        budget = f" of {self._job.pages:,}" if self._job.pages else ""
         return [
-            ("pages", f"{totals.fetched:,}{of}"),
+            ("pages", f"{totals.fetched:,}{budget}"),
             ("harvest", f"{totals.harvest_rate:.3f}"),
             ("quads", f"{totals.quads:,}"),
             ("known hosts", f"{frontier.host_count:,}"),
             ("queue", f"{frontier.waiting:,}"),
             ("in flight", f"{frontier.in_flight:,}"),
             ("rate", f"{rate:,.1f}/s"),
-            ("received", size(totals.bytes)),
-            ("left", self._left(rate, now)),
+            ("received", format_size(totals.bytes)),
+            ("left", self._time_left(rate, now)),
         ]
 
-    def _left(self, rate: float, now: float) -> str:
-        """Time that the budgets leave, whichever ends first."""
+    def _time_left(self, rate: float, now: float) -> str:
+        """Return the time until the first budget is spent."""
         job, totals = self._job, self._totals
-        ends = []
+        seconds = []
         if job.pages and rate > 0:
-            ends.append((job.pages - totals.fetched) / rate)
+            seconds.append((job.pages - totals.fetched) / rate)
         if job.time:
-            ends.append(job.time - totals.seconds)
+            seconds.append(job.time - totals.seconds)
         if job.bytes and totals.bytes:
-            ends.append((job.bytes - totals.bytes) / (totals.bytes / max(0.001, now - self._began)))
-        if not ends:
-            return "—"
-        return _clock(min(ends))
+            seconds.append((job.bytes - totals.bytes) / (totals.bytes / max(0.001, now - self._began)))
+        return _format_minutes(min(seconds)) if seconds else "—"
 
-    def _picture(self, now: float) -> Table:
+    def _draw(self, now: float) -> Table:
         table = Table.grid(padding=(0, 2))
         figures = self._figures(now)
         for _ in figures:
@@ -138,80 +147,90 @@ class CrawlProgress:
         whole = Table.grid()
         whole.add_row(table)
         since = self._totals.no_network_since
-        below = self._last_url if since is None else f"no network since {moment(since)}: waiting"
+        below = self._last_url if since is None else f"no network since {format_moment(since)}: waiting"
         whole.add_row(Text(below[: max(20, terminal.width - 2)], style="dim", no_wrap=True))
         return whole
 
 
-def _clock(seconds: float) -> str:
+def _format_minutes(seconds: float) -> str:
     """
-    >>> _clock(95.4)
+    >>> _format_minutes(95.4)
     '1:35'
     """
     minutes, left = divmod(max(0, int(seconds)), 60)
     return f"{minutes}:{left:02d}"
 
 
-class Meter:
-    """How far a piece of work is that has an end: requests or pages done, and what is under way.
+class Step(Protocol):
+    """Progress of work with a known end."""
 
-    Use as a context manager; call `show` often.
-    """
+    @property
+    def what(self) -> str: ...
+
+    @property
+    def done(self) -> int: ...
+
+    @property
+    def of(self) -> int: ...
+
+    @property
+    def unit(self) -> str: ...
+
+    @property
+    def under_way(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _BytesStep:
+    what: str
+    done: int
+    of: int
+    unit: str = "bytes"
+    under_way: tuple[str, ...] = ()
+
+
+class Meter(_Display):
+    """Progress of work with a known end. Call `show` for each step."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._unit = ""
-        self._began = self._shown_at = time.monotonic()
-        self._live = Live(console=terminal, auto_refresh=False, transient=True) if terminal.is_terminal else None
 
-    def __enter__(self) -> Meter:
-        if self._live is not None:
-            self._live.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._live is not None:
-            self._live.stop()
-
-    def show(self, step: ExperimentProgress) -> None:
+    def show(self, step: Step) -> None:
+        """Show the progress after a step."""
         now = time.monotonic()
-        if step.unit != self._unit:  # the next part of the work has a pace of its own
+        if step.unit != self._unit:  # another part of the work, with a rate of its own
             self._unit, self._began = step.unit, now
-        if self._live is not None and now - self._shown_at > _LIVE_SECONDS:
-            self._shown_at = now
-            self._live.update(self._picture(step, now), refresh=True)
-        elif self._live is None and now - self._shown_at > _LOG_SECONDS:
-            self._shown_at = now
-            say(" · ".join((step.what, *self._figures(step, now), *step.under_way)))
+        self._update_live(now, lambda: self._draw(step, now))
+        self._update_log(now, lambda: " · ".join((step.what, *self._figures(step, now), *step.under_way)))
 
-    def _figures(self, step: ExperimentProgress, now: float) -> list[str]:
-        done, of = (size(count) if step.unit == "bytes" else f"{count:,}" for count in (step.done, step.of))
-        amount = f"{done} of {of}" if step.unit == "bytes" else f"{done} of {of} {step.unit}"
-        if step.done <= step.of / _TOO_EARLY:
+    def for_bytes(self, what: str) -> Callable[[int, int], None]:
+        """Return a callback that shows how many bytes of a total are done."""
+        return lambda done, total: self.show(_BytesStep(what=what, done=done, of=total))
+
+    def _figures(self, step: Step, now: float) -> list[str]:
+        done, total = (format_size(count) if step.unit == "bytes" else f"{count:,}" for count in (step.done, step.of))
+        amount = f"{done} of {total}" if step.unit == "bytes" else f"{done} of {total} {step.unit}"
+        if step.done <= step.of * _MIN_SHARE:
             return [amount]
-        return [amount, f"left {_clock((now - self._began) * (step.of - step.done) / step.done)}"]
+        return [amount, f"left {_format_minutes((now - self._began) * (step.of - step.done) / step.done)}"]
 
-    def _picture(self, step: ExperimentProgress, now: float) -> Table:
+    def _draw(self, step: Step, now: float) -> Table:
         line = Table.grid(padding=(0, 2))
-        bar = ProgressBar(total=max(1, step.of), completed=step.done, width=_BAR_WIDTH)
+        bar = ProgressBar(total=max(1, step.of), completed=step.done, width=_BAR_COLUMNS)
         line.add_row(bar, *(Text(figure) for figure in self._figures(step, now)))
         whole = Table.grid()
         whole.add_row(line)
         below = " · ".join((step.what, *step.under_way))
-        whole.add_row(Text(harmless(below), style="dim", no_wrap=True, overflow="ellipsis"))
+        whole.add_row(Text(replace_controls(below), style="dim", no_wrap=True, overflow="ellipsis"))
         return whole
 
 
-# ── A crawl that runs before the user's eyes: every visit shown, and Ctrl-C obeyed, gently the first time.
-
-_TICK_SECONDS = 1.0
-
-
 async def watch(visits: AsyncGenerator[Visit, None], progress: CrawlProgress, *, stop: Callable[[], None]) -> bool:
-    """Show all visits. The first interrupt calls `stop` and waits for what is under way, the second ends it at once.
+    """Show the progress of all visits. Return whether the user interrupted the crawl.
 
-    True where the user interrupted.
+    The first Ctrl-C, SIGTERM or SIGHUP calls `stop`, and requests in flight are finished. The second Ctrl-C or SIGTERM
+    cancels them.
     """
     interrupts = 0
     task = asyncio.current_task()
@@ -221,19 +240,19 @@ async def watch(visits: AsyncGenerator[Visit, None], progress: CrawlProgress, *,
         interrupts += 1
         if interrupts == 1:
             stop()
-            tell("stopping: waiting for what is under way (Ctrl-C again: at once)")
+            say_above_progress("stopping: waiting for requests in flight (Ctrl-C again: at once)")
         elif task is not None:
             task.cancel()
 
     def hang_up() -> None:
         leave_terminal()
-        if interrupts == 0:  # a hang-up is often sent twice, by the terminal and by the shell
+        if interrupts == 0:  # SIGHUP often comes twice, from the terminal and from the shell
             interrupt()
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, interrupt)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup wants it
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup ignores SIGHUP
         loop.add_signal_handler(signal.SIGHUP, hang_up)
     ticking = asyncio.create_task(_tick(progress))
     try:
@@ -250,13 +269,13 @@ async def watch(visits: AsyncGenerator[Visit, None], progress: CrawlProgress, *,
 
 
 def leave_terminal() -> None:
-    """Send what is said from here on to nowhere if it would go to a terminal: writing to one that is gone fails."""
-    nowhere = os.open(os.devnull, os.O_RDWR)
+    """Redirect stdout and stderr to /dev/null if they are terminals. Writing to a closed terminal fails."""
+    null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (1, 2):
-        found = os.fstat(descriptor)
-        if stat.S_ISCHR(found.st_mode) and found.st_rdev != os.fstat(nowhere).st_rdev:
-            os.dup2(nowhere, descriptor)
-    os.close(nowhere)
+        status = os.fstat(descriptor)
+        if stat.S_ISCHR(status.st_mode) and status.st_rdev != os.fstat(null).st_rdev:
+            os.dup2(null, descriptor)
+    os.close(null)
 
 
 async def _tick(progress: CrawlProgress) -> None:

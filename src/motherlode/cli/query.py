@@ -1,4 +1,4 @@
-"""`stats` and `query`: what a crawl has found."""
+"""The command `query`: run a SPARQL query on a crawl, in a child process with a time limit."""
 
 from __future__ import annotations
 
@@ -16,15 +16,20 @@ from typing import Annotated
 import pyoxigraph as ox
 import typer
 
-from motherlode.cli.index import up_to_date
-from motherlode.cli.terminal import FAILED, counted, print_json, print_summary, print_table, say, stop
-from motherlode.crawler import CrawlFolder, JobError
+from motherlode.cli import INTERRUPTED
+from motherlode.cli.crawl_folder import open_crawl, update_index
+from motherlode.cli.terminal import FAILED, format_count, print_table, say, stop
+from motherlode.crawler import CrawlFolder
 from motherlode.index.query import QueryError, QueryExecutor, QueryRequest, isolate_from_network
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl.")]
+_FIRST_POLL_SECONDS = 0.0005
+_MAX_POLL_SECONDS = 0.02
+"""Interval between two checks for the end of the child process. It grows from the first to the second value."""
 
 
 class QueryFormat(Enum):
+    """Values of `--format`."""
+
     TABLE = "table"
     JSON = "json"
     CSV = "csv"
@@ -32,37 +37,17 @@ class QueryFormat(Enum):
     NQUADS = "nquads"
 
 
-def stats(
-    folder: Folder,
-    *,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
-) -> None:
-    """Tell what a crawl has fetched and found, running or over."""
-    from motherlode.crawler.stats.reader import read_stats
-
-    try:
-        found = read_stats(CrawlFolder(folder))
-    except JobError as error:
-        stop(str(error))
-    except OSError as error:
-        stop(str(error), code=FAILED)
-    if as_json:
-        print_json(found.summary())
-    else:
-        print_summary(found)
-
-
 def query(
-    folder: Folder,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl.")],
     sparql: Annotated[str, typer.Argument(metavar="SPARQL", help="A SPARQL 1.1 query, or - to read it from stdin.")],
     *,
-    output: Annotated[QueryFormat, typer.Option("--format", help="How to print the answer.")] = QueryFormat.TABLE,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", min=0.01, help="Give up after this time.")] = 60.0,
+    output: Annotated[QueryFormat, typer.Option("--format", help="How to print the results.")] = QueryFormat.TABLE,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", min=0.01, help="Time limit of the query.")] = 60.0,
     allow_service: Annotated[
         bool, typer.Option("--allow-service", help="Let SERVICE <…> send requests to other servers.")
     ] = False,
 ) -> None:
-    """Ask the crawl a SPARQL question. The default graph is the union of all pages.
+    """Run a SPARQL query on the data of a crawl. The default graph is the union of all pages.
 
     \b
     Examples:
@@ -71,58 +56,54 @@ def query(
       motherlode query out 'SELECT ?s ?score { SERVICE ml:search { ?s ml:matches "tomato soup" ; ml:score ?score } }'
       motherlode query out 'DESCRIBE <http://example.org/>' --format nquads
 
-    Common prefixes (schema, foaf, dcterms, skos, prov …) need no declaration. What is known about the pages
-    themselves is in the graph <urn:motherlode:provenance>. More in docs/query.md.
+    Common prefixes (schema, foaf, dcterms, skos, prov …) need no declaration. The graph <urn:motherlode:provenance>
+    describes the pages themselves. More in docs/query.md.
     """
-    place = CrawlFolder(folder)
-    try:
-        place.require()
-    except JobError as error:
-        stop(str(error))
-    up_to_date(place)
+    crawl = open_crawl(folder)
+    update_index(crawl)
     if os.path.isfile(sparql):  # noqa: PTH113 - Path.is_file raises for long names
-        stop(f"{sparql} is a file: to ask what stands in it, write motherlode query {folder} - < {sparql}")
+        stop(f"{sparql} is a file: to run the query in it, write motherlode query {folder} - < {sparql}")
     text = sys.stdin.read() if sparql == "-" else sparql
-    question = QueryRequest(sparql=text, allow_service=allow_service)
-    code = within(timeout, lambda: _answer(place, question, output))
+    request = QueryRequest(sparql=text, allow_service=allow_service)
+    code = run_with_timeout(timeout, lambda: _run_query(crawl, request, output))
     if code is None:
         stop(
-            f"no answer within {timeout:g} s, so the query was ended: LIMIT, a narrower pattern or --timeout may help",
+            f"no result within {timeout:g} s, so the query was stopped: use LIMIT, a narrower pattern or --timeout",
             code=FAILED,
         )
     if code:
         raise typer.Exit(code)
 
 
-def within(seconds: float, work: Callable[[], int]) -> int | None:
-    """Do the work in a child process that can be ended; its exit code, or None where the time was not enough.
+def run_with_timeout(seconds: float, work: Callable[[], int]) -> int | None:
+    """Run a function in a child process. Return its exit code, or None if it was killed after the timeout.
 
-    The engine cannot be told to stop, and holds on to its thread until it is done: only a process ends for certain.
+    A process is needed because the query engine cannot be cancelled and keeps its thread until the query ends.
     """
     sys.stdout.flush()
     sys.stderr.flush()
     child = os.fork()
     if child == 0:
-        _in_child(work)
+        _run_in_child(work)
     deadline = time.monotonic() + seconds
     try:
-        pause = 0.0005
+        pause = _FIRST_POLL_SECONDS
         while time.monotonic() < deadline:
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
                 break
             time.sleep(pause)
-            pause = min(0.02, pause * 1.5)
+            pause = min(_MAX_POLL_SECONDS, pause * 1.5)
         else:
-            _end(child)
+            _kill(child)
             return None
     except BaseException:  # Ctrl-C: the child must not outlive us
-        _end(child)
+        _kill(child)
         raise
-    return _code(status)
+    return _exit_code(status)
 
 
-def _in_child(work: Callable[[], int]) -> None:
+def _run_in_child(work: Callable[[], int]) -> None:
     code = FAILED
     try:
         code = work()
@@ -132,40 +113,44 @@ def _in_child(work: Callable[[], int]) -> None:
     except BrokenPipeError:
         code = 0
     except KeyboardInterrupt:
-        code = 130
-    except BaseException:  # noqa: BLE001 - the end below would keep it to itself
+        code = INTERRUPTED
+    except BaseException:  # noqa: BLE001 - os._exit below would hide it
         traceback.print_exc()
     finally:
-        os._exit(code)  # nothing of the parent's must run twice
+        os._exit(code)  # the exit handlers of the parent must not run here
 
 
-def _end(child: int) -> None:
+def _kill(child: int) -> None:
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
 
 
-_ENDINGS = {
-    "SIGABRT": "what it wants is too much for the engine",
-    "SIGSEGV": "it is too long or too deep for the engine; a long list stands better in VALUES",
+_SIGNAL_CAUSES = {
+    "SIGABRT": "its result is too large for the engine",
+    "SIGSEGV": "it is too long or too deeply nested for the engine; write a long list with VALUES",
 }
 
 
-def _code(status: int) -> int:
+def _exit_code(status: int) -> int:
+    """Return the exit code of a child process, or exit with an error if a signal ended it."""
     if os.WIFSIGNALED(status):
         name = signal.Signals(os.WTERMSIG(status)).name
-        stop(f"the query was ended by {name}: {_ENDINGS.get(name, 'it may have needed too much memory')}", code=FAILED)
+        stop(
+            f"the query was ended by {name}: {_SIGNAL_CAUSES.get(name, 'it may have needed too much memory')}",
+            code=FAILED,
+        )
     return os.waitstatus_to_exitcode(status)
 
 
-def _answer(place: CrawlFolder, question: QueryRequest, output: QueryFormat) -> int:
-    if not question.allow_service:
+def _run_query(folder: CrawlFolder, request: QueryRequest, output: QueryFormat) -> int:
+    if not request.allow_service:
         isolate_from_network()
     try:
-        answerer = QueryExecutor(place.store, place.words)
+        answerer = QueryExecutor(folder.store, folder.words)
     except OSError as error:
         stop(str(error), code=FAILED)
     try:
-        print_answer(answerer.execute(question), output, question.sparql)
+        print_result(answerer.execute(request), output, request.sparql)
     except (typer.Exit, BrokenPipeError):
         raise
     except QueryError as error:
@@ -177,65 +162,65 @@ def _answer(place: CrawlFolder, question: QueryRequest, output: QueryFormat) -> 
     return 0
 
 
-def print_answer(
-    answer: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples, output: QueryFormat, sparql: str
+def print_result(
+    result: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples, output: QueryFormat, sparql: str
 ) -> None:
-    """The answer on stdout, as it comes."""
-    if isinstance(answer, ox.QueryTriples):
-        _print_triples(answer, output)
+    """Print the result of a query to stdout."""
+    if isinstance(result, ox.QueryTriples):
+        _print_triples(result, output)
         return
     if output is QueryFormat.NQUADS:
         stop("--format nquads is for CONSTRUCT and DESCRIBE; use table, json, csv or tsv for SELECT and ASK")
     if output is QueryFormat.TABLE:
-        if isinstance(answer, ox.QueryBoolean):
-            sys.stdout.write("yes\n" if answer else "no\n")
+        if isinstance(result, ox.QueryBoolean):
+            sys.stdout.write("yes\n" if result else "no\n")
             return
-        answer_table(answer, sparql)
+        print_solutions(result, sparql)
         return
-    if isinstance(answer, ox.QueryBoolean) and output is not QueryFormat.JSON:
-        sys.stdout.write("true\n" if answer else "false\n")
+    if isinstance(result, ox.QueryBoolean) and output is not QueryFormat.JSON:
+        sys.stdout.write("true\n" if result else "false\n")
         return
     formats = {
         QueryFormat.JSON: ox.QueryResultsFormat.JSON,
         QueryFormat.CSV: ox.QueryResultsFormat.CSV,
         QueryFormat.TSV: ox.QueryResultsFormat.TSV,
     }
-    answer.serialize(sys.stdout.buffer, format=formats[output])
+    result.serialize(sys.stdout.buffer, format=formats[output])
     if output is QueryFormat.JSON:
         sys.stdout.buffer.write(b"\n")
 
 
-def _print_triples(answer: ox.QueryTriples, output: QueryFormat) -> None:
+def _print_triples(result: ox.QueryTriples, output: QueryFormat) -> None:
     if output in (QueryFormat.JSON, QueryFormat.CSV, QueryFormat.TSV):
         stop(f"--format {output.value} is for SELECT and ASK; CONSTRUCT and DESCRIBE give nquads")
-    for triple in answer:
+    for triple in result:
         sys.stdout.write(f"{triple} .\n")
 
 
-def answer_table(answer: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples, sparql: str) -> int:
-    """The solutions of a SELECT as a table; how many there are."""
-    if not isinstance(answer, ox.QuerySolutions):
-        raise ValueError("only a SELECT has a table")
-    names = in_order([variable.value for variable in answer.variables], sparql)
-    rows = [[_cell(solution[name]) for name in names] for solution in answer]
+def print_solutions(result: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples, sparql: str) -> int:
+    """Print the solutions of a SELECT as a table and return their number."""
+    if not isinstance(result, ox.QuerySolutions):
+        raise ValueError("internal error: only a SELECT has a table")
+    names = order_variables([variable.value for variable in result.variables], sparql)
+    rows = [[_cell(solution[name]) for name in names] for solution in result]
     print_table(names, rows)
-    say(counted(len(rows), "row"))
+    say(format_count(len(rows), "row"))
     return len(rows)
 
 
-_EVERYTHING = re.compile(r"select\s*(?:(?:distinct|reduced)\s*)?[*]", re.IGNORECASE)
+_SELECT_ALL = re.compile(r"select\s*(?:(?:distinct|reduced)\s*)?[*]", re.IGNORECASE)
 
 
-def in_order(names: list[str], sparql: str) -> list[str]:
-    """Variables as a reader expects them: of `SELECT *` as they stand in the query, where the engine sorts by letter.
+def order_variables(names: list[str], sparql: str) -> list[str]:
+    """Return the variables of `SELECT *` in the order of the query. The engine sorts them by name.
 
-    >>> in_order(["o", "p", "s"], "SELECT * { ?s ?p ?o }"), in_order(["o", "s"], "SELECT*{?s a ?o}")
+    >>> order_variables(["o", "p", "s"], "SELECT * { ?s ?p ?o }"), order_variables(["o", "s"], "SELECT*{?s a ?o}")
     (['s', 'p', 'o'], ['s', 'o'])
     """
-    if not _EVERYTHING.search(sparql):
+    if not _SELECT_ALL.search(sparql):
         return names
-    places = {name: re.search(rf"[?$]{re.escape(name)}\b", sparql) for name in names}
-    return sorted(names, key=lambda name: place.start() if (place := places[name]) else len(sparql))
+    matches = {name: re.search(rf"[?$]{re.escape(name)}\b", sparql) for name in names}
+    return sorted(names, key=lambda name: match.start() if (match := matches[name]) else len(sparql))
 
 
 def _cell(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple | None) -> str:

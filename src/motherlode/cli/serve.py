@@ -1,4 +1,4 @@
-"""`serve`: a crawl as a web site on this machine."""
+"""The command `serve`: a web site for one crawl, on loopback."""
 
 from __future__ import annotations
 
@@ -14,25 +14,32 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from motherlode.cli.index import up_to_date
+from motherlode.cli.crawl_folder import open_crawl, update_index
 from motherlode.cli.terminal import FAILED, say, stop
-from motherlode.crawler import CrawlFolder, JobError
+from motherlode.crawler import JobError
+
+_CHILD_EXIT_SECONDS = 10
+"""How long the server process may take to end before it is killed."""
 
 
 def serve(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl, running or over.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl, running or finished.")],
     *,
-    port: Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="Where; 0 takes a free port.")] = 8080,
+    port: Annotated[
+        int, typer.Option(metavar="PORT", min=0, max=65535, help="Port of the server; 0 takes a free port.")
+    ] = 8080,
     timeout: Annotated[float, typer.Option(metavar="SECONDS", min=0.01, help="Time limit of a query.")] = 30.0,
-    size: Annotated[str, typer.Option("--bytes", metavar="100MB", help="Size limit of an answer.")] = "100MB",
-    workers: Annotated[int, typer.Option(metavar="N", min=1, help="Queries that are answered at a time.")] = 2,
+    size: Annotated[str, typer.Option("--bytes", metavar="100MB", help="Size limit of a query result.")] = "100MB",
+    workers: Annotated[int, typer.Option(metavar="N", min=1, help="Queries that run at the same time.")] = 2,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", metavar="NAME", help="Answer requests for this host name, too; repeatable."),
+        typer.Option("--allow-host", metavar="NAME", help="Also accept requests for this host name; repeatable."),
     ] = None,
     cors: Annotated[
         list[str] | None,
-        typer.Option(metavar="ORIGIN", help="Let pages of this origin read /sparql and /search; repeatable, * is all."),
+        typer.Option(
+            metavar="ORIGIN", help="Let pages of this origin read /sparql and /search; repeatable, * for all."
+        ),
     ] = None,
     with_parent: Annotated[bool, typer.Option("--with-parent", hidden=True, help="End when stdin closes.")] = False,
 ) -> None:
@@ -44,21 +51,20 @@ def serve(
       curl http://127.0.0.1:8080/sparql --data-urlencode 'query=SELECT * { ?s ?p ?o } LIMIT 10'
       curl 'http://127.0.0.1:8080/search?q=tomato+soup&format=json'
 
-    It is there for this machine only. /sparql speaks the SPARQL 1.1 Protocol, read only. While a crawl runs, the pages
-    follow it. More in docs/serve.md.
+    Only this machine can reach the server. /sparql implements the SPARQL 1.1 Protocol, read-only. While a crawl runs,
+    the pages are updated. More in docs/serve.md.
     """
-    from motherlode.crawler.config.job import parse_size
+    from motherlode.crawler.config.units import parse_size
     from motherlode.serve import Access, QueryLimits
     from motherlode.serve import serve as serve_crawl
 
-    place = CrawlFolder(folder)
+    crawl = open_crawl(folder)
     try:
-        place.require()
         limits = QueryLimits(seconds=timeout, bytes=parse_size(size), workers=workers)
         access = Access.from_options(hosts=allow_host or (), origins=cors or ())
     except (JobError, ValueError) as error:
         stop(str(error))
-    up_to_date(place)
+    update_index(crawl)
 
     async def run() -> None:
         until = asyncio.Event()
@@ -67,36 +73,38 @@ def serve(
             loop.add_signal_handler(number, until.set)
         if with_parent:
             _watch_parent(loop, until)
-        await serve_crawl(place, port=port, limits=limits, access=access, until=until, ready=_tell)
+        await serve_crawl(crawl, port=port, limits=limits, access=access, until=until, ready=_say_ready)
 
     try:
         asyncio.run(run())
     except JobError as error:
         stop(str(error))
     except OSError as error:
-        _stop_for_port(port, error, flag="--port")
+        _stop_port_unusable(port, error, flag="--port")
 
 
 def check_port(port: int, *, flag: str) -> None:
-    """End with an error where the port is taken, before anything is begun that is to be shown there."""
+    """Exit with an error if the port cannot be used. `crawl --serve` calls it before the crawl starts."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
-            _stop_for_port(port, error, flag=flag)
+            _stop_port_unusable(port, error, flag=flag)
 
 
-def _stop_for_port(port: int, error: OSError, *, flag: str) -> NoReturn:
-    reason = os.strerror(error.errno) if error.errno else str(error)  # asyncio's own words are a line long
+def _stop_port_unusable(port: int, error: OSError, *, flag: str) -> NoReturn:
+    reason = os.strerror(error.errno) if error.errno else str(error)  # asyncio's message is a line long
     stop(f"port {port} cannot be used: {reason}; {flag} 0 takes a free one", code=FAILED)
 
 
-def _tell(address: str) -> None:
-    say(f"{address} shows the crawl; SPARQL at {address}sparql; Ctrl-C ends")
+def _say_ready(address: str) -> None:
+    say(f"{address} shows the crawl; SPARQL at {address}sparql; Ctrl-C stops the server")
 
 
 def _watch_parent(loop: asyncio.AbstractEventLoop, until: asyncio.Event) -> None:
+    """Set the event when stdin is closed, which is when the parent process ends."""
+
     def wait() -> None:
         sys.stdin.buffer.read()
         loop.call_soon_threadsafe(until.set)
@@ -104,8 +112,8 @@ def _watch_parent(loop: asyncio.AbstractEventLoop, until: asyncio.Event) -> None
     threading.Thread(target=wait, daemon=True).start()
 
 
-class Beside:
-    """A server in a process of its own, for as long as a crawl runs; it ends with the crawl, however that ends."""
+class ServerProcess:
+    """A server process for the duration of a crawl, as a context manager. It also ends if the crawl is killed."""
 
     def __init__(self, folder: Path, port: int) -> None:
         self._process = subprocess.Popen(
@@ -114,14 +122,14 @@ class Beside:
             stdout=subprocess.DEVNULL,
         )
 
-    def __enter__(self) -> Beside:
+    def __enter__(self) -> ServerProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:
-            self._process.wait(timeout=10)
+            self._process.wait(timeout=_CHILD_EXIT_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

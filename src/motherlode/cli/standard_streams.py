@@ -1,4 +1,4 @@
-"""Standard streams that were closed before the program began, as by `>&-` in a shell or by some supervisors."""
+"""Replacements for standard streams that were closed before the program started, as by `>&-` in a shell."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ def fill_closed_streams() -> None:
 
 
 def is_closed(name: str) -> bool:
-    """Whether a standard stream was closed when the program began, or is missing."""
+    """Return whether a standard stream was closed when the program started, or is missing."""
     return name in _closed or getattr(sys, name) is None

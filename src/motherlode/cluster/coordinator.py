@@ -36,7 +36,7 @@ class Coordinator:
     def __init__(self, *, shards: int, job: Job) -> None:
         self._shards = shards
         self._job = job
-        rest = job.pause / 2 if job.address_delay is None else job.address_delay
+        rest = job.host_delay / 2 if job.address_delay is None else job.address_delay
         self._book = GrantBook(rest=rest, tenure=max(_TENURE, 8 * rest))
         self._pages = BudgetGrants(job.pages, shards=shards)
         self._quiet = TerminationDetector(shards)

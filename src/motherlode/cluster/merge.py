@@ -30,7 +30,7 @@ _STAMP = "merged"
 
 def merge_shards(folder: CrawlFolder, *, words: bool = True) -> bool:
     """Make the store, the frontier and the words of a sharded crawl from those of its shards; False where they are."""
-    parts = [part for part in folder.shards() if part.frontier.exists()]
+    parts = [part for part in folder.shard_folders() if part.frontier.exists()]
     stamp = _stamp(parts)
     if not parts or _stamp_of(folder) == stamp:
         return False

@@ -189,7 +189,7 @@ class Shard:
         until = time.monotonic() + _LOCK_SECONDS
         while True:
             try:
-                if not self._folder.holds_a_crawl:
+                if not self._folder.has_crawl:
                     self._folder.create(job)
                 self._folder.lock()
                 return

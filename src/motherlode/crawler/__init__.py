@@ -15,7 +15,9 @@ from motherlode.runtime.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from motherlode.crawler.config.errors import JobError
-    from motherlode.crawler.config.job import Job, parse_size, parse_time, read_job_file
+    from motherlode.crawler.config.job import Job
+    from motherlode.crawler.config.job_file import read_job_file
+    from motherlode.crawler.config.units import parse_size, parse_time
     from motherlode.crawler.engine.components import Components
     from motherlode.crawler.engine.engine import Engine
     from motherlode.crawler.engine.factory import Assembled, canonical_seeds, check
@@ -47,7 +49,9 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "config.errors": ["JobError"],
-        "config.job": ["Job", "parse_size", "parse_time", "read_job_file"],
+        "config.job": ["Job"],
+        "config.job_file": ["read_job_file"],
+        "config.units": ["parse_size", "parse_time"],
         "engine.components": ["Components"],
         "engine.limits": ["Budget"],
         "engine.engine": ["Engine"],

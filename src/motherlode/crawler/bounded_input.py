@@ -14,12 +14,12 @@ from math import ceil
 from pathlib import Path
 
 from motherlode.crawler.config.errors import JobError
-from motherlode.crawler.config.units import size as in_words
+from motherlode.crawler.config.units import format_size
 
 DEFAULT_MAX_BYTES = 10**9
 DEFAULT_TIMEOUT_SECONDS = 60.0
-_PIECE_BYTES = 1 << 20
-_LONGEST_POLL_MS = 2**31 - 1
+_CHUNK_BYTES = 1 << 20
+_MAX_POLL_MS = 2**31 - 1
 
 
 class InputError(JobError):
@@ -32,17 +32,17 @@ class InputLimits:
 
     max_bytes: int = DEFAULT_MAX_BYTES
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
-    """Longest wait for the next bytes of a pipe or a device. Files are always ready, and a terminal is waited for."""
+    """Maximum wait for the next bytes of a pipe or a device. It does not apply to files and terminals."""
 
 
 class BoundedInput:
-    """An open file, pipe or device that raises InputError if a limit is passed."""
+    """An open file, pipe or device that raises InputError if a limit is exceeded."""
 
     def __init__(self, descriptor: int, *, name: str, limits: InputLimits) -> None:
         self._descriptor = descriptor
         self._name = name
         self._limits = limits
-        self._passed = 0
+        self._bytes_read = 0
         status = os.fstat(descriptor)
         is_regular = stat.S_ISREG(status.st_mode)
         self._may_wait = not is_regular and not os.isatty(descriptor)
@@ -53,27 +53,27 @@ class BoundedInput:
         """Return up to `size` bytes as soon as there are some, and none at the end."""
         if size <= 0:
             return b""
-        allowed = self._limits.max_bytes - self._passed
-        piece = self._next(min(size, allowed + 1))  # one more, to see whether the input ends at the limit
-        if len(piece) > allowed:
+        allowed = self._limits.max_bytes - self._bytes_read
+        chunk = self._next(min(size, allowed + 1))  # one more, to see whether the input ends at the limit
+        if len(chunk) > allowed:
             raise too_long(self._name, self._limits.max_bytes)
-        self._passed += len(piece)
-        return piece
+        self._bytes_read += len(chunk)
+        return chunk
 
     def read_fully(self, size: int) -> bytes:
         """Return `size` bytes, or fewer if the input ends before."""
-        gathered = io.BytesIO()
-        while piece := self.read(min(size - gathered.tell(), _PIECE_BYTES)):
-            gathered.write(piece)
-        return gathered.getvalue()
+        buffer = io.BytesIO()
+        while chunk := self.read(min(size - buffer.tell(), _CHUNK_BYTES)):
+            buffer.write(chunk)
+        return buffer.getvalue()
 
     def read_rest(self, head: bytes) -> bytes:
         """Return the whole input, whose first bytes were read before."""
-        gathered = io.BytesIO()  # unlike b"".join it needs no second copy at the end
-        gathered.write(head)
-        while piece := self.read(_PIECE_BYTES):
-            gathered.write(piece)
-        return gathered.getvalue()
+        buffer = io.BytesIO()  # unlike b"".join it needs no second copy at the end
+        buffer.write(head)
+        while chunk := self.read(_CHUNK_BYTES):
+            buffer.write(chunk)
+        return buffer.getvalue()
 
     def _next(self, size: int) -> bytes:
         due = time.monotonic() + self._limits.timeout_seconds
@@ -88,7 +88,7 @@ class BoundedInput:
 
     def _no_bytes(self) -> InputError:
         seconds = f"{self._limits.timeout_seconds:g} s"
-        return InputError(f"no bytes came from {self._name} for {seconds}: --timeout allows a longer wait")
+        return InputError(f"no bytes arrived from {self._name} for {seconds}: use --timeout for a longer wait")
 
 
 @contextmanager
@@ -103,15 +103,15 @@ def open_input(path: Path, limits: InputLimits) -> Iterator[BoundedInput]:
 
 def too_long(name: str, max_bytes: int) -> InputError:
     """Return the error for input that has more bytes than allowed."""
-    return InputError(f"{name} is longer than {in_words(max_bytes)}: --max-bytes allows more")
+    return InputError(f"{name} is longer than {format_size(max_bytes)}: use --max-bytes for a larger limit")
 
 
 def _offset(descriptor: int) -> int:
-    """Return how many bytes of a regular file were read before: stdin may be the rest of a file."""
+    """Return the current offset in a regular file. Stdin may be a file of which a part was read before."""
     return os.lseek(descriptor, 0, os.SEEK_CUR)
 
 
 def _is_ready(descriptor: int, seconds: float) -> bool:
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
-    return bool(poll.poll(min(ceil(max(seconds, 0) * 1000), _LONGEST_POLL_MS)))
+    return bool(poll.poll(min(ceil(max(seconds, 0) * 1000), _MAX_POLL_MS)))

@@ -1,8 +1,8 @@
-"""Store and words of a crawl that left them for later, made of its log of quads.
+"""Indexing of a crawl with `index = "later"`: build the store and the index of words from its log of quads.
 
-It may be done while the crawl runs, and be killed at any time: the log is marked behind what has come to last, and a
-page that is written twice is the same as one that is written once. Before anything is read, the files of the log are
-compared with the manifest that the crawl has committed with its frontier.
+Indexing may run during the crawl and may be killed at any time. A mark in the log shows up to where pages are durable
+in the store, and writing a page twice has the same effect as writing it once. Before reading, the files of the log are
+compared with the manifest that the crawl committed with its frontier.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from motherlode.index.segment_files import ManifestEntry
 from motherlode.index.snapshot import is_out_of_memory
 
 MANIFEST = "segments"
-"""The note of the frontier that holds the manifest of the log."""
-_LASTING_AFTER = 5_000
-"""Pages between two flushes, each of which is a commit of the index of words."""
-Told = Callable[[int, int], None]
-"""Hears the bytes of the log that have been read, and how many there are."""
+"""Name of the frontier's note with the manifest of the log."""
+_FLUSH_PAGES = 5_000
+"""Pages between two flushes. A flush commits the index of words."""
+Progress = Callable[[int, int], None]
+"""Called with the bytes of the log that were read, and with their total."""
 
 
 def encode_manifest(manifest: Sequence[ManifestEntry]) -> bytes:
@@ -32,10 +32,10 @@ def encode_manifest(manifest: Sequence[ManifestEntry]) -> bytes:
 
 
 def decode_manifest(note: bytes | None) -> list[ManifestEntry]:
-    """Decode a manifest; it is empty if there is no note, as in folders of older versions."""
+    """Decode a manifest; it is empty if there is no note, as in folders of earlier versions."""
     try:
         return msgspec.msgpack.decode(note, type=list[ManifestEntry]) if note else []
-    except msgspec.MsgspecError:  # a damaged note costs what it held: the files are compared as those of older versions
+    except msgspec.MsgspecError:  # without the note, files are checked as in folders of earlier versions
         return []
 
 
@@ -48,9 +48,9 @@ def committed_manifest(folder: CrawlFolder) -> list[ManifestEntry]:
     try:
         storage = LmdbStorage(folder.frontier, read_only=True)
     except (OSError, *STORAGE_ERRORS) as error:
-        if is_out_of_memory(error):  # the manifest is there, and must not be passed over
+        if is_out_of_memory(error):  # the manifest exists and must not be ignored
             raise
-        return []  # `resume` reports it; quads can be had without a frontier
+        return []  # `resume` reports it; indexing needs no frontier
     try:
         return decode_manifest(storage.note(MANIFEST))
     finally:
@@ -58,42 +58,43 @@ def committed_manifest(folder: CrawlFolder) -> list[ManifestEntry]:
 
 
 def has_log(folder: CrawlFolder) -> bool:
-    """Whether quads of the crawl are, or should be, in a log."""
-    return folder.quads.is_dir() or folder.leaves_index_for_later
+    """Return whether the crawl has, or should have, a log of quads."""
+    return folder.quads.is_dir() or folder.is_indexed_later
 
 
-def unread(folder: CrawlFolder) -> UnindexedQuads:
-    """What the store lacks of the log: all of it if there is no store, whatever the log's mark says."""
+def find_unread(folder: CrawlFolder) -> UnindexedQuads:
+    """Return the part of the log that is not in the store: the whole log if there is no store."""
     return UnindexedQuads(folder.quads, from_start=not (folder.store / "CURRENT").exists())
 
 
 def check_lengths(folder: CrawlFolder) -> None:
-    """Raise DamagedError if a file of the log is missing or too short; takes no longer for large files."""
+    """Raise DamagedError if a file of the log is missing or too short. Only lengths are compared, which is fast."""
     check_log(folder.quads, committed_manifest(folder), contents=False)
 
 
-def index_log(folder: CrawlFolder, *, each: Told = lambda done, of: None) -> int:
-    """Bring store and words up to the end of the log; how many pages it had for them.
+def index_log(folder: CrawlFolder, *, progress: Progress = lambda done, total: None) -> int:
+    """Index the log up to its end and return the number of pages.
 
-    DamagedError if a file of the log is not what was written; then nothing is indexed.
+    DamagedError, before anything is indexed, if a file of the log has changed since it was written.
     """
-    with _alone(folder):
+    with _locked_log(folder):
         check_log(folder.quads, committed_manifest(folder))
-        waiting = unread(folder)
-        return _index(folder, waiting, each=each) if waiting else 0
+        waiting = find_unread(folder)
+        return _index(folder, waiting, progress=progress) if waiting else 0
 
 
-def index_damaged(folder: CrawlFolder, *, each: Told = lambda done, of: None) -> tuple[int, int]:
-    """Index what can be read of a damaged log; how many pages it had, and how many are lost. The folder is locked.
+def index_damaged(folder: CrawlFolder, *, progress: Progress = lambda done, total: None) -> tuple[int, int]:
+    """Index the readable part of a damaged log. Return the numbers of indexed pages and of lost pages.
 
-    Lost pages wait again in the frontier. From here on the files count as whole as they are.
+    The caller holds the lock of the folder. Lost pages are queued again in the frontier. Afterwards the files count as
+    undamaged.
     """
     from motherlode.crawler.engine.recovery import open_ledger, requeue_all_lost
     from motherlode.index import QuadStore
 
-    with _alone(folder):
-        waiting = unread(folder)
-        pages = _index(folder, waiting, each=each, damaged=True)
+    with _locked_log(folder):
+        waiting = find_unread(folder)
+        pages = _index(folder, waiting, progress=progress, damaged=True)
         waiting.mark_all_indexed()
     storage = open_ledger(folder)
     store = QuadStore(folder.store, read_only=True)
@@ -107,34 +108,34 @@ def index_damaged(folder: CrawlFolder, *, each: Told = lambda done, of: None) ->
     return pages, lost
 
 
-def _index(folder: CrawlFolder, waiting: UnindexedQuads, *, each: Told, damaged: bool = False) -> int:
-    from motherlode.index.crawl_store import LocalStore  # heavy, and nearly always there is nothing to do
+def _index(folder: CrawlFolder, waiting: UnindexedQuads, *, progress: Progress, damaged: bool = False) -> int:
+    from motherlode.index.crawl_store import LocalStore  # slow to import, and mostly not needed
 
     store = LocalStore(folder.store)
-    if folder.job().words:
+    if folder.read_job().words:
         store.index_words(folder.words)
-    pages, lasting, whole = 0, 0, waiting.size
-    place = None
+    pages, flushed, total = 0, 0, waiting.size
+    position = None
     for portion in waiting.batches(damaged=damaged):
         store.add_run_quads(portion.run_quads)
         store.write(portion.pages)
         pages += len(portion.pages)
-        place = portion.position
-        if pages - lasting >= _LASTING_AFTER:
+        position = portion.position
+        if pages - flushed >= _FLUSH_PAGES:
             store.flush()
-            waiting.mark_indexed(place)
-            lasting = pages
-        each(whole - waiting.bytes_after(place), whole)
+            waiting.mark_indexed(position)
+            flushed = pages
+        progress(total - waiting.bytes_after(position), total)
     store.flush()
-    if place is not None:
-        waiting.mark_indexed(place)
+    if position is not None:
+        waiting.mark_indexed(position)
     store.close()
     return pages
 
 
 @contextmanager
-def _alone(folder: CrawlFolder) -> Iterator[None]:
-    """Two that index at the same time take turns, and the second finds nothing left to do."""
+def _locked_log(folder: CrawlFolder) -> Iterator[None]:
+    """Lock the log, so that of two processes that index at the same time the second waits and finds nothing to do."""
     folder.quads.mkdir(exist_ok=True)
     with (folder.quads / "lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

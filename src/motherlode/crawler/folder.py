@@ -1,4 +1,4 @@
-"""The folder of a crawl: what lies where, and who may write to it."""
+"""The crawl folder: paths of its files, the saved job, and the lock that allows one writer."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ if TYPE_CHECKING:
     from motherlode.crawler.config.job import Job
 
 
-_MODE = 0o700
-"""Of a new folder: what a crawl found is for its user alone. A folder that the user has made is left as it is."""
+_FOLDER_MODE = 0o700
+"""Mode of a folder that a crawl creates: only its user may read it. An existing folder keeps its mode."""
+_BLOCK_BYTES = 512
+"""Unit of `st_blocks`."""
 
 
 class CrawlFolder:
-    """`job.toml` what was asked for, `frontier/` what is known, `store/` the quads, `report.html` what came of it.
+    """The folder of one crawl, or of one shard.
 
-    `secrets.toml` has the keys of the job that hold passwords, if there are any. `quads/` is there where the store is
-    to be made later.
+    `job.toml` has the job, and `secrets.toml` its keys with passwords, if any. `frontier/` is the frontier storage,
+    `store/` the quad store, `words/` the index of words and `report.html` the report. `quads/` is the log of quads of a
+    crawl with `index = "later"`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -40,56 +43,59 @@ class CrawlFolder:
         self._lock: BinaryIO | None = None
 
     @property
-    def holds_a_crawl(self) -> bool:
+    def has_crawl(self) -> bool:
+        """Whether a crawl was started in the folder."""
         return self.job_file.exists()
 
     def create(self, job: Job) -> None:
-        """Make the folder for a new crawl; an error where it holds anything already."""
-        if self.holds_a_crawl:
+        """Create and lock the folder of a new crawl. JobError if it is not empty."""
+        if self.has_crawl:
             raise JobError(
-                f"{self.path} holds a crawl already: `motherlode resume {self.path}` goes on with it, "
-                "`motherlode stats` tells about it; a new crawl needs another folder"
+                f"{self.path} has a crawl already: `motherlode resume {self.path}` continues it, "
+                "`motherlode stats` summarizes it; a new crawl needs another folder"
             )
         if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
             raise JobError(f"{self.path} is not an empty folder: choose another with -o")
         try:
-            self.path.mkdir(mode=_MODE, parents=True, exist_ok=True)
+            self.path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
         except OSError as error:
-            raise JobError(f"the folder {self.path} cannot be made: {error.strerror}") from error
+            raise JobError(f"the folder {self.path} cannot be created: {error.strerror}") from error
         self.lock()
-        self.keep(job)
+        self.save_job(job)
 
     @property
-    def leaves_index_for_later(self) -> bool:
-        """Whether the job says so; read here without all that a job needs, since every query asks."""
+    def is_indexed_later(self) -> bool:
+        """Whether the job has `index = "later"`. Reads the file without `Job`, because every query needs the answer."""
         try:
             return tomllib.loads(self.job_file.read_text(encoding="utf-8")).get("index") == "later"
-        except (OSError, ValueError):  # the command that needs the job tells of it
+        except (OSError, ValueError):  # read_job reports it
             return False
 
     def require(self) -> None:
-        """An error where there is no crawl here."""
-        if not self.holds_a_crawl:
-            raise JobError(f"{self.path} holds no crawl: make one with `motherlode crawl SEED... -o {self.path}`")
+        """Raise JobError if no crawl was started in the folder."""
+        if not self.has_crawl:
+            raise JobError(f"{self.path} has no crawl: start one with `motherlode crawl SEED... -o {self.path}`")
 
-    def job(self) -> Job:
-        from motherlode.crawler.config.job import Job, read_job_file
+    def read_job(self) -> Job:
+        """Read the saved job, also of a folder that an earlier version wrote."""
+        from motherlode.crawler.config.job import Job
+        from motherlode.crawler.config.job_file import read_job_file
 
         self.require()
-        values = read_job_file(self.job_file)
+        values = read_job_file(self.job_file, accept_renamed_keys=True)
         if self.secrets_file.exists():
-            values |= read_job_file(self.secrets_file)
-        if "seeds" not in values:  # every job that was kept has them, if only an empty list
-            what = "holds no seeds" if values else "is empty"
+            values |= read_job_file(self.secrets_file, accept_renamed_keys=True)
+        if "seeds" not in values:  # every saved job has them, if only an empty list
+            problem = "has no seeds" if values else "is empty"
             raise JobError(
-                f"{self.job_file} {what}, so it is not what the crawl wrote there. Put back a copy if you have one; "
-                'or write again what was asked for, beginning with seeds = ["http://…"]: see docs/crawl.md'
+                f"{self.job_file} {problem}, so it is not what the crawl wrote. Restore a copy if you have one, "
+                'or write the job again, beginning with seeds = ["http://…"]: see docs/crawl.md'
             )
         return Job(**values)
 
-    def keep(self, job: Job) -> None:
-        """Write down what is asked for now, so that the next run knows it; the folder is locked."""
-        from motherlode.crawler.config.job import job_to_toml, secret_keys
+    def save_job(self, job: Job) -> None:
+        """Write the job for later runs. The caller holds the lock."""
+        from motherlode.crawler.config.job_file import job_to_toml, secret_keys
 
         secret = secret_keys(job)
         try:
@@ -101,15 +107,15 @@ class CrawlFolder:
         except OSError as error:
             raise JobError(f"{self.job_file} cannot be written: {error.strerror}") from error
 
-    def hide_secrets(self) -> None:
-        """Take passwords out of the job file of an older version, which everybody may read; the folder is locked."""
-        from motherlode.crawler.config.job import holds_password
+    def move_secrets(self) -> None:
+        """Move passwords from a job file of an earlier version to the secrets file. The caller holds the lock."""
+        from motherlode.crawler.config.passwords import has_password
 
-        if holds_password(self.job_file.read_text(encoding="utf-8")):
-            self.keep(self.job())
+        if has_password(self.job_file.read_text(encoding="utf-8")):
+            self.save_job(self.read_job())
 
     def lock(self) -> None:
-        """Keep other processes from crawling into this folder; given back when the process ends, however it ends."""
+        """Lock the folder against other writers. The system releases the lock when the process ends."""
         if self._lock is not None:
             return
         try:
@@ -125,58 +131,59 @@ class CrawlFolder:
 
     @property
     def is_in_use(self) -> bool:
-        """Whether a process crawls into the folder."""
+        """Whether a process, this one or another, holds the lock."""
         if self._lock is not None:
             return True
         try:
-            handle = os.open(self.path / "lock", os.O_RDONLY)
+            descriptor = os.open(self.path / "lock", os.O_RDONLY)
         except OSError:
             return False
         try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
         finally:
-            os.close(handle)
+            os.close(descriptor)
         return False
 
     def unlock(self) -> None:
+        """Release the lock, if this object holds it."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None
 
-    def shards(self) -> list[CrawlFolder]:
-        """The folders of a crawl's shards, by number; none where it has only one."""
-        found = [CrawlFolder(path) for path in sorted((self.path / "shards").glob("[0-9]*"))]
-        return [part for part in found if part.holds_a_crawl]
+    def shard_folders(self) -> list[CrawlFolder]:
+        """Return the folders of the crawl's shards by number. The list is empty for a crawl without shards."""
+        folders = [CrawlFolder(path) for path in sorted((self.path / "shards").glob("[0-9]*"))]
+        return [folder for folder in folders if folder.has_crawl]
 
-    def warc_files(self) -> list[Path]:
-        """The kept answers in the order in which they came, those of one shard after those of the other."""
+    def list_warc_files(self) -> list[Path]:
+        """Return the WARC files in the order of their responses, one shard after the other."""
         own = sorted(self.warc.glob("*.warc.gz"))
-        return own + [path for part in self.shards() for path in part.warc_files()]
+        return own + [path for shard in self.shard_folders() for path in shard.list_warc_files()]
 
-    def disk_use(self) -> int:
-        """Bytes of all files below the folder, as the disk counts them (the frontier's file is sparse)."""
-        places = (Path(root) / name for root, _, names in os.walk(self.path) for name in names)
-        return sum(dict(map(_blocks, places)).values()) * 512
+    def measure_disk_use(self) -> int:
+        """Return the allocated bytes of all files in the folder. The file of the frontier is sparse."""
+        paths = (Path(root) / name for root, _, names in os.walk(self.path) for name in names)
+        return sum(dict(map(_inode_and_blocks, paths)).values()) * _BLOCK_BYTES
 
 
 def _replace(path: Path, text: str, *, mode: int) -> None:
-    """Write a file as a whole: after a loss of power it is the old one or the new one."""
+    """Write a file atomically: after a power failure it has the old text or the new text."""
     new = path.with_suffix(".new")
     new.unlink(missing_ok=True)
-    handle = os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
+    descriptor = os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
     new.replace(path)
 
 
-def _blocks(place: Path) -> tuple[int, int]:
-    """Which file it is, for readers of the store link to its files, and how many blocks it takes."""
+def _inode_and_blocks(path: Path) -> tuple[int, int]:
+    """Return inode and allocated blocks. The inode is needed because snapshots of the store are hard links."""
     try:
-        found = place.stat()
-    except FileNotFoundError:  # a crawl that runs merges its files and takes the old ones away
+        status = path.stat()
+    except FileNotFoundError:  # a running crawl merges files and removes the old ones
         return 0, 0
-    return found.st_ino, found.st_blocks
+    return status.st_ino, status.st_blocks

@@ -1,8 +1,8 @@
-"""Models and crawls: a model from a file or from a crawl's folder, and a file from a model.
+"""Models of policies, read from files and from crawl folders, and written to files.
 
-Every crawl keeps what its policy learned in its folder, saved with each commit. `read_model` takes it from there with a
-label made of the job and the account, or from a file that `model save` wrote. A sharded crawl's model is that of all
-its shards: they have told each other what they learned, so the one that knows most speaks for them.
+Every crawl saves the state of its policy with each commit. `read_model` reads it from the folder and adds a label from
+the job and the counters, or reads a file that `model save` wrote. The shards of a crawl exchange what they learn, so
+the largest state of a shard is the model of the whole crawl.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from motherlode.policies.model_io import Model, ModelError, check_fits, from_byt
 
 
 def now() -> str:
-    """The date and time for a model's label."""
+    """Return the current time for a model's label."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def read_model(path: Path) -> Model:
-    """The model in a file, or what the crawl in a folder has learned."""
+    """Read a model from a model file or from a crawl folder."""
     if path.is_dir():
-        return _of_crawl(CrawlFolder(path))
+        return _read_from_crawl(CrawlFolder(path))
     try:
         return from_bytes(path.read_bytes(), str(path))
     except OSError as error:
@@ -37,17 +37,17 @@ def read_model(path: Path) -> Model:
 
 
 def write_model(model: Model, path: Path) -> None:
-    """Write a model, as a whole or not at all."""
-    fresh = path.with_name(path.name + ".new")
+    """Write a model file atomically."""
+    new = path.with_name(path.name + ".new")
     try:
-        fresh.write_bytes(to_bytes(model))
-        fresh.replace(path)
+        new.write_bytes(to_bytes(model))
+        new.replace(path)
     except OSError as error:
         raise ModelError(f"the model {path} cannot be written: {error.strerror}") from error
 
 
 def check_model(job: Job) -> str:
-    """JobError where a job names a model that its policy cannot start from; a warning where it may mislead, or ""."""
+    """Raise JobError if the policy cannot start from the job's model. Return a warning about its target, or ""."""
     if not job.model:
         return ""
     try:
@@ -55,35 +55,35 @@ def check_model(job: Job) -> str:
         check_fits(model, policy=job.policy, name=job.model)
     except ModelError as error:
         raise JobError(str(error)) from error
-    return may_mislead(model, target=job.target, name=job.model)
+    return warn_other_target(model, target=job.target, name=job.model)
 
 
-def may_mislead(model: Model, *, target: str, name: str) -> str:
-    """A warning where a model was learned for another target, or ""."""
+def warn_other_target(model: Model, *, target: str, name: str) -> str:
+    """Return a warning if the model was learned for another target, or ""."""
     if model.target == target:
         return ""
     return (
-        f"{name} was learned for the target {model.target}, this crawl looks for {target}: "
-        "what it knows about answers helps, what it knows about finds may mislead at first"
+        f"{name} was learned for the target {model.target}, and this crawl has the target {target}: "
+        "it predicts responses well, but may predict relevant pages badly at first"
     )
 
 
-def _of_crawl(folder: CrawlFolder) -> Model:
+def _read_from_crawl(folder: CrawlFolder) -> Model:
     folder.require()
-    parts = [part for part in (folder.shards() or [folder]) if part.frontier.exists()]
-    found = [model for model in map(_of_ledger, parts) if model is not None]
-    if not found:
-        raise ModelError(f"the crawl in {folder.path} has learned nothing yet")
-    if len(found) == 1:
-        return found[0]
-    best = max(found, key=lambda model: len(model.state))
+    parts = [part for part in (folder.shard_folders() or [folder]) if part.frontier.exists()]
+    models = [model for model in map(_read_from_storage, parts) if model is not None]
+    if not models:
+        raise ModelError(f"the crawl in {folder.path} has saved no model yet: wait for its first commit, or resume it")
+    if len(models) == 1:
+        return models[0]
+    largest = max(models, key=lambda model: len(model.state))
     return msgspec.structs.replace(
-        best, requests=sum(one.requests for one in found), finds=sum(one.finds for one in found)
+        largest, requests=sum(one.requests for one in models), finds=sum(one.finds for one in models)
     )
 
 
-def _of_ledger(folder: CrawlFolder) -> Model | None:
-    job = folder.job()
+def _read_from_storage(folder: CrawlFolder) -> Model | None:
+    job = folder.read_job()
     storage = LmdbStorage(folder.frontier, read_only=True)
     try:
         state, saved = storage.note("policy"), storage.note("totals")

@@ -40,7 +40,7 @@ class HostDelay:
         delay = max(self._politeness.delay, record.delay or 0.0)
         if self._politeness.adaptive:
             if self._politeness.delay > 0:  # who asks for no delay wants none for slow answers either
-                delay = max(delay, min(self._politeness.patience * record.response, _MOST_FOR_SLOWNESS))
+                delay = max(delay, min(self._politeness.delay_factor * record.response, _MOST_FOR_SLOWNESS))
             delay += record.slowdown
         return delay
 
@@ -181,7 +181,7 @@ class HostBudget:
     """Requests for pages; failures count."""
     bytes: int | None = None
     """Of bodies."""
-    barren_after: int | None = None
+    host_stop_after: int | None = None
     """Requests without one relevant page, after which a host counts as giving nothing."""
 
     def refusal(self, record: HostRecord, under_way: int) -> str:
@@ -194,7 +194,7 @@ class HostBudget:
             return "the host's budget of pages is spent"
         if self.bytes is not None and record.received >= self.bytes:
             return "the host's budget of bytes is spent"
-        if self.barren_after is not None and not record.relevant and record.fetched >= self.barren_after:
+        if self.host_stop_after is not None and not record.relevant and record.fetched >= self.host_stop_after:
             return "the host gave nothing"
         return ""
 

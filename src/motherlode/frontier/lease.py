@@ -194,7 +194,7 @@ class Politeness:
     """Other crawls ask the same addresses: an address with a delay is asked only while we have its lease."""
     adaptive: bool = False
     """Slow down for hosts that answer slowly, or with 429 or 503."""
-    patience: float = 1.0
+    delay_factor: float = 1.0
     """With `adaptive`: a host rests at least this many times as long as its answers take."""
     wake_at_once: int | None = None
     """Hosts that one look at the clocks may wake; None for all whose time has come."""

@@ -12,7 +12,7 @@ from statistics import mean
 from typing import Any
 
 from motherlode.crawler import canonical_seeds
-from motherlode.crawler.model_files import may_mislead, read_model
+from motherlode.crawler.model_files import read_model, warn_other_target
 from motherlode.model import FailureKind
 from motherlode.policies import DEFAULT_REWARD, policy_from, reward_from, target_from
 from motherlode.policies.model_io import Model, check_fits, policy_family
@@ -297,7 +297,7 @@ def _run(one: TrialProgress) -> str:
 
 
 def _of_model(question: ExperimentSetup, model: Model | None) -> list[str]:
-    warning = "" if model is None else may_mislead(model, target=question.target, name=question.model)
+    warning = "" if model is None else warn_other_target(model, target=question.target, name=question.model)
     return [warning] if warning else []
 
 

@@ -1,10 +1,10 @@
-"""Names of hosts as users write them."""
+"""Host names and host patterns as users write them."""
 
 from __future__ import annotations
 
 import pytest
 
-from motherlode.crawler.config.host_patterns import host_name
+from motherlode.crawler.config.host_patterns import compile_own_hosts, normalize_host
 
 
 @pytest.mark.parametrize(
@@ -19,13 +19,41 @@ from motherlode.crawler.config.host_patterns import host_name
         ("[0:0::1]", "[::1]"),
     ],
 )
-def test_names_get_their_canonical_form(given: str, name: str) -> None:
-    assert host_name(given) == name
+def test_host_name_is_normalized(given: str, name: str) -> None:
+    assert normalize_host(given) == name
 
 
 @pytest.mark.parametrize(
     "given",
     ["", "*", "*.example", "a b", "a/b", "a?b", "a#b", "a:80", "ann@a", "a%2eb", "a\\b", "[::1", "[::1]:80", "ü*"],
 )
-def test_more_or_less_than_a_name_is_refused(given: str) -> None:
-    assert host_name(given) is None
+def test_text_that_is_no_host_name_gives_none(given: str) -> None:
+    assert normalize_host(given) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["*", "*.com", "*.co.uk", "*.рф", "http://example.org/", "", "a b", "ann@example.org", "example.org:x", ":80"],
+)
+def test_own_hosts_pattern_of_a_public_suffix_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="own_hosts"):
+        compile_own_hosts([name])
+
+
+def test_own_hosts_match_whole_names_and_ports() -> None:
+    own = compile_own_hosts(["Example.org", "127.0.0.1:81", "[::1]"])
+    assert own("example.org:8080")
+    assert own("127.0.0.1:81")
+    assert own("[::1]")
+    assert own("[::1]:99")
+    assert not own("127.0.0.1")
+    assert not own("evil-example.org")
+
+
+def test_own_hosts_match_international_names() -> None:
+    own = compile_own_hosts(["Bücher.example", "*.XN--bcher-kva.example", "*.пример.рф:8080"])
+    assert own("xn--bcher-kva.example:81")
+    assert own("shop.xn--bcher-kva.example")
+    assert own("a.xn--e1afmkfd.xn--p1ai:8080")
+    assert not own("a.xn--e1afmkfd.xn--p1ai"), "the pattern has a port"
+    assert not own("bucher.example")

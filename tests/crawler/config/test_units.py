@@ -1,10 +1,11 @@
-"""Amounts as people write them."""
+"""Sizes and times that users write and read."""
 
 from __future__ import annotations
 
 import pytest
 
-from motherlode.crawler.config.units import size
+from motherlode.crawler.config.errors import JobError
+from motherlode.crawler.config.units import format_size, parse_size, parse_time
 
 
 @pytest.mark.parametrize(
@@ -19,5 +20,12 @@ from motherlode.crawler.config.units import size
         (10**15, "1.0 PB"),
     ],
 )
-def test_bytes_for_people(count: int, text: str) -> None:
-    assert size(count) == text
+def test_size_is_formatted_with_a_unit(count: int, text: str) -> None:
+    assert format_size(count) == text
+
+
+def test_sizes_and_times_are_parsed() -> None:
+    assert [parse_size(text) for text in ("10", "1.5k", "2 MB", "1GiB")] == [10, 1500, 2_000_000, 1_000_000_000]
+    assert [parse_time(text) for text in ("10", "1.5h", "2d")] == [10.0, 5400.0, 172800.0]
+    with pytest.raises(JobError):
+        parse_size("many")

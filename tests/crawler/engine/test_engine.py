@@ -33,7 +33,7 @@ def run(folder: CrawlFolder, job: Job, *, stop_after: int | None = None) -> list
 
 
 async def _run(folder: CrawlFolder, job: Job, stop_after: int | None) -> list[Visit]:
-    if folder.holds_a_crawl:
+    if folder.has_crawl:
         folder.lock()
     else:
         folder.create(job)

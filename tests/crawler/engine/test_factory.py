@@ -166,25 +166,25 @@ def test_pages_that_the_store_has_lost_are_fetched_again_and_that_is_told(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("budget", "choosy"),
+    ("budget", "wait_threshold"),
     [
         ({"pages": 100}, 0.65),
         ({"pages": 100, "delay": 0.0}, 0.85),
-        ({"pages": 100, "delay": 0.0, "choosy": 0.0}, 0.0),
-        ({"bytes": 100, "choosy": 0.8}, 0.8),
+        ({"pages": 100, "delay": 0.0, "wait_threshold": 0.0}, 0.0),
+        ({"bytes": 100, "wait_threshold": 0.8}, 0.8),
         ({"pages": 100, "time": 60.0}, 0.0),
         ({"time": 60.0}, 0.0),
         ({}, 0.0),
     ],
 )
 def test_good_hosts_are_waited_for_where_requests_are_scarce_and_time_is_not(
-    tmp_path: Path, budget: dict[str, float], choosy: float
+    tmp_path: Path, budget: dict[str, float], wait_threshold: float
 ) -> None:
     storage = LmdbStorage(tmp_path / "frontier")
     policy = _learner(Job(seeds=(HOME,), **budget), storage)  # type: ignore[arg-type]
     storage.close()
     assert isinstance(policy, Motherlode)
-    assert policy.wait_threshold == choosy
+    assert policy.wait_threshold == wait_threshold
 
 
 @pytest.mark.parametrize(("policy", "is_brief"), [("motherlode", True), ("bfs", True), ("ldcoc:trpx", False)])

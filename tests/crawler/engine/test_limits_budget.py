@@ -17,7 +17,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_without_a_word_there_is_no_limit() -> None:
     budget = Budget()
-    assert (budget.pages, budget.seconds, budget.bytes, budget.dry_after) == (None, None, None, None)
+    assert (budget.pages, budget.seconds, budget.bytes, budget.stop_after) == (None, None, None, None)
 
 
 @pytest.mark.parametrize(("budget", "most"), [({"bytes": 1}, 1), ({"time": 1e-6}, 1), ({"pages": 2}, 2)])

@@ -1,4 +1,4 @@
-"""Why a URL was fetched, waits, or was refused."""
+"""Explanations of fetched, waiting, refused and unknown URLs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from motherlode.crawler import CrawlFolder, JobError
-from motherlode.crawler.explain.explanation import _policy, explain
+from motherlode.crawler.explain.explanation import _load_policy, explain_url
 from motherlode.crawler.url_rules import add_filter
 from motherlode.frontier import LmdbStorage, UrlState
 from motherlode.policies.motherlode import Motherlode
@@ -19,14 +19,14 @@ from tests.crawler.small_web import HOME, crawled, small_web
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> CrawlFolder:
-    """A crawl that ended in the middle: some URLs wait."""
+    """A crawl that was stopped, so that some URLs are waiting."""
     place = tmp_path_factory.mktemp("explaining")
     return crawled(place / "out", small_web(place / "web.warc.gz"), pages=14, policy="motherlode", scope="web")[0]
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> CrawlFolder:
-    """Breadth-first, to the end."""
+    """A finished breadth-first crawl."""
     place = tmp_path_factory.mktemp("whole")
     return crawled(place / "out", small_web(place / "web.warc.gz"), policy="bfs")[0]
 
@@ -38,10 +38,10 @@ def in_state(folder: CrawlFolder, state: UrlState, part: str = "") -> list[str]:
     return found
 
 
-def test_a_find_tells_where_it_was_found_and_what_it_gave(folder: CrawlFolder) -> None:
-    told = explain(folder, in_state(folder, UrlState.DONE, "/item/")[0])
+def test_relevant_page_is_explained_with_link_and_result(folder: CrawlFolder) -> None:
+    told = explain_url(folder, in_state(folder, UrlState.DONE, "/item/")[0])
     assert told.state == "fetched"
-    assert "it was a find" in told.because
+    assert "it is relevant" in told.because
     assert told.found is not None
     assert (told.found.parent, told.found.source, told.found.depth) == (HOME, "anchor", 1)
     assert told.found.path == (HOME,)
@@ -56,12 +56,10 @@ def test_a_find_tells_where_it_was_found_and_what_it_gave(folder: CrawlFolder) -
 
 @pytest.mark.parametrize("policy", ["nb-online", "ht-online", "bandit:best-score", "bandit:success-best-score"])
 @pytest.mark.parametrize("delay", [0.0, 0.01])
-def test_where_the_best_page_counts_its_score_was_the_value_at_the_pick(
-    tmp_path: Path, policy: str, delay: float
-) -> None:
+def test_best_score_policy_records_the_score_as_value_at_pick(tmp_path: Path, policy: str, delay: float) -> None:
     web = small_web(tmp_path / "web.warc.gz")
     folder, _ = crawled(tmp_path / "out", web, pages=10, policy=policy, scope="web", delay=delay)
-    told = [explain(folder, url) for url in in_state(folder, UrlState.DONE)]
+    told = [explain_url(folder, url) for url in in_state(folder, UrlState.DONE)]
     assert HOME in {one.url for one in told}
     for one in told:
         assert one.score is not None
@@ -70,91 +68,91 @@ def test_where_the_best_page_counts_its_score_was_the_value_at_the_pick(
         if "success" not in policy:
             assert one.value_at_pick == pytest.approx(one.score)
         assert one.explanation is not None
-        assert one.explanation.value is not None, "pages of its host wait"
+        assert one.explanation.value is not None, "its host has waiting URLs"
         assert one.explanation.value > 0
 
 
-def test_where_the_best_page_counts_a_host_without_one_has_no_value(tmp_path: Path) -> None:
+def test_best_score_policy_has_no_value_without_pages(tmp_path: Path) -> None:
     folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), policy="nb-online", scope="web")
-    told = explain(folder, HOME)
+    told = explain_url(folder, HOME)
     assert told.value_at_pick == pytest.approx(0.5)
     assert told.explanation is not None
     assert told.explanation.value is None
     assert "no page of its host is ready, so the host has no value now" in told.explanation.notes
 
 
-def test_what_waits_has_a_rank(folder: CrawlFolder) -> None:
+def test_waiting_url_has_a_rank(folder: CrawlFolder) -> None:
     waiting = in_state(folder, UrlState.WAITING)
     ranks = []
     for url in waiting:
-        told = explain(folder, url)
+        told = explain_url(folder, url)
         assert told.state == "waits"
         assert told.rank is not None
         assert told.rank.waiting == len(waiting)
         assert told.rank.arm is not None
         ranks.append((told.rank.arm, told.rank.ahead_in_arm))
-    assert len(set(ranks)) == len(ranks)  # no two URLs stand in one place
+    assert len(set(ranks)) == len(ranks)  # ranks are unique
     first = min(range(len(ranks)), key=lambda number: ranks[number])
     assert ranks[first] == (1, 0)
 
 
-def test_the_value_told_is_that_by_which_a_resumed_crawl_picks(tmp_path: Path) -> None:
-    """Also where a host is young, and all that waits of it says whether its home page was no more than a door."""
+def test_explained_value_is_that_of_a_resumed_crawl(tmp_path: Path) -> None:
+    """The host is new, so the value of its arms depends on all its waiting URLs."""
     web = small_web(tmp_path / "web.warc.gz", items=4, plain=4)
     job = {"policy": "motherlode", "scope": "host"}
     folder, _ = crawled(tmp_path / "out", web, pages=1, **job)
-    told = [explain(folder, url) for url in in_state(folder, UrlState.WAITING)]
+    told = [explain_url(folder, url) for url in in_state(folder, UrlState.WAITING)]
     crawled(tmp_path / "out", web, pages=2, **job)
-    (before,) = (one for one in told if explain(folder, one.url).state != "waits")
+    (before,) = (one for one in told if explain_url(folder, one.url).state != "waits")
     assert before.explanation is not None
-    assert before.explanation.value == pytest.approx(explain(folder, before.url).value_at_pick)
+    assert before.explanation.value == pytest.approx(explain_url(folder, before.url).value_at_pick)
 
 
-def test_the_first_in_rank_is_what_a_resumed_crawl_fetches_next(tmp_path: Path) -> None:
+def test_first_url_by_rank_is_fetched_next_by_resume(tmp_path: Path) -> None:
     web = small_web(tmp_path / "web.warc.gz")
     folder, _ = crawled(tmp_path / "out", web, pages=6, policy="bandit:best-score")
-    told = {url: explain(folder, url) for url in in_state(folder, UrlState.WAITING)}
+    told = {url: explain_url(folder, url) for url in in_state(folder, UrlState.WAITING)}
     first = [url for url, one in told.items() if one.rank and (one.rank.arm, one.rank.ahead_in_arm) == (1, 0)]
     crawled(tmp_path / "out", web, pages=7, policy="bandit:best-score")
-    assert [explain(folder, url).state for url in first] == ["fetched"]
+    assert [explain_url(folder, url).state for url in first] == ["fetched"]
 
 
-def test_what_robots_forbids_was_refused(whole: CrawlFolder) -> None:
-    told = explain(whole, "http://a.example/private/x")
+def test_url_disallowed_by_robots_txt_is_refused(whole: CrawlFolder) -> None:
+    told = explain_url(whole, "http://a.example/private/x")
     assert (told.state, told.reason) == ("refused", "robots")
     assert [check.name for check in told.checks if check.passed is False] == ["robots"]
 
 
-def test_a_failure_tells_what_follows_from_it(whole: CrawlFolder) -> None:
-    told = explain(whole, "http://a.example/gone")
+def test_failed_url_is_explained_with_its_treatment(whole: CrawlFolder) -> None:
+    told = explain_url(whole, "http://a.example/gone")
     assert told.state == "failed"
     assert told.outcome is not None
-    assert (told.outcome.failure, told.outcome.treatment) == ("not-found", "not tried again")
+    assert (told.outcome.failure, told.outcome.treatment) == ("not-found", "not retried")
 
 
-def test_redirects_are_told_as_a_chain(whole: CrawlFolder) -> None:
+def test_redirects_are_explained_as_a_chain(whole: CrawlFolder) -> None:
     for url in ("http://a.example/old", "http://a.example/older"):
-        told = explain(whole, url)
+        told = explain_url(whole, url)
         assert [step.url.partition("example")[2] for step in told.redirects][:3] == ["/old", "/older", "/item/0"]
         assert [step.state for step in told.redirects][:2] == ["redirect", "redirect"]
 
 
-def test_a_plain_order_explains_itself_in_a_sentence(whole: CrawlFolder) -> None:
-    told = explain(whole, HOME)
+def test_simple_policy_explains_its_order(whole: CrawlFolder) -> None:
+    told = explain_url(whole, HOME)
     assert told.explanation is not None
     assert "Breadth-first" in told.explanation.says
     assert told.found is not None
     assert told.found.source == "seed"
 
 
-def test_the_other_scheme_is_the_same_page(whole: CrawlFolder) -> None:
-    assert explain(whole, "https://a.example/item/3").url == "http://a.example/item/3"
+def test_url_with_the_other_scheme_is_found(whole: CrawlFolder) -> None:
+    assert explain_url(whole, "https://a.example/item/3").url == "http://a.example/item/3"
 
 
-def test_what_was_never_met_says_so_and_names_its_neighbours(whole: CrawlFolder) -> None:
-    told = explain(whole, "http://a.example/item/99")
+def test_unknown_url_is_explained_with_similar_urls(whole: CrawlFolder) -> None:
+    told = explain_url(whole, "http://a.example/item/99")
     assert told.state == "unknown"
-    assert "never met" in told.because
+    assert "unknown: no fetched page" in told.because
     assert told.nearest[0][0].startswith("http://a.example/item/9")
     assert all(check.passed is not False for check in told.checks)
 
@@ -168,14 +166,14 @@ def test_what_was_never_met_says_so_and_names_its_neighbours(whole: CrawlFolder)
         ("gopher://a.example/", "address"),
     ],
 )
-def test_what_would_be_refused_names_the_check(whole: CrawlFolder, url: str, check: str) -> None:
-    told = explain(whole, url)
+def test_unknown_url_that_would_be_refused_names_the_check(whole: CrawlFolder, url: str, check: str) -> None:
+    told = explain_url(whole, url)
     assert told.state == "unknown"
     assert [one.name for one in told.checks if one.passed is False] == [check]
     assert "refused" in told.because or "cannot be fetched" in told.because
 
 
-def test_scope_filters_and_policies_refuse_too(tmp_path: Path) -> None:
+def test_unknown_url_is_checked_by_scope_filters_and_policy(tmp_path: Path) -> None:
     web = small_web(tmp_path / "web.warc.gz")
     folder, _ = crawled(tmp_path / "out", web, pages=3, scope="host", policy="ldcoc")
     assert stopping(folder, "http://b.example/") == ["scope"]
@@ -185,63 +183,63 @@ def test_scope_filters_and_policies_refuse_too(tmp_path: Path) -> None:
 
 
 def stopping(folder: CrawlFolder, url: str) -> list[str]:
-    return [one.name for one in explain(folder, url).checks if one.passed is False]
+    return [one.name for one in explain_url(folder, url).checks if one.passed is False]
 
 
-def test_the_answer_is_json(folder: CrawlFolder) -> None:
+def test_explanation_is_serializable_as_json(folder: CrawlFolder) -> None:
     for url in (HOME, "http://a.example/nothing", *in_state(folder, UrlState.WAITING)[:1]):
-        assert msgspec.json.decode(msgspec.json.encode(explain(folder, url).summary()))["url"] == url
+        assert msgspec.json.decode(msgspec.json.encode(explain_url(folder, url).summary()))["url"] == url
 
 
-def test_a_running_crawl_can_be_asked(tmp_path: Path) -> None:
-    """The lock is held by somebody else, and the frontier is open: a reader needs neither."""
+def test_running_crawl_can_be_explained(tmp_path: Path) -> None:
+    """Another process holds the lock and has the frontier open. A reader needs neither."""
     folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), pages=5)
     holder = CrawlFolder(folder.path)
     holder.lock()
-    assert explain(folder, HOME).state == "fetched"
+    assert explain_url(folder, HOME).state == "fetched"
     holder.unlock()
 
 
-def test_a_folder_without_a_crawl_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(JobError, match="holds no crawl"):
-        explain(CrawlFolder(tmp_path), HOME)
+def test_explain_without_crawl_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(JobError, match="has no crawl"):
+        explain_url(CrawlFolder(tmp_path), HOME)
 
 
 @pytest.mark.parametrize("policy", ["nb-online", "ldcoc", "linkanalysis"])
-def test_every_policy_tells_something_about_what_waits(tmp_path: Path, policy: str) -> None:
+def test_every_policy_explains_a_waiting_url(tmp_path: Path, policy: str) -> None:
     folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), pages=12, policy=policy)
-    told = explain(folder, in_state(folder, UrlState.WAITING)[0])
+    told = explain_url(folder, in_state(folder, UrlState.WAITING)[0])
     assert told.explanation is not None
     assert told.explanation.says
     assert told.rank is not None
 
 
-def test_a_page_that_has_not_changed_is_still_what_it_was(tmp_path: Path) -> None:
+def test_unchanged_page_is_explained_by_its_first_visit(tmp_path: Path) -> None:
     folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), policy="bfs")
     find = in_state(folder, UrlState.DONE, "/item/")[0]
-    before = explain(folder, find)
+    before = explain_url(folder, find)
     command = [sys.executable, "-m", "motherlode", "crawl", "--refresh", "-o", str(folder.path), "--quiet"]
     subprocess.run([*command, "--pages", "1"], check=True, timeout=60)
     waiting = next(url for url in in_state(folder, UrlState.WAITING, "/item/"))
-    told = explain(folder, waiting)
-    assert told.because.startswith("waits to be looked at again; fetched as request ")
+    told = explain_url(folder, waiting)
+    assert told.because.startswith("waits for a revisit; fetched as request ")
     assert told.rank is None
     subprocess.run(command, check=True, timeout=60)
-    told = explain(folder, find)
-    assert told.because == f"{before.because}; looked at again since, and unchanged"
+    told = explain_url(folder, find)
+    assert told.because == f"{before.because}; revisited since, and unchanged"
     assert before.outcome is not None
     assert told.outcome == msgspec.structs.replace(before.outcome, visits=2, refresh="unchanged")
 
 
-def test_an_address_of_e_mail_is_no_host(whole: CrawlFolder) -> None:
-    assert "cannot be fetched at all" in explain(whole, "mailto:me@a.example").because
+def test_mail_address_is_not_taken_for_a_host(whole: CrawlFolder) -> None:
+    assert "it cannot be fetched" in explain_url(whole, "mailto:me@a.example").because
 
 
 @pytest.mark.parametrize(("target", "hunch"), [("rdf", 1.0), ("any", 0.0)])
-def test_what_links_announce_is_told_by_the_target_of_the_crawl(tmp_path: Path, target: str, hunch: float) -> None:
+def test_target_prior_is_explained_by_the_target_of_the_crawl(tmp_path: Path, target: str, hunch: float) -> None:
     folder, _ = crawled(tmp_path / "out", small_web(tmp_path / "web.warc.gz"), pages=3, target=target)
     storage = LmdbStorage(folder.frontier, read_only=True)
-    policy = _policy(folder.job(), storage)
+    policy = _load_policy(folder.read_job(), storage)
     storage.close()
     assert isinstance(policy, Motherlode)
     assert policy.posterior.feature_model.target_priors.get("ext .ttl", 0.0) == hunch

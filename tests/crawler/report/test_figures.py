@@ -1,3 +1,5 @@
+"""Contents of the report, from the statistics of a crawl."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -5,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from motherlode.crawler.config.job import Job
-from motherlode.crawler.report.figures import EXPLANATIONS, NAMES, curve_of, duration, report_of
+from motherlode.crawler.report.figures import EXPLANATIONS, NAMES, build_harvest_curve, build_report, format_duration
 from motherlode.crawler.report.page import CrawlReport, Figure, write_report
 from motherlode.crawler.stats.counters import Counters
 from motherlode.crawler.stats.reader import CrawlStats
@@ -22,7 +24,7 @@ def stats_of(totals: Counters, *hosts: HostRecord, **others: int) -> CrawlStats:
 
 
 def visited() -> Counters:
-    """The totals of 1,001 visits: every second relevant, one redirect, three failures, one problem."""
+    """Return the counters of 1,001 visits: every second is relevant, one redirect, three failures, one problem."""
     totals = Counters(seconds=10.0)
     kinds = {7: FailureKind.REDIRECT, 9: FailureKind.DNS, 11: FailureKind.NOT_FOUND, 13: FailureKind.NOT_FOUND}
     for number in range(1, 1002):
@@ -49,7 +51,7 @@ def figure(report: CrawlReport, label: str) -> Figure:
     return found
 
 
-def test_every_kind_of_failure_is_explained_in_a_sentence() -> None:
+def test_every_kind_of_failure_has_an_explanation() -> None:
     assert set(EXPLANATIONS) == set(FailureKind)
     assert all(text[0].isupper() and text.endswith(".") for text in EXPLANATIONS.values())
     assert len(set(EXPLANATIONS.values())) == len(EXPLANATIONS)
@@ -61,76 +63,76 @@ def test_every_syntax_has_a_name() -> None:
 
 
 class TestReportOf:
-    def test_the_figures_are_those_of_the_totals(self) -> None:
+    def test_figures_are_those_of_the_counters(self) -> None:
         host = HostRecord(name="a.example", fetched=1001, relevant=500)
         idle = HostRecord(name="b.example")
-        report = report_of(JOB, stats_of(visited(), host, idle, known_urls=12_345, disk=2_000_000))
-        assert report.figures[0] == Figure(label="Harvest rate", value="50.0 %", note="of what was fetched")
+        report = build_report(JOB, stats_of(visited(), host, idle, known_urls=12_345, disk=2_000_000))
+        assert report.figures[0] == Figure(label="Harvest rate", value="50.0 %", note="of pages fetched")
         assert figure(report, "Fetched").value == "1,001"
         assert figure(report, "Fetched").note == "3 failed, 1 redirected"
         assert figure(report, "Relevant").value == "500"
         assert figure(report, "Relevant").note == "on 1 host"
         assert figure(report, "Quads").value == "4,985"
-        assert figure(report, "Hosts asked").value == "2"
+        assert figure(report, "Contacted hosts").value == "2"
         assert figure(report, "Known URLs").value == "12,345"
         assert figure(report, "Time").value == "10.0 s"
-        assert figure(report, "Time").note == "100.1 pages a second"
+        assert figure(report, "Time").note == "100.1 pages per second"
         assert figure(report, "Received").value == "1.0 MB"
         assert figure(report, "Received").note == "2.0 MB on disk"
 
-    def test_the_curve_ends_with_the_last_page(self) -> None:
+    def test_curve_ends_with_the_last_page(self) -> None:
         totals = visited()
         assert totals.curve[-1] != (1001, 500)
-        (curve,) = report_of(JOB, stats_of(totals)).curves
+        (curve,) = build_report(JOB, stats_of(totals)).curves
         assert curve.name == "bfs"
         assert curve.points[-1] == (1001, 500)
         assert curve.points[:-1] == tuple(totals.curve)
 
-    def test_a_curve_that_is_whole_gets_no_point_twice(self) -> None:
+    def test_complete_curve_gets_no_extra_point(self) -> None:
         totals = Counters(fetched=2, relevant=1, curve=[(1, 0), (2, 1)])
-        assert curve_of("c", totals).points == ((1, 0), (2, 1))
+        assert build_harvest_curve("c", totals).points == ((1, 0), (2, 1))
 
-    def test_hosts_that_were_asked(self) -> None:
+    def test_only_contacted_hosts_are_listed(self) -> None:
         host = HostRecord(name="a.example", fetched=4, relevant=3, quads=20, received=999)
-        report = report_of(JOB, stats_of(Counters(), host, HostRecord(name="never.example")))
+        report = build_report(JOB, stats_of(Counters(), host, HostRecord(name="never.example")))
         (row,) = report.hosts
         assert (row.name, row.fetched, row.relevant, row.quads, row.bytes) == ("a.example", 4, 3, 20, 999)
 
-    def test_syntaxes_have_names_and_page_facts_are_plain(self) -> None:
+    def test_page_metadata_is_marked_as_plain(self) -> None:
         totals = visited()
         totals.syntaxes["later-syntax"] = [1, 2]
-        rows = {row.name: row for row in report_of(JOB, stats_of(totals)).syntaxes}
+        rows = {row.name: row for row in build_report(JOB, stats_of(totals)).syntaxes}
         assert (rows["JSON-LD"].pages, rows["JSON-LD"].statements) == (997, 2991)
         assert [row.plain for row in rows.values()] == [row.name == NAMES[Syntax.PAGE] for row in rows.values()]
         assert rows["later-syntax"].statements == 2
 
-    def test_failures_and_refusals_are_explained_and_redirects_stay_apart(self) -> None:
+    def test_failures_and_refusals_are_explained_without_redirects(self) -> None:
         stats = CrawlStats(
             totals=visited(), hosts=(), known_urls=0, refused={"out of scope": 9, "robots": 2, "dull": 1}, disk=0
         )
-        report = report_of(JOB, stats)
+        report = build_report(JOB, stats)
         failures = {count.name: count for count in report.failures}
         assert {name: count.count for name, count in failures.items()} == {"dns": 1, "not-found": 2}
         assert failures["dns"].explanation == EXPLANATIONS[FailureKind.DNS]
         refused = {count.name: count for count in report.refused}
         assert refused["robots"].explanation == EXPLANATIONS[FailureKind.ROBOTS]
-        assert "outside" in refused["out of scope"].explanation
+        assert "out of the scope" in refused["out of scope"].explanation
         assert refused["dull"].explanation == ""
 
-    def test_problems_by_message(self) -> None:
-        (problem,) = report_of(JOB, stats_of(visited())).problems
+    def test_problems_are_counted_by_kind(self) -> None:
+        (problem,) = build_report(JOB, stats_of(visited())).problems
         assert (problem.name, problem.count) == ("jsonld: not JSON at all", 1)
 
-    def test_an_empty_crawl(self, tmp_path: Path) -> None:
-        report = report_of(Job(), stats_of(Counters()))
+    def test_report_of_an_empty_crawl_is_written(self, tmp_path: Path) -> None:
+        report = build_report(Job(), stats_of(Counters()))
         assert report.title == "A crawl"
         assert report.figures[0].value == "0 %"
         assert report.curves[0].points == ()
         write_report(tmp_path / "report.html", report)
         assert "Nothing was fetched." in (tmp_path / "report.html").read_text(encoding="utf-8")
 
-    def test_what_was_asked_for(self) -> None:
-        asked = dict(report_of(JOB, stats_of(Counters())).asked)
+    def test_report_lists_the_settings(self) -> None:
+        asked = dict(build_report(JOB, stats_of(Counters())).settings)
         assert asked == {
             "Policy": "bfs",
             "Target": "any",
@@ -138,9 +140,9 @@ class TestReportOf:
             "Seeds": "3",
             "Budget": "2,000 pages, 30 min 0 s",
         }
-        assert dict(report_of(Job(web="/far/away/sites.warc.gz"), stats_of(Counters())).asked)["Recorded web"] == (
-            "sites.warc.gz"
-        )
+        assert dict(build_report(Job(web="/far/away/sites.warc.gz"), stats_of(Counters())).settings)[
+            "Recorded web"
+        ] == ("sites.warc.gz")
 
     @pytest.mark.parametrize(
         ("seeds", "title"),
@@ -150,12 +152,14 @@ class TestReportOf:
             (("x://", "http://b.example/", "http://c.example/"), "Crawl of x:// and 2 more hosts"),
         ],
     )
-    def test_the_title_names_the_seeds(self, seeds: tuple[str, ...], title: str) -> None:
-        assert report_of(Job(seeds=seeds), stats_of(Counters())).title == title
+    def test_title_names_the_seeds(self, seeds: tuple[str, ...], title: str) -> None:
+        assert build_report(Job(seeds=seeds), stats_of(Counters())).title == title
 
-    def test_the_time_is_told_where_it_is_known(self) -> None:
-        assert report_of(JOB, stats_of(Counters()), made_at=0.0).generated.endswith(" on 1 January 1970 at 00:00 UTC")
-        assert " on " not in report_of(JOB, stats_of(Counters())).generated
+    def test_report_has_the_time_if_known(self) -> None:
+        assert build_report(JOB, stats_of(Counters()), made_at=0.0).generated.endswith(
+            " on 1 January 1970 at 00:00 UTC"
+        )
+        assert " on " not in build_report(JOB, stats_of(Counters())).generated
 
 
 @pytest.mark.parametrize(
@@ -169,11 +173,11 @@ class TestReportOf:
         (1e9, "11,574 d 1 h"),
     ],
 )
-def test_duration(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
+def test_duration_is_formatted(seconds: float, text: str) -> None:
+    assert format_duration(seconds) == text
 
 
-def test_looks_at_known_pages_do_not_lower_the_harvest_rate() -> None:
+def test_revisits_do_not_lower_the_harvest_rate() -> None:
     totals = Counters(fetched=150, relevant=50, refreshed=50)
-    found = figure(report_of(JOB, stats_of(totals)), "Harvest rate")
-    assert (found.value, found.note) == ("50.0 %", "looks at known pages aside")
+    found = figure(build_report(JOB, stats_of(totals)), "Harvest rate")
+    assert (found.value, found.note) == ("50.0 %", "without revisits")

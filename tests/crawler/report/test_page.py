@@ -1,3 +1,5 @@
+"""The HTML page of the report: safety and contents."""
+
 from __future__ import annotations
 
 import re
@@ -9,8 +11,8 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from motherlode.crawler.report.page import (
-    MOST_COUNTS,
-    MOST_HOSTS,
+    MAX_COUNTS,
+    MAX_HOSTS,
     Count,
     CrawlReport,
     Figure,
@@ -35,12 +37,12 @@ FORBIDDEN = {"script", "iframe", "object", "embed", "img", "link", "base", "form
 
 
 def told(text: str) -> CrawlReport:
-    """A report in which every string is the same."""
+    """Return a report in which every string is `text`."""
     count = Count(name=text, count=3, explanation=text)
     return CrawlReport(
         title=text,
         generated=text,
-        asked=((text, text),),
+        settings=((text, text),),
         figures=(Figure(label=text, value=text, note=text),),
         curves=(Curve(name=text, points=((1, 1), (4, 2))), Curve(name=text, points=((4, 1),))),
         hosts=(HostRow(name=text, fetched=4, relevant=2, quads=20, bytes=3000),),
@@ -64,22 +66,22 @@ def nodes(page: str) -> list[LexborNode]:
 
 
 def shape(page: str) -> list[tuple[str | None, list[str]]]:
-    """Elements and the names of their attributes."""
+    """Return the elements with the names of their attributes."""
     return [(node.tag, sorted(node.attributes)) for node in nodes(page)]
 
 
 class TestSafety:
     @pytest.mark.parametrize("hostile", HOSTILE)
-    def test_hostile_strings_are_text_in_every_field(self, tmp_path: Path, hostile: str) -> None:
+    def test_hostile_strings_are_escaped_in_every_field(self, tmp_path: Path, hostile: str) -> None:
         page = written(tmp_path, told(hostile))
         assert shape(page) == shape(written(tmp_path, told("tame")))
         seen = LexborHTMLParser(page).body
         assert seen is not None
-        # title, generated, asked (2), figure (3), captions (2), host, syntax, three counts with explanations (6)
+        # title, generated, settings (2), figure (3), captions (2), host, syntax, three counts with explanations (6)
         assert seen.text().count(hostile_as_seen(hostile)) >= 17
 
     @pytest.mark.parametrize("hostile", HOSTILE)
-    def test_nothing_runs_and_nothing_loads(self, tmp_path: Path, hostile: str) -> None:
+    def test_page_has_no_scripts_and_no_external_resources(self, tmp_path: Path, hostile: str) -> None:
         for node in nodes(written(tmp_path, told(hostile))):
             assert node.tag not in FORBIDDEN
             for name, value in node.attributes.items():
@@ -90,17 +92,17 @@ class TestSafety:
 
     @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(text=st.text(st.characters(codec=None, categories=None), min_size=1, max_size=400))
-    def test_no_string_changes_the_page(self, tmp_path: Path, text: str) -> None:
+    def test_strings_do_not_change_the_structure(self, tmp_path: Path, text: str) -> None:
         assert shape(written(tmp_path, told(text))) == shape(written(tmp_path, told("tame")))
 
-    def test_the_policy_comes_before_anything_it_rules(self, tmp_path: Path) -> None:
+    def test_content_security_policy_comes_first(self, tmp_path: Path) -> None:
         page = written(tmp_path, told("tame"))
         policy = LexborHTMLParser(page).css_first('meta[http-equiv="Content-Security-Policy"]')
         assert policy is not None
         assert policy.attributes["content"] == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
         assert page.index("Content-Security-Policy") < page.index("<style")
 
-    def test_the_style_loads_nothing(self, tmp_path: Path) -> None:
+    def test_style_has_no_external_resources(self, tmp_path: Path) -> None:
         (style,) = LexborHTMLParser(written(tmp_path, told("tame"))).css("style")
         assert "url(" not in style.text()
         assert "@import" not in style.text()
@@ -117,19 +119,24 @@ def hostile_as_seen(text: str) -> str:
 
 
 class TestContent:
-    def test_an_empty_crawl(self, tmp_path: Path) -> None:
+    def test_report_of_an_empty_crawl_is_written(self, tmp_path: Path) -> None:
         page = LexborHTMLParser(written(tmp_path, CrawlReport(title="Nothing")))
         assert page.css_first("svg") is None
         text = page.body.text() if page.body else ""
-        for sentence in ("Nothing was fetched.", "No request failed.", "No host was asked.", "No link was refused."):
+        for sentence in (
+            "Nothing was fetched.",
+            "No request failed.",
+            "No host was contacted.",
+            "No link was refused.",
+        ):
             assert sentence in text
 
-    def test_figures_come_in_order(self, tmp_path: Path) -> None:
+    def test_figures_keep_their_order(self, tmp_path: Path) -> None:
         figures = (Figure(label="Harvest rate", value="61.7 %"), Figure(label="Fetched", value="2,000", note="all"))
         page = LexborHTMLParser(written(tmp_path, CrawlReport(title="t", figures=figures)))
         assert [node.text() for node in page.css(".figures .value")] == ["61.7 %", "2,000"]
 
-    def test_the_picture_is_there_for_wide_and_for_narrow_windows(self, tmp_path: Path) -> None:
+    def test_page_has_a_wide_and_a_narrow_chart(self, tmp_path: Path) -> None:
         page = LexborHTMLParser(written(tmp_path, told("tame")))
         assert len(page.css("svg[role=img]")) == 2
         ids = [node.attributes["id"] for node in page.css("[id]")]
@@ -138,7 +145,7 @@ class TestContent:
             names = (picture.attributes["aria-labelledby"] or "").split()
             assert set(names) <= set(ids)
 
-    def test_the_curve_in_figures(self, tmp_path: Path) -> None:
+    def test_curve_is_also_a_table(self, tmp_path: Path) -> None:
         curve = Curve(name="c", points=tuple((n, max(0, n - 50)) for n in range(1, 101)))
         page = LexborHTMLParser(written(tmp_path, CrawlReport(title="t", curves=(curve,))))
         rows = [[cell.text() for cell in row.css("td")] for row in page.css(".stretches tbody tr")]
@@ -146,7 +153,7 @@ class TestContent:
         assert rows[4] == ["50", "0", "0 %", "0 %"]
         assert rows[9] == ["100", "50", "50.0 %", "100 %"]
 
-    def test_hosts_that_gave_most_come_first_with_bars_of_their_share(self, tmp_path: Path) -> None:
+    def test_hosts_are_sorted_by_relevant_pages(self, tmp_path: Path) -> None:
         hosts = (
             HostRow(name="poor", fetched=100, relevant=1, quads=5, bytes=10),
             HostRow(name="rich", fetched=8, relevant=6, quads=50, bytes=2000),
@@ -156,19 +163,19 @@ class TestContent:
         assert [node.attributes["style"] for node in page.css(".hosts .bar i")] == ["width:75.0%", "width:1.0%"]
         assert [node.text() for node in page.css(".hosts tbody tr:first-child td.number")] == ["8", "50", "2.0 kB"]
 
-    def test_many_hosts_are_folded_and_the_rest_is_summed_up(self, tmp_path: Path) -> None:
-        hosts = tuple(HostRow(name=f"h{n}", fetched=2, relevant=1, quads=3, bytes=5) for n in range(MOST_HOSTS + 700))
+    def test_many_hosts_are_folded_and_summed_up(self, tmp_path: Path) -> None:
+        hosts = tuple(HostRow(name=f"h{n}", fetched=2, relevant=1, quads=3, bytes=5) for n in range(MAX_HOSTS + 700))
         text = written(tmp_path, CrawlReport(title="t", hosts=hosts))
         page = LexborHTMLParser(text)
         names = [node.text() for node in page.css(".hosts tbody th")]
-        assert len(names) == MOST_HOSTS + 1
+        assert len(names) == MAX_HOSTS + 1
         assert names[-1] == "700 others together"
         last = page.css(".hosts tbody tr")[-1]
         assert [cell.text() for cell in last.css("td.number")] == ["1,400", "2,100", "3.5 kB"]
         assert len(page.css("section > .hosts tbody tr")) < 30
         assert len(text) < 200_000
 
-    def test_syntaxes_by_pages_with_plain_facts_last(self, tmp_path: Path) -> None:
+    def test_syntaxes_are_sorted_by_pages_with_metadata_last(self, tmp_path: Path) -> None:
         syntaxes = (
             SyntaxRow(name="Titles", pages=100, statements=1, plain=True),
             SyntaxRow(name="RDFa", pages=1, statements=1),
@@ -184,15 +191,15 @@ class TestContent:
         ]
         assert "1,234 statements" in page.css(".counts .explanation")[0].text()
 
-    def test_counts_by_number_and_the_rest_summed_up(self, tmp_path: Path) -> None:
-        problems = tuple(Count(name=f"p{n}", count=n) for n in range(1, MOST_COUNTS + 4))
+    def test_counts_are_sorted_and_the_rest_is_summed_up(self, tmp_path: Path) -> None:
+        problems = tuple(Count(name=f"p{n}", count=n) for n in range(1, MAX_COUNTS + 4))
         page = LexborHTMLParser(written(tmp_path, CrawlReport(title="t", problems=problems)))
         names = [node.text() for node in page.css(".counts .name")]
-        assert names[0] == f"p{MOST_COUNTS + 3}"
+        assert names[0] == f"p{MAX_COUNTS + 3}"
         assert names[-1] == "3 other kinds together"
         assert [node.text() for node in page.css(".counts .number")][-1] == "6"
 
-    def test_huge_numbers(self, tmp_path: Path) -> None:
+    def test_huge_numbers_are_shortened(self, tmp_path: Path) -> None:
         big = 10**18
         report = CrawlReport(
             title="t",
@@ -205,7 +212,7 @@ class TestContent:
         assert [node.text() for node in page.css(".hosts tbody td.number")] == ["1E", "1E", "1.0 EB"]
         assert all(len(node.text()) <= 24 for node in page.css("td, .counts .number, svg text"))
 
-    def test_a_share_of_nothing_is_nothing(self, tmp_path: Path) -> None:
+    def test_share_of_zero_is_zero(self, tmp_path: Path) -> None:
         host = HostRow(name="h", fetched=0, relevant=0, quads=0, bytes=0)
         page = LexborHTMLParser(written(tmp_path, CrawlReport(title="t", hosts=(host,))))
         assert [node.attributes["style"] for node in page.css(".bar i")] == ["width:0.0%"]

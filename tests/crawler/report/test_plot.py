@@ -1,3 +1,5 @@
+"""Escaping, number formats and line charts."""
+
 from __future__ import annotations
 
 import re
@@ -23,7 +25,7 @@ from motherlode.crawler.report.plot import (
     joined,
     line_chart,
     percent,
-    thinned,
+    thin_out,
     ticks,
     write_svg,
 )
@@ -47,7 +49,7 @@ def texts(picture: ElementTree.Element) -> list[str]:
 
 
 def paths(picture: ElementTree.Element, kind: str) -> list[list[tuple[float, float]]]:
-    """The points of every path of a class."""
+    """Return the points of all paths of a class."""
     found = []
     for node in picture.iter(f"{SVG}path"):
         if kind in node.get("class", "").split():
@@ -61,18 +63,18 @@ TENTH = Curve(name="tenth", points=tuple((n, n // 10) for n in range(1, 101)))
 
 
 class TestMarkup:
-    def test_text_is_escaped_and_markup_is_not(self) -> None:
+    def test_element_escapes_text_and_not_markup(self) -> None:
         assert element("b", "<i>", Markup("<i></i>")) == "<b>&lt;i&gt;<i></i></b>"
         assert joined("<", Markup("<br>")) == "&lt;<br>"
 
-    def test_attributes_are_escaped(self) -> None:
-        assert element("b", title='"><script>') == '<b title="&quot;&gt;&lt;script&gt;"></b>'
+    def test_element_escapes_attributes(self) -> None:
+        assert element("b", title='"><script>') == '<b title="&#34;&gt;&lt;script&gt;"></b>'
 
-    def test_what_xml_cannot_hold_and_what_turns_text_around_is_replaced(self) -> None:
+    def test_illegal_and_bidirectional_characters_are_replaced(self) -> None:
         assert escaped("a\x00b\ud800c\u202ed\uffffe\tf\n") == "a\ufffdb\ufffdc\ufffdd\ufffde\tf\n"
 
     @given(st.text(st.characters(codec=None, categories=None)))
-    def test_any_text_survives_xml(self, text: str) -> None:
+    def test_escaped_text_is_well_formed_xml(self, text: str) -> None:
         parsed = ElementTree.fromstring(element("a", text, title=text))
         assert len(parsed) == 0
         assert set(parsed.attrib) == {"title"}
@@ -81,7 +83,7 @@ class TestMarkup:
 
 class TestFigures:
     @given(st.integers(0, 10**15), st.integers(1, 12))
-    def test_ticks_are_round_evenly_spaced_and_reach_the_most(self, most: int, count: int) -> None:
+    def test_ticks_are_round_and_cover_the_maximum(self, most: int, count: int) -> None:
         found = ticks(most, count)
         step = found[1] - found[0]
         assert found[0] == 0
@@ -95,7 +97,7 @@ class TestFigures:
         assert len(compact(number)) <= 6
 
     @given(st.integers(10_000, 10**20))
-    def test_compact_numbers_are_near(self, number: int) -> None:
+    def test_compact_numbers_are_accurate(self, number: int) -> None:
         text = compact(number).replace(",", "")
         value = float(text[:-1]) * 10 ** (3 * (" kMGTPE".index(text[-1])))
         assert value == pytest.approx(number, rel=0.006)
@@ -103,34 +105,34 @@ class TestFigures:
     @pytest.mark.parametrize(
         ("part", "whole", "text"), [(0, 0, "0 %"), (1, 10**6, "< 0.1 %"), (999_999, 10**6, "> 99.9 %"), (2, 2, "100 %")]
     )
-    def test_a_share_is_never_rounded_to_none_or_all(self, part: int, whole: int, text: str) -> None:
+    def test_percent_is_not_rounded_to_0_or_100(self, part: int, whole: int, text: str) -> None:
         assert percent(part, whole) == text
 
 
 class TestThinned:
-    def test_thousands_of_points_become_few_and_keep_their_ends(self) -> None:
+    def test_thinned_curve_keeps_its_ends(self) -> None:
         points = [(n, n // 3) for n in range(1, 50_001)]
-        found = thinned(points, 400)
+        found = thin_out(points, 400)
         assert len(found) == 401
         assert found[0] == (0, 0)
         assert found[-1] == points[-1]
         assert set(found[1:]) <= set(points)
 
-    def test_a_jump_stays_where_it_was(self) -> None:
+    def test_thinned_curve_keeps_a_jump(self) -> None:
         points = [(n, 0 if n <= 5000 else 1000) for n in range(1, 10_001)]
-        found = dict(thinned(points, 100))
+        found = dict(thin_out(points, 100))
         assert found[5000] == 0
         assert found[5100] == 1000
 
-    def test_few_points_stay_as_they_are(self) -> None:
-        assert thinned([(1, 0), (2, 1)], 400) == [(0, 0), (1, 0), (2, 1)]
-        assert thinned([(0, 0), (7, 3)], 400) == [(0, 0), (7, 3)]
-        assert thinned([], 400) == [(0, 0)]
+    def test_short_curve_is_not_thinned(self) -> None:
+        assert thin_out([(1, 0), (2, 1)], 400) == [(0, 0), (1, 0), (2, 1)]
+        assert thin_out([(0, 0), (7, 3)], 400) == [(0, 0), (7, 3)]
+        assert thin_out([], 400) == [(0, 0)]
 
 
 class TestSpread:
     @given(st.lists(st.floats(0, 300), min_size=1, max_size=8))
-    def test_labels_keep_apart_inside_and_in_order(self, wanted: list[float]) -> None:
+    def test_spread_labels_do_not_overlap_and_keep_their_order(self, wanted: list[float]) -> None:
         placed = _spread(wanted, 30, 0, 300)
         ranked = sorted(placed)
         assert all(after - before >= 30 - 1e-6 for before, after in pairwise(ranked))
@@ -140,15 +142,15 @@ class TestSpread:
             for second, there in enumerate(wanted):
                 assert not (here < there and placed[first] > placed[second])
 
-    def test_labels_with_room_stay_where_they_are(self) -> None:
+    def test_labels_with_room_are_not_moved(self) -> None:
         assert _spread([200, 20, 100], 30, 0, 300) == [200, 20, 100]
 
-    def test_more_labels_than_fit_share_the_room(self) -> None:
+    def test_too_many_labels_share_the_room(self) -> None:
         assert _spread([5, 5, 5], 100, 0, 100) == pytest.approx([0, 50, 100])
 
 
 class TestLineChart:
-    def test_a_curve_runs_from_the_origin_to_its_end(self) -> None:
+    def test_curve_runs_from_the_origin_to_its_end(self) -> None:
         picture = drawn(HALF)
         (line,) = paths(picture, "series")
         (axis,) = [
@@ -160,19 +162,19 @@ class TestLineChart:
         assert line[-1][0] == pytest.approx(float(axis.get("x2", "")), abs=0.1)
         assert line[-1][1] == min(y for _, y in line)
 
-    def test_the_better_curve_lies_above(self) -> None:
+    def test_better_curve_is_above(self) -> None:
         better, worse = paths(drawn(HALF, TENTH), "series")
         assert better[-1][1] < worse[-1][1]
 
-    def test_it_tells_its_ends_in_figures(self) -> None:
+    def test_chart_labels_the_ends_of_curves(self) -> None:
         assert {"50", "50.0 %"} <= set(texts(drawn(HALF)))
         assert {"50 · 50.0 %", "10 · 10.0 %"} <= set(texts(drawn(HALF, TENTH)))
 
-    def test_several_curves_have_a_legend_and_one_has_none(self) -> None:
+    def test_legend_is_drawn_for_several_curves(self) -> None:
         assert texts(drawn(HALF, TENTH, width=350)).count("tenth") == 1
         assert "half" not in texts(drawn(HALF))
 
-    def test_it_can_be_read_out(self) -> None:
+    def test_chart_has_title_and_description(self) -> None:
         picture = drawn(HALF, TENTH)
         assert picture.get("role") == "img"
         ids = {node.get("id"): node.text or "" for node in picture.iter() if node.get("id")}
@@ -181,7 +183,7 @@ class TestLineChart:
         assert "half: 50 relevant of 100 fetched (50.0 %)" in description
         assert "tenth: 10 relevant of 100 fetched (10.0 %)" in description
 
-    def test_two_on_one_page_share_no_id(self) -> None:
+    def test_two_charts_have_different_ids(self) -> None:
         ids = [
             re.findall(r' id="([^"]*)"', line_chart([HALF], title="Harvest", name=name)) for name in ("wide", "narrow")
         ]
@@ -189,34 +191,34 @@ class TestLineChart:
         assert not set(ids[0]) & set(ids[1])
 
     @pytest.mark.parametrize("curves", [(), (Curve(name="empty"),), (Curve(name="zero", points=((0, 0),)),)])
-    def test_nothing_to_draw_is_said(self, curves: tuple[Curve, ...]) -> None:
+    def test_empty_chart_has_a_message(self, curves: tuple[Curve, ...]) -> None:
         picture = drawn(*curves)
         assert texts(picture) == ["Nothing was fetched."]
         assert not paths(picture, "series")
 
     @pytest.mark.parametrize("point", [(1, 0), (1, 1), (7, 3)])
-    def test_one_point(self, point: tuple[int, int]) -> None:
+    def test_curve_of_one_point_is_drawn(self, point: tuple[int, int]) -> None:
         (line,) = paths(drawn(Curve(name="one", points=(point,))), "series")
         assert len(line) == 2
         assert line[0][0] < line[1][0]
 
-    def test_a_curve_that_finds_nothing_lies_on_the_floor(self) -> None:
+    def test_curve_without_relevant_pages_is_on_the_axis(self) -> None:
         (line,) = paths(drawn(Curve(name="none", points=((50, 0), (100, 0)))), "series")
         assert len({y for _, y in line}) == 1
 
-    def test_huge_numbers_stay_inside(self) -> None:
+    def test_huge_numbers_stay_inside_the_chart(self) -> None:
         picture = drawn(Curve(name="huge", points=tuple((n * 10**15, n * 9 * 10**14) for n in range(1, 100))))
         (line,) = paths(picture, "series")
         assert all(0 <= x <= 760 and 0 <= y <= 360 for x, y in line)
         assert all(len(text) <= 14 for text in texts(picture))
 
-    def test_thousands_of_points_make_a_small_picture(self) -> None:
+    def test_chart_of_many_points_is_small(self) -> None:
         picture = line_chart([Curve(name="long", points=tuple((n, n // 2) for n in range(1, 100_001)))], title="Long")
         assert len(picture) < 16_000
 
     @pytest.mark.parametrize("width", [350, 860])
     @pytest.mark.parametrize("number", [2, 7, 24])
-    def test_many_curves_keep_labels_apart_and_lines_told_apart(self, number: int, width: int) -> None:
+    def test_many_curves_have_separate_labels_and_dashes(self, number: int, width: int) -> None:
         picture = drawn(
             *(Curve(name=f"policy {n}", points=((100, 50 + n % 3),)) for n in range(number)), width=width, height=600
         )
@@ -227,14 +229,14 @@ class TestLineChart:
         assert all(0 <= float(y or "-1") <= 600 for _, y in places)
 
     @pytest.mark.parametrize("hostile", HOSTILE)
-    def test_hostile_names_are_only_text(self, hostile: str) -> None:
+    def test_hostile_names_are_escaped(self, hostile: str) -> None:
         tame = line_chart([HALF, Curve(name="x", points=((9, 1),))], title="x")
         picture = line_chart([HALF, Curve(name=hostile, points=((9, 1),))], title=hostile)
         assert shape(picture) == shape(tame)
 
     @settings(max_examples=50, deadline=None)
     @given(st.text(st.characters(codec=None, categories=None), min_size=1, max_size=600))
-    def test_any_name_is_only_text(self, name: str) -> None:
+    def test_any_name_is_escaped(self, name: str) -> None:
         tame = line_chart([HALF, Curve(name="x", points=((9, 1),))], title="x")
         assert shape(line_chart([HALF, Curve(name=name, points=((9, 1),))], title=name)) == shape(tame)
 
@@ -244,12 +246,12 @@ class TestLineChart:
 
 
 def shape(picture: str) -> list[tuple[str, list[str]]]:
-    """Elements and the names of their attributes: all of a picture that could do harm."""
+    """Return the elements with the names of their attributes."""
     return [(node.tag, sorted(node.attrib)) for node in ElementTree.fromstring(picture).iter()]
 
 
 class TestWriteSvg:
-    def test_a_file_of_its_own(self, tmp_path: Path) -> None:
+    def test_svg_file_is_a_complete_document(self, tmp_path: Path) -> None:
         path = tmp_path / "harvest.svg"
         write_svg(path, (HALF, TENTH), "Half & tenth")
         picture = ElementTree.fromstring(path.read_text(encoding="utf-8"))
@@ -262,7 +264,7 @@ class TestWriteSvg:
         assert not [node for node in picture.iter() if {"href", "src"} & set(node.attrib)]
 
     @pytest.mark.parametrize("hostile", HOSTILE)
-    def test_hostile_strings(self, tmp_path: Path, hostile: str) -> None:
+    def test_svg_file_escapes_strings(self, tmp_path: Path, hostile: str) -> None:
         written = []
         for index, text in enumerate(("x", hostile)):
             path = tmp_path / f"{index}.svg"
@@ -270,20 +272,20 @@ class TestWriteSvg:
             written.append(path.read_text(encoding="utf-8"))
         assert shape(written[0]) == shape(written[1])
 
-    def test_nothing_to_draw(self, tmp_path: Path) -> None:
+    def test_svg_file_without_curves_has_a_message(self, tmp_path: Path) -> None:
         write_svg(tmp_path / "empty.svg", (), "Empty")
         assert "Nothing was fetched." in (tmp_path / "empty.svg").read_text(encoding="utf-8")
 
 
 class TestColours:
-    def test_every_variable_that_is_used_is_defined_for_light_and_for_dark(self) -> None:
+    def test_used_colour_variables_are_defined_for_both_schemes(self) -> None:
         light, _, dark = COLOURS.partition("@media")
         used = set(re.findall(r"var\((--\w+)\)", CHART_STYLE))
         assert used >= {f"--s{n}" for n in range(SERIES)}
         assert used <= set(palette(light))
         assert set(palette(light)) == set(palette(dark))
 
-    def test_lines_and_text_stand_out_from_the_ground(self) -> None:
+    def test_lines_and_text_have_enough_contrast(self) -> None:
         for part in COLOURS.split("@media"):
             colours = palette(part)
             for ground in ("--page", "--surface"):
@@ -297,7 +299,7 @@ def palette(css: str) -> dict[str, str]:
 
 
 def contrast(one: str, other: str) -> float:
-    """WCAG 2.2, contrast ratio."""
+    """Return the contrast ratio by WCAG 2.2."""
     darker, lighter = sorted((luminance(one), luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
@@ -315,18 +317,22 @@ class TestAxes:
     def drawn(self) -> ElementTree.Element:
         return ElementTree.fromstring(line_chart([self.LOSS], title="Focus", axes=self.FOCUS))
 
-    def test_names_and_units_are_told(self) -> None:
+    def test_axes_have_names_and_units(self) -> None:
         assert {"budget", "focus", "80 %", "0 %"} <= set(texts(self.drawn()))
         assert any(text.startswith("−") for text in texts(self.drawn()))
 
-    def test_what_lies_below_zero_and_the_band_stay_inside(self) -> None:
+    def test_negative_values_and_bands_stay_inside_the_chart(self) -> None:
         (line,) = paths(self.drawn(), "series")
         (band,) = paths(self.drawn(), "band")
-        assert len(line) == 2  # it does not start at the origin
+        assert len(line) == 2  # the line does not start at the origin
         assert line[0][1] > line[1][1]
         assert all(0 <= y <= 360 - 46 for _, y in [*line, *band])
         assert min(y for _, y in band) < line[1][1]
 
-    def test_nothing_to_draw_is_said_in_its_own_words(self) -> None:
+    def test_empty_chart_has_the_message_of_its_axes(self) -> None:
         axes = Axes(x="x", y="y", nothing="No focus without an oracle.")
         assert "No focus without an oracle." in line_chart([], title="t", axes=axes)
+
+
+def test_escaped_text_is_not_escaped_again() -> None:
+    assert escaped(escaped("<&>")) == "&lt;&amp;&gt;"

@@ -167,13 +167,13 @@ def test_a_watch_without_a_number_never_says_dry() -> None:
     watch = EarlyStop(after=None, below=1.0)
     for number in range(100):
         watch.add(visit(number, relevant=False))
-    assert not watch.dry
+    assert not watch.is_reached
 
 
 def test_a_crawl_stops_when_it_has_dried_out(tmp_path: Path) -> None:
     """Breadth-first meets the items first and plain pages for ever after."""
     web = small_web(tmp_path / "web.warc.gz", items=10, plain=200)
-    folder, totals = crawled(tmp_path / "out", web, policy="bfs", dry_after=20, dry_below=0.1)
+    folder, totals = crawled(tmp_path / "out", web, policy="bfs", stop_after=20, stop_below=0.1)
     assert totals.relevant == 10
     assert 20 < totals.fetched < 40
     stats = read_stats(folder)
@@ -182,7 +182,7 @@ def test_a_crawl_stops_when_it_has_dried_out(tmp_path: Path) -> None:
     assert stats.left is not None
     assert stats.left.urls > 150
     assert stats.left.finds < stats.left.urls / 2  # ten of thirty were finds, in the one arm that there is
-    _, further = crawled(tmp_path / "out", web, policy="bfs", dry_after=20, dry_below=0.1)
+    _, further = crawled(tmp_path / "out", web, policy="bfs", stop_after=20, stop_below=0.1)
     assert further.fetched == totals.fetched + 20  # who resumes wants to see more
 
 
@@ -197,9 +197,9 @@ def test_at_the_end_nothing_is_left(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("wrong", [{"dry_after": 0}, {"dry_below": 0.0}, {"dry_below": 2.0}])
+@pytest.mark.parametrize("wrong", [{"stop_after": 0}, {"stop_below": 0.0}, {"stop_below": 2.0}])
 def test_wrong_numbers_are_told(wrong: dict[str, float]) -> None:
-    with pytest.raises(JobError, match="dry"):
+    with pytest.raises(JobError, match="stop_"):
         Job(seeds=("http://a.example/",), **wrong)  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""What a folder tells about its crawl, of one process or of several shards."""
+"""Statistics read from the folder of a crawl, with and without shards."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def folder_with(
     return folder
 
 
-def test_a_folder_without_a_crawl_is_an_error_that_says_so(tmp_path: Path) -> None:
-    with pytest.raises(JobError, match="holds no crawl"):
+def test_read_stats_without_crawl_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(JobError, match="has no crawl"):
         read_stats(CrawlFolder(tmp_path))
-    with pytest.raises(JobError, match="holds no crawl"):
+    with pytest.raises(JobError, match="has no crawl"):
         next(read_visits(CrawlFolder(tmp_path)))
 
 
-def test_a_crawl_that_has_not_begun_has_an_empty_account(tmp_path: Path) -> None:
+def test_read_stats_of_a_new_crawl_is_empty(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "crawl")
     folder.create(Job(seeds=(HOME,)))
     stats = read_stats(folder)
@@ -63,21 +63,21 @@ def test_a_crawl_that_has_not_begun_has_an_empty_account(tmp_path: Path) -> None
     assert stats.summary()["harvest_rate"] == 0.0
 
 
-def test_the_account_of_a_crawl_is_that_of_its_visits(finished: tuple[CrawlFolder, Counters]) -> None:
+def test_stats_agree_with_the_visits(finished: tuple[CrawlFolder, Counters]) -> None:
     folder, totals = finished
     stats, visits = read_stats(folder), list(read_visits(folder))
     assert stats.totals.fetched == totals.fetched == len(visits)
     assert stats.totals.relevant == sum(visit.relevant for visit in visits) == 12
     assert stats.totals.redirects == sum(visit.failure is FailureKind.REDIRECT for visit in visits) == 2
     assert stats.totals.quads == sum(visit.quads for visit in visits)
-    assert stats.known_urls > len(visits), "what robots.txt forbids is known and not visited"
+    assert stats.known_urls > len(visits), "disallowed URLs are known but not visited"
     assert stats.refused
     assert stats.store_bytes > 0
     assert {host.name for host in stats.hosts} >= {"a.example"}
     assert [visit.number for visit in visits] == sorted(visit.number for visit in visits)
 
 
-def test_the_summary_is_json_and_names_sinks_only_where_there_are_some(
+def test_summary_is_json_and_has_sinks_only_if_configured(
     finished: tuple[CrawlFolder, Counters], tmp_path: Path
 ) -> None:
     folder, totals = finished
@@ -88,12 +88,12 @@ def test_the_summary_is_json_and_names_sinks_only_where_there_are_some(
     assert "sinks" not in read_stats(plain).summary()
 
 
-def test_a_folder_of_an_older_version_has_no_estimate(tmp_path: Path) -> None:
+def test_folder_of_an_earlier_version_has_no_estimate(tmp_path: Path) -> None:
     stats = read_stats(folder_with(tmp_path / "old", Counters(fetched=5)))
     assert (stats.left, stats.dried_out, stats.summary()["estimated_left"]) == (None, False, None)
 
 
-def test_shards_that_run_are_added_up(tmp_path: Path) -> None:
+def test_stats_of_running_shards_are_added_up(tmp_path: Path) -> None:
     folder = folder_with(tmp_path / "crawl", Counters(fetched=1))
     one = Counters(fetched=10, relevant=4, quads=50, seconds=3.0, heads=2, refreshed=2, changed=1, unchanged=1, gone=0)
     other = Counters(fetched=6, relevant=2, quads=5, seconds=5.0, heads=1, refreshed=4, changed=0, unchanged=3, gone=1)
@@ -104,14 +104,14 @@ def test_shards_that_run_are_added_up(tmp_path: Path) -> None:
     whole = stats.totals
     assert (whole.fetched, whole.relevant, whole.quads, whole.heads) == (16, 6, 55, 3)
     assert (whole.refreshed, whole.changed, whole.unchanged, whole.gone) == (6, 1, 4, 1)
-    assert whole.harvest_rate == pytest.approx(6 / 10), "looks at known pages do not count"
-    assert whole.seconds == 5.0, "they run side by side"
+    assert whole.harvest_rate == pytest.approx(6 / 10), "revisits do not count"
+    assert whole.seconds == 5.0, "shards run in parallel"
     assert (len(stats.hosts), stats.known_urls, stats.refused) == (3, 20, {"robots": 5, "scope": 1})
     assert stats.left is not None
     assert (stats.left.finds, stats.left.urls) == (6.0, 14)
 
 
-def test_what_waits_for_a_sink_in_any_shard_is_told(tmp_path: Path) -> None:
+def test_sinks_of_shards_are_merged(tmp_path: Path) -> None:
     sinks = ({"kind": "update", "url": "http://127.0.0.1:9/"}, {"kind": "nquads"})
     folder = folder_with(tmp_path / "crawl", Counters(fetched=2), sinks=sinks)
     for name in ("0", "1"):
@@ -126,15 +126,15 @@ def test_what_waits_for_a_sink_in_any_shard_is_told(tmp_path: Path) -> None:
     assert files["to"] == f"{folder.path}/shards/0/segments, {folder.path}/shards/1/segments"
 
 
-def test_once_shards_are_merged_the_merged_account_counts(tmp_path: Path) -> None:
+def test_stats_of_merged_shards_are_those_of_the_folder(tmp_path: Path) -> None:
     folder = folder_with(tmp_path / "crawl", Counters(fetched=16, relevant=9), hosts=4)
     folder_with(folder.path / "shards" / "0", Counters(fetched=16, relevant=1), left=Estimate(finds=3.0))
     stats = read_stats(folder)
     assert (stats.totals.relevant, len(stats.hosts)) == (9, 4)
-    assert stats.left == Estimate(finds=3.0), "what is left only the shards can say"
+    assert stats.left == Estimate(finds=3.0), "the estimate comes from the shards"
 
 
-def test_problems_that_differ_in_a_number_are_one_kind_for_people(tmp_path: Path) -> None:
+def test_problems_that_differ_in_a_number_are_one_kind(tmp_path: Path) -> None:
     told = {"page: 7 of RDFa 1.1 left out": 1, "page: 1,012 of RDFa 1.1 left out": 2, "n3: line 4": 9}
     stats = read_stats(folder_with(tmp_path / "out", Counters(problems=told)))
     assert list(stats.problem_kinds.items()) == [("n3: line 4", 9), ("page: N of RDFa N.N left out", 3)]

@@ -34,7 +34,7 @@ def test_words_catch_up_with_the_quads(tmp_path: Path) -> None:
         time.sleep(chance.uniform(1.5, 3.0))
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        if out.holds_a_crawl:
+        if out.has_crawl:
             command = ["resume", str(out.path), "--quiet"]
     done = subprocess.run(
         [sys.executable, "-m", "motherlode", *command], capture_output=True, text=True, timeout=120, check=False

@@ -15,7 +15,7 @@ HOSTILE = '"><script>alert(1)</script>'
 EMPTY = CrawlReport(title="Crawl of a.test")
 FULL = CrawlReport(
     title=HOSTILE,
-    asked=((HOSTILE, HOSTILE),),
+    settings=((HOSTILE, HOSTILE),),
     figures=(Figure(label=HOSTILE, value="7", note=HOSTILE),),
     curves=(Curve(name=HOSTILE, points=((1, 1), (4, 2))),),
     hosts=tuple(HostRow(name=f"h{n}.test", fetched=20, relevant=n, quads=n, bytes=n) for n in range(20)),

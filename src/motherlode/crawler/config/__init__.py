@@ -1,1 +1,1 @@
-"""The `config` package."""
+"""Configuration of a crawl: the typed `Job`, job files, host patterns and units."""

@@ -1,7 +1,7 @@
-"""The one error of this room, apart from what it is about, so that looking at a crawl need not load the crawler."""
+"""The error type of user configuration, in a module of its own because importing `Job` is slow."""
 
 from __future__ import annotations
 
 
 class JobError(ValueError):
-    """The user's configuration is wrong; the message says what to do."""
+    """The user's configuration is wrong. The message says what to do."""

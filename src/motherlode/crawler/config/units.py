@@ -1,12 +1,21 @@
-"""Amounts as people write them."""
+"""Sizes and times in the form that users write and read."""
 
 from __future__ import annotations
 
+import re
 
-def size(count: float) -> str:
-    """Bytes for people.
+from motherlode.crawler.config.errors import JobError
 
-    >>> size(0), size(1_500_000), size(999_999), size(10**21)
+_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d|)", re.IGNORECASE)
+_SECONDS_PER_UNIT = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
+_BYTES_PER_UNIT = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+def format_size(count: float) -> str:
+    """Return a number of bytes with a decimal unit.
+
+    >>> format_size(0), format_size(1_500_000), format_size(999_999), format_size(10**21)
     ('0 B', '1.5 MB', '1.0 MB', '1,000.0 EB')
     """
     if count < 1000:
@@ -16,3 +25,27 @@ def size(count: float) -> str:
         if count < 999.95:
             return f"{count:.1f} {unit}"
     return f"{count / 1000:,.1f} EB"
+
+
+def parse_time(text: str) -> float:
+    """Return the seconds of a time such as 90s, 30m, 2h or 1d.
+
+    >>> parse_time("30m"), parse_time("90")
+    (1800.0, 90.0)
+    """
+    match = _TIME.fullmatch(text.strip())
+    if match is None:
+        raise JobError(f"time {text!r} should look like 90s, 30m, 2h or 1d")
+    return float(match[1]) * _SECONDS_PER_UNIT[match[2].lower()]
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes of a size such as 500MB or 1GB. Units are decimal.
+
+    >>> parse_size("1GB"), parse_size("512k")
+    (1000000000, 512000)
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise JobError(f"size {text!r} should look like 500MB or 1GB")
+    return int(float(match[1]) * _BYTES_PER_UNIT[match[2].lower()])

@@ -118,6 +118,6 @@ class Checkpointer:
         parts.storage.put_note("tallies", self._estimator.dump())
         parts.storage.put_note("statements", parts.reward.seen.dump())
         estimate = self._estimator.estimate(parts.storage.waiting())
-        parts.storage.put_note("estimate", msgspec.msgpack.encode((estimate, self._early_stop.dry)))
+        parts.storage.put_note("estimate", msgspec.msgpack.encode((estimate, self._early_stop.is_reached)))
         self._model_at = self._clock()
         self._model_wait = _MODEL_PAUSE_FACTOR * (self._model_at - began)

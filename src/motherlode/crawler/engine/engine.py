@@ -52,7 +52,7 @@ class Engine:
         )
         for trouble in parts.troubles:
             self.totals.note_problem(trouble)
-        self._early_stop = EarlyStop(after=budget.dry_after, below=budget.dry_below)
+        self._early_stop = EarlyStop(after=budget.stop_after, below=budget.stop_below)
         self._checkpointer = Checkpointer(parts, self.totals, estimator, self._early_stop)
         self._slots = Slots(concurrency, on_free=self.wake_up)
         self._limits = Limits(
@@ -107,7 +107,7 @@ class Engine:
     @property
     def is_early_stopped(self) -> bool:
         """The crawl ended, or is ending, because few of the last requests were relevant."""
-        return self._early_stop.dry
+        return self._early_stop.is_reached
 
     def _finished(self) -> bool:
         if self._limits.is_late_by(_SETTLING_SECONDS):

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from motherlode import __version__
-from motherlode.crawler.config.host_patterns import own_hosts, typed_address, untrusted_hosts
+from motherlode.crawler.config.host_patterns import compile_own_hosts, compile_untrusted_hosts, complete_url
 from motherlode.crawler.config.job import Job, JobError
 from motherlode.crawler.deferred_index import MANIFEST, decode_manifest
 from motherlode.crawler.engine.checkpoint import JournalCommit, ManifestCommit
@@ -100,7 +100,7 @@ def canonical_seeds(seeds: tuple[str, ...]) -> tuple[str, ...]:
             raise JobError(f"the seed {seed!r} is a path and no URL; to start from the URLs in a file: --seeds FILE")
         if "\t" in seed:  # a browser would leave it out and take what is behind it for a part of the URL
             raise JobError(f"the seed {seed!r} has a tab in it: one URL a line, and nothing else but comments")
-        url = typed_address(seed)
+        url = complete_url(seed)
         if url is None and len(seed) > MAX_URL_LENGTH:
             raise JobError(f"the seed {seed[:80]!r}… is longer than the {MAX_URL_LENGTH} characters of a URL")
         if url is None:
@@ -114,7 +114,7 @@ def check(job: Job) -> None:
     seeds = canonical_seeds(job.seeds)
     if not seeds:
         raise JobError("no seeds: name URLs to start from, or a file of them with --seeds FILE")
-    job.places()
+    job.host_endpoints()
     job.proxy_url(os.environ)
     try:
         _instructions(job, scope_rule(job.scope, seeds))
@@ -263,7 +263,9 @@ def _troubles(lost: int, journal: ResponseJournal | None, recorded: RecordedWeb 
 
 
 def _budget(job: Job) -> Budget:
-    return Budget(pages=job.pages, seconds=job.time, bytes=job.bytes, dry_after=job.dry_after, dry_below=job.dry_below)
+    return Budget(
+        pages=job.pages, seconds=job.time, bytes=job.bytes, stop_after=job.stop_after, stop_below=job.stop_below
+    )
 
 
 def _run(job: Job) -> RunRecord:
@@ -323,7 +325,9 @@ def _learner(job: Job, storage: LmdbStorage) -> Policy:
         check_model(job)
         start_from(policy, read_model(Path(job.model)), name=job.model)
     if job.time is None and (job.pages is not None or job.bytes is not None):  # requests are scarce, and time is not
-        set_wait_threshold(policy, default_wait_threshold(job.pause) if job.choosy is None else job.choosy)
+        set_wait_threshold(
+            policy, default_wait_threshold(job.host_delay) if job.wait_threshold is None else job.wait_threshold
+        )
     return policy
 
 
@@ -337,9 +341,9 @@ def _frontier(
         read_rules=RobotsRules,
         politeness=_politeness(job, leased=peers is not None),
         keep_own=peers.keep_own if peers is not None else None,
-        budget=HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, barren_after=job.barren_after),
+        budget=HostBudget(pages=job.pages_per_host, bytes=job.bytes_per_host, host_stop_after=job.host_stop_after),
         random=Random(job.seed),
-        is_own=own_hosts(job.own_hosts) if job.own_hosts else None,
+        is_own=compile_own_hosts(job.own_hosts) if job.own_hosts else None,
         admit=_admission(filters, traps),
         max_untried_hosts=job.max_untried_hosts,
     )
@@ -362,7 +366,7 @@ def _politeness(job: Job, *, leased: bool = False) -> Politeness:
     """A recorded web has no addresses and nobody who minds, and its answers neither change nor tire."""
     live = job.web is None
     return Politeness(
-        delay=job.pause,
+        delay=job.host_delay,
         per_host=job.per_host,
         retry_wait=job.retry_wait,
         retries=live,
@@ -371,7 +375,7 @@ def _politeness(job: Job, *, leased: bool = False) -> Politeness:
         address_delay=job.address_delay,
         per_address=job.per_address,
         adaptive=live,
-        patience=job.patience,
+        delay_factor=job.delay_factor,
         wake_at_once=_WAKE_AT_ONCE,
     )
 
@@ -388,7 +392,7 @@ def _instructions(job: Job, scope: ScopeRule) -> ParseOptions:
         services=options.services,
         transformers=options.transformers,
         strict_jsonld=options.strict_jsonld,
-        following=job.following(),
+        following=job.link_rules(),
         keep_hashes=reward_from(job.reward).needs_hashes,
         is_brief=is_brief,
         scope=scope if is_scoped else ScopeRule(),
@@ -415,8 +419,8 @@ def _http_options(job: Job) -> HttpOptions:
         limits=HttpLimits(whole=job.timeout, body=job.max_body),
         allow=job.allow,
         useful=transformable_types(job.transform_options()),
-        hosts=job.places(),
-        any_certificate=untrusted_hosts(job.any_certificate) if job.any_certificate else None,
+        hosts=job.host_endpoints(),
+        any_certificate=compile_untrusted_hosts(job.any_certificate) if job.any_certificate else None,
         proxy=job.proxy_url(os.environ),
     )
 

@@ -97,9 +97,9 @@ class Budget:
     pages: int | None = None
     seconds: float | None = None
     bytes: int | None = None
-    dry_after: int | None = None
-    """Number of the last requests, of which at least the share `dry_below` must be relevant pages."""
-    dry_below: float = 0.01
+    stop_after: int | None = None
+    """Number of the last requests, of which at least the share `stop_below` must be relevant pages."""
+    stop_below: float = 0.01
 
     def is_spent(self, *, pages: int, seconds: float, received: int) -> bool:
         """Return whether one of the limits is reached.
@@ -154,7 +154,9 @@ class Limits:
 
     def is_ending(self) -> bool:
         """Return whether nothing begins any more, whatever becomes of the leases in flight."""
-        is_stopped = self.is_stopping or self._early_stop.dry or any(condition() for condition in self._conditions)
+        is_stopped = (
+            self.is_stopping or self._early_stop.is_reached or any(condition() for condition in self._conditions)
+        )
         return is_stopped or self.is_spent(in_flight=0)
 
     def is_over(self) -> bool:

@@ -1,11 +1,10 @@
-"""Why a URL was fetched, waits, or was refused: everything on record about it, and what the policy says of it now.
+"""Explanation of one URL: its state and records in the crawl folder, and its present rating by the policy.
 
-Nothing is written and no lock is taken, so a crawl may run meanwhile: then what is told is as of its last commit.
-A sharded crawl is asked shard by shard, since each has its own frontier and its own policy.
+Reading takes no lock, so the crawl may be running; the explanation is then about its last commit. In a crawl with
+shards the shards are searched one after the other, because each has its own frontier and policy.
 
-Ranks are found by asking, not by formula: all arms that have URLs waiting are woken in a copy of the policy, and it
-picks them one by one until it picks this one. So the rank is the policy's own, whatever the policy; hosts that must
-rest just now are counted as if they need not.
+The rank of an arm is found with a copy of the policy: all arms with waiting URLs are marked ready, and the policy picks
+arms until it picks the wanted one. So the rank is right for every policy. Snoozed hosts count as ready.
 """
 
 from __future__ import annotations
@@ -17,38 +16,36 @@ from typing import Any
 
 import msgspec
 
-from motherlode.crawler.config.host_patterns import typed_address
+from motherlode.crawler.config.host_patterns import complete_url
 from motherlode.crawler.config.job import Job
+from motherlode.crawler.explain.checks import DOMAIN_LIMIT, Check, link_from_home_page, run_checks
 from motherlode.crawler.explain.history import (
-    DOMAIN_LIMIT,
-    Check,
     FetchHistory,
     RedirectStep,
-    chain,
-    checks,
-    last_outcome,
-    plain_link,
-    telling,
-    visits_of,
+    build_history,
+    find_redirects,
+    find_visits,
+    last_informative_visit,
 )
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.crawler.recrawl.revisits import WITHDRAWN
-from motherlode.crawler.recrawl.revisits import RevisitResult as Look
+from motherlode.crawler.recrawl.revisits import WITHDRAWN, RevisitResult
 from motherlode.crawler.stats.counters import Counters
 from motherlode.frontier import REVISIT, Entry, LmdbStorage, UrlState
 from motherlode.model import Explanation, Link, LinkSource, Outcome, Policy, Rating, Syntax, Visit
 from motherlode.policies import policy_from, target_from
 from motherlode.www.urls import host_of
 
-_MOST_ARMS = 200_000
-_MOST_PICKS = 20_000
-"""Arms that are woken, and picked, to find a rank."""
-_MOST_ROWS = 1_000_000
-"""Known URLs that are looked through for the nearest."""
-_NEAREST = 5
-_COMPARED = 1000
-_LONGEST_PATH = 30
-_UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError)
+_MAX_ARMS = 200_000
+"""No rank is computed with more waiting arms."""
+_MAX_PICKS = 20_000
+"""Picks of the policy until a rank is given up."""
+_MAX_SCANNED_URLS = 1_000_000
+"""Known URLs per shard that are searched for similar ones."""
+_MAX_COMPARED_URLS = 1000
+"""Known URLs with the longest common prefix, which are compared in full."""
+_SIMILAR_URLS = 5
+_MAX_PATH_LENGTH = 30
+_DECODING_ERRORS = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError)
 
 FETCHED, FAILED, WAITS, UNDER_WAY, REFUSED, UNKNOWN = "fetched", "failed", "waits", "under way", "refused", "unknown"
 _STATES = {
@@ -61,7 +58,7 @@ _STATES = {
 
 
 class UrlRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a URL was first met."""
+    """Where a URL was first found."""
 
     source: str
     """seed, anchor, link, triple, redirect, sitemap …"""
@@ -72,89 +69,90 @@ class UrlRecord(msgspec.Struct, frozen=True, kw_only=True):
     predicate: str = ""
     depth: int = 0
     order: int = 0
-    """The how-manieth URL of the crawl it was."""
+    """Number of the URL in the crawl, in the order of discovery."""
     path: tuple[str, ...] = ()
-    """From a seed to the page that links here."""
+    """URLs from a seed to the page with the link."""
 
 
 class Rank(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a waiting URL stands."""
+    """Rank of a waiting URL."""
 
     ahead_in_arm: int
-    """URLs of its arm that go first."""
+    """URLs of its arm with a better score."""
     waiting_in_arm: int
     arm: int | None = None
-    """The place of its arm among all, 1 for the next; None where it lies too far behind to be counted."""
+    """Rank of its arm among all arms, 1 for the next pick. None if it is too low to be computed."""
     arms: int = 0
     waiting: int = 0
-    """URLs that wait in all."""
+    """Waiting URLs of all arms."""
 
 
 class UrlExplanation(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole answer; `explain --json` prints it as it is."""
+    """Explanation of one URL. `explain --json` prints it."""
 
     url: str
     state: str
     because: str
-    """One sentence."""
+    """The explanation in one sentence."""
     reason: str = ""
-    """As it stands on record, where the state has one."""
+    """The recorded reason of the state, or ""."""
     policy: str = ""
     target: str = ""
     arm: str = ""
     score: float | None = None
-    """Inside its arm, as rated when it was found."""
+    """Score inside its arm, rated when it was found."""
     value_at_pick: float | None = None
-    """What its arm was thought to be worth when it was picked."""
+    """Value of its arm when it was picked."""
     found: UrlRecord | None = None
     rank: Rank | None = None
     explanation: Explanation | None = None
     outcome: FetchHistory | None = None
     redirects: tuple[RedirectStep, ...] = ()
-    """The chain in which it stands, first to last."""
+    """The chain of redirects that includes the URL."""
     retry_at: float | None = None
-    """Seconds since the epoch, where a failure is to be tried again."""
+    """Time of the next retry in seconds since the epoch, or None."""
     checks: tuple[Check, ...] = ()
     nearest: tuple[tuple[str, str], ...] = ()
-    """For a URL that was never met: the known ones of its host that look most like it, with their states."""
+    """For an unknown URL: the most similar known URLs of its host, with their states."""
 
     def summary(self) -> dict[str, Any]:
+        """Return the explanation as an object for JSON."""
         summary: dict[str, Any] = msgspec.to_builtins(self)
         return summary
 
 
-def explain(folder: CrawlFolder, url: str) -> UrlExplanation:
-    """What there is to say about a URL."""
+def explain_url(folder: CrawlFolder, url: str) -> UrlExplanation:
+    """Explain a URL as the user typed it. The scheme may be missing."""
     folder.require()
-    spelled = typed_address(url)
+    spelled = complete_url(url)
     if spelled is None:
-        problem = Check(name="address", passed=False, detail="not an http or https URL that could be fetched")
+        problem = Check(name="address", passed=False, detail="not an http or https URL")
         return UrlExplanation(
-            url=url, state=UNKNOWN, because=f"it cannot be fetched at all: {problem.detail}", checks=(problem,)
+            url=url, state=UNKNOWN, because=f"it cannot be fetched: {problem.detail}", checks=(problem,)
         )
-    parts = [part for part in (folder.shards() or [folder]) if part.frontier.exists()]
+    parts = [part for part in (folder.shard_folders() or [folder]) if part.frontier.exists()]
     for part in parts:
-        with _opened(part) as ledger:
+        with _open_storage(part) as storage:
             for spelling in (spelled, _other_scheme(spelled)):
-                known = ledger.find(spelling)
+                known = storage.find(spelling)
                 if known is not None:
-                    return _known(part, ledger, *known)
+                    return _explain_known(part, storage, *known)
     if not parts:
-        return UrlExplanation(url=spelled, state=UNKNOWN, because="the crawl has not begun")
-    nearest = _nearest(parts, spelled)  # before: a frontier cannot be opened twice
+        return UrlExplanation(url=spelled, state=UNKNOWN, because="the crawl has not started")
+    nearest = _find_similar(parts, spelled)  # before the next line, because a frontier cannot be opened twice
     if "://" not in url:
-        spelled = _in_known_scheme(spelled, nearest)
-    with _opened(parts[0]) as ledger:
-        return _unknown(parts[0], ledger, spelled, nearest)
+        spelled = _guess_scheme(spelled, nearest)
+    with _open_storage(parts[0]) as storage:
+        return _explain_unknown(parts[0], storage, spelled, nearest)
 
 
 @contextmanager
-def _opened(folder: CrawlFolder) -> Iterator[LmdbStorage]:
-    ledger = LmdbStorage(folder.frontier, read_only=True)
+def _open_storage(folder: CrawlFolder) -> Iterator[LmdbStorage]:
+    storage = LmdbStorage(folder.frontier, read_only=True)
     try:
-        yield ledger
+        yield storage
     finally:
-        ledger.close()
+        storage.close()
 
 
 def _other_scheme(url: str) -> str:
@@ -162,40 +160,39 @@ def _other_scheme(url: str) -> str:
     return f"{'http' if scheme == 'https' else 'https'}://{rest}"
 
 
-def _in_known_scheme(url: str, nearest: Sequence[tuple[str, str]]) -> str:
-    """Who leaves the scheme out means that by which the host is known, if most of what is like it has the other."""
+def _guess_scheme(url: str, nearest: Sequence[tuple[str, str]]) -> str:
+    """Return the URL with the other scheme if most of the similar URLs have that."""
     others = sum(not known.startswith(url.partition("/")[0] + "/") for known, _ in nearest)
     return _other_scheme(url) if 2 * others > len(nearest) else url
 
 
-def _policy(job: Job, storage: LmdbStorage) -> Policy | None:
-    """The policy as of the last commit; None where what it learned cannot be read."""
+def _load_policy(job: Job, storage: LmdbStorage) -> Policy | None:
+    """Return the policy with its state of the last commit, or None if the state cannot be read."""
     policy = policy_from(job.policy, job.seed, target=target_from(job.target))
     state = storage.note("policy")
     try:
         if state is not None:
             policy.load(state)
-    except _UNREADABLE:
+    except _DECODING_ERRORS:
         return None
     return policy
 
 
-# ── known ────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _known(folder: CrawlFolder, storage: LmdbStorage, entry: Entry, state: UrlState, reason: str) -> UrlExplanation:
-    job = folder.job()
-    policy = _policy(job, storage)
-    visits = visits_of(storage, entry.url)
-    last = telling(visits)
+def _explain_known(
+    folder: CrawlFolder, storage: LmdbStorage, entry: Entry, state: UrlState, reason: str
+) -> UrlExplanation:
+    job = folder.read_job()
+    policy = _load_policy(job, storage)
+    visits = find_visits(storage, entry.url)
+    last = last_informative_visit(visits)
     if state is UrlState.IN_FLIGHT:
-        reason = reason or _cut_off_at(storage, entry.url)
+        reason = reason or _find_unfinished_stage(storage, entry.url)
     retry_at = next((until for until, one in storage.postponed() if one.url == entry.url), None)
-    ranked = state is UrlState.WAITING and not entry.arm.startswith(REVISIT)
-    rank = _rank(_policy(job, storage), storage, entry) if ranked else None
+    has_rank = state is UrlState.WAITING and not entry.arm.startswith(REVISIT)
+    rank = _compute_rank(_load_policy(job, storage), storage, entry) if has_rank else None
     if policy is not None:
-        _wake(policy, storage, host_of(entry.url))
-    told = UrlExplanation(
+        _make_arms_ready(policy, storage, host_of(entry.url))
+    explanation = UrlExplanation(
         url=entry.url,
         state=WAITS if retry_at is not None else _STATES[state],
         because="",
@@ -205,19 +202,19 @@ def _known(folder: CrawlFolder, storage: LmdbStorage, entry: Entry, state: UrlSt
         arm=entry.arm,
         score=entry.score,
         value_at_pick=None if last is None else last.value,
-        found=_found(storage, entry),
+        found=_find_record(storage, entry),
         rank=rank,
-        explanation=None if policy is None else _explained(policy, storage, entry),
-        outcome=None if last is None else last_outcome(last, visits, recorded=job.web is not None),
-        redirects=chain(storage, entry, last),
+        explanation=None if policy is None else _explain_rating(policy, storage, entry),
+        outcome=None if last is None else build_history(last, visits, recorded=job.web is not None),
+        redirects=find_redirects(storage, entry, last),
         retry_at=retry_at,
-        checks=_checks(folder, job, storage, entry, state, reason),
+        checks=_run_checks(folder, job, storage, entry, state, reason),
     )
-    return msgspec.structs.replace(told, because=sentence(told))
+    return msgspec.structs.replace(explanation, because=_summarize(explanation))
 
 
-def _cut_off_at(storage: LmdbStorage, url: str) -> str:
-    """What was being done with a page when the time of the crawl was up; "" if nothing was."""
+def _find_unfinished_stage(storage: LmdbStorage, url: str) -> str:
+    """Return a phrase about the work on a page that ended with the time budget, or "" if there was none."""
     saved = storage.note("totals")
     try:
         stage = msgspec.msgpack.decode(saved, type=Counters).unfinished.get(url) if saved is not None else None
@@ -226,27 +223,27 @@ def _cut_off_at(storage: LmdbStorage, url: str) -> str:
     return "" if stage is None else f"it was {stage} when the time of the crawl was up"
 
 
-def _wake(policy: Policy, storage: LmdbStorage, wanted: str) -> None:
-    """Let the policy know what waits of a host: the value of each of its arms now may go by all of that."""
+def _make_arms_ready(policy: Policy, storage: LmdbStorage, wanted: str) -> None:
+    """Mark the arms of a host ready in the policy, because the value of an arm may depend on the others."""
     for arm, host, count in storage.waiting():
         if host == wanted and not arm.startswith(REVISIT):
             policy.arm_ready(arm, storage.best(arm) or 0.0, count)
 
 
-def _checks(
+def _run_checks(
     folder: CrawlFolder, job: Job, storage: LmdbStorage, entry: Entry, state: UrlState, reason: str
 ) -> tuple[Check, ...]:
-    """What would stop a URL that waits, or stopped one that was refused."""
+    """Run the checks of a waiting or refused URL."""
     if state not in (UrlState.WAITING, UrlState.REFUSED):
         return ()
     is_seed = entry.source == LinkSource.SEED.value
-    return tuple(checks(entry.url, job=job, folder=folder, storage=storage, is_seed=is_seed, reason=reason))
+    return tuple(run_checks(entry.url, job=job, folder=folder, storage=storage, is_seed=is_seed, reason=reason))
 
 
-def _found(storage: LmdbStorage, entry: Entry) -> UrlRecord:
+def _find_record(storage: LmdbStorage, entry: Entry) -> UrlRecord:
     path: list[str] = []
     above = entry.parent_url
-    while above and above not in path and len(path) < _LONGEST_PATH:
+    while above and above not in path and len(path) < _MAX_PATH_LENGTH:
         path.append(above)
         known = storage.find(above)
         above = known[0].parent_url if known is not None else ""
@@ -263,7 +260,7 @@ def _found(storage: LmdbStorage, entry: Entry) -> UrlRecord:
     )
 
 
-def _explained(policy: Policy, storage: LmdbStorage, entry: Entry) -> Explanation | None:
+def _explain_rating(policy: Policy, storage: LmdbStorage, entry: Entry) -> Explanation | None:
     explains = getattr(policy, "explain", None)
     if explains is None or entry.arm.startswith(REVISIT):
         return None
@@ -276,16 +273,16 @@ def _explained(policy: Policy, storage: LmdbStorage, entry: Entry) -> Explanatio
         predicate=entry.predicate,
     )
     explanation: Explanation = explains(
-        link, Rating(arm=entry.arm, score=entry.score, policy_state=entry.policy_state), _parent(storage, entry)
+        link, Rating(arm=entry.arm, score=entry.score, policy_state=entry.policy_state), _find_parent(storage, entry)
     )
     return explanation
 
 
-def _parent(storage: LmdbStorage, entry: Entry) -> Outcome | None:
+def _find_parent(storage: LmdbStorage, entry: Entry) -> Outcome | None:
     known = storage.find(entry.parent_url) if entry.parent_url else None
     if known is None:
         return None
-    above, visits = known[0], visits_of(storage, entry.parent_url)
+    above, visits = known[0], find_visits(storage, entry.parent_url)
     last = visits[-1] if visits else Visit(number=0, url=above.url, host=host_of(above.url))
     return Outcome(
         url=above.url,
@@ -300,84 +297,91 @@ def _parent(storage: LmdbStorage, entry: Entry) -> Outcome | None:
     )
 
 
-def _rank(copy: Policy | None, storage: LmdbStorage, entry: Entry) -> Rank:
+def _compute_rank(copy: Policy | None, storage: LmdbStorage, entry: Entry) -> Rank:
     arms = [(arm, count) for arm, _, count in storage.waiting() if not arm.startswith(REVISIT)]
     return Rank(
         ahead_in_arm=storage.ahead_of(entry),
         waiting_in_arm=dict(arms).get(entry.arm, 0),
-        arm=None if copy is None else _place(copy, storage, arms, entry.arm),
+        arm=None if copy is None else _rank_arm(copy, storage, arms, entry.arm),
         arms=len(arms),
         waiting=sum(count for _, count in arms),
     )
 
 
-def _place(policy: Policy, storage: LmdbStorage, arms: Sequence[tuple[str, int]], wanted: str) -> int | None:
-    if len(arms) > _MOST_ARMS:
+def _rank_arm(policy: Policy, storage: LmdbStorage, arms: Sequence[tuple[str, int]], wanted: str) -> int | None:
+    """Return after how many picks the policy picks the wanted arm, or None."""
+    if len(arms) > _MAX_ARMS:
         return None
     for arm, count in arms:
         policy.arm_ready(arm, storage.best(arm) or 0.0, count)
-    for place in range(1, min(len(arms), _MOST_PICKS) + 1):
+    for rank in range(1, min(len(arms), _MAX_PICKS) + 1):
         picked = policy.pick()
         if picked is None or picked == wanted:
-            return place if picked else None
+            return rank if picked else None
         policy.arm_snoozed(picked)
     return None
 
 
-def sentence(told: UrlExplanation) -> str:
-    """The answer in one sentence."""
-    outcome, rank = told.outcome, told.rank
-    if told.state == REFUSED:
-        return f"refused, no request was made: {told.reason or 'no reason is on record'}"
-    if told.retry_at is not None and outcome is not None:
-        return f"waits to be tried again after a failure ({outcome.failure}): {outcome.treatment}"
-    withheld = next((one.detail for one in told.checks if one.name == DOMAIN_LIMIT), "")
-    if told.state == WAITS and withheld:
-        return f"waits, and is not in line for a request: {withheld} (max_untried_hosts)"
-    if told.state == WAITS and rank is not None:
-        place = "its arm's place among the arms cannot be told" if rank.arm is None else _among(rank)
-        first = f"{rank.ahead_in_arm:,} of the {rank.waiting_in_arm:,} URLs of its arm go first"
-        return f"waits: {first if rank.ahead_in_arm else 'it is the first of its arm'}; {place}"
-    if outcome is not None and (told.state in (FETCHED, FAILED) or told.arm.startswith(REVISIT)):
-        worth = "" if told.value_at_pick is None else f", when its arm was worth {told.value_at_pick:.3f}"
-        came = "it was a find" if outcome.relevant else "it was no find"
-        if outcome.failure:
-            gone = outcome.refresh == Look.GONE.value
-            came = f"the page is gone: {outcome.failure}" if gone else f"no page came: {outcome.failure}"
-            if outcome.detail == WITHDRAWN:
-                came = f"{WITHDRAWN}: its quads were taken out"
-        since = "; looked at again since, and unchanged" if outcome.refresh == Look.UNCHANGED.value else ""
-        waits = "waits to be looked at again; " if told.state == WAITS else ""
-        return f"{waits}fetched as request {outcome.number:,}{worth}; {came}{since}"
-    if told.state == UNDER_WAY and told.reason:
-        return f"waits for a resume: {told.reason}"
-    if told.state == UNDER_WAY:
-        return "handed out and under way at the last commit, or waiting for its host's robots.txt"
-    return told.state
+def _summarize(url: UrlExplanation) -> str:
+    """Return the explanation of a known URL in one sentence."""
+    outcome, rank = url.outcome, url.rank
+    if url.state == REFUSED:
+        return f"refused, no request was made: {url.reason or 'no reason is recorded'}"
+    if url.retry_at is not None and outcome is not None:
+        return f"waits for a retry after a failure ({outcome.failure}): {outcome.treatment}"
+    withheld = next((one.detail for one in url.checks if one.name == DOMAIN_LIMIT), "")
+    if url.state == WAITS and withheld:
+        return f"waits and is not in the queue: {withheld} (max_untried_hosts)"
+    if url.state == WAITS and rank is not None:
+        return _summarize_rank(rank)
+    if outcome is not None and (url.state in (FETCHED, FAILED) or url.arm.startswith(REVISIT)):
+        return _summarize_outcome(url, outcome)
+    if url.state == UNDER_WAY and url.reason:
+        return f"waits for a resume: {url.reason}"
+    if url.state == UNDER_WAY:
+        return "in flight at the last commit, or waiting for its host's robots.txt"
+    return url.state
 
 
-def _among(rank: Rank) -> str:
+def _summarize_rank(rank: Rank) -> str:
+    first = f"{rank.ahead_in_arm:,} of the {rank.waiting_in_arm:,} URLs of its arm are before it"
+    in_arm = first if rank.ahead_in_arm else "it is the first of its arm"
+    if rank.arm is None:
+        return f"waits: {in_arm}; the rank of its arm is not known"
     if rank.arm == 1:
-        return f"its arm is the best of {rank.arms:,}"
-    return f"its arm is number {rank.arm:,} of {rank.arms:,}"
+        return f"waits: {in_arm}; its arm is the best of {rank.arms:,}"
+    return f"waits: {in_arm}; its arm is number {rank.arm:,} of {rank.arms:,}"
 
 
-# ── unknown ──────────────────────────────────────────────────────────────────────────────────────────
+def _summarize_outcome(url: UrlExplanation, outcome: FetchHistory) -> str:
+    value = "" if url.value_at_pick is None else f", when the value of its arm was {url.value_at_pick:.3f}"
+    since = "; revisited since, and unchanged" if outcome.refresh == RevisitResult.UNCHANGED.value else ""
+    waits = "waits for a revisit; " if url.state == WAITS else ""
+    return f"{waits}fetched as request {outcome.number:,}{value}; {_summarize_response(outcome)}{since}"
 
 
-def _unknown(
+def _summarize_response(outcome: FetchHistory) -> str:
+    if not outcome.failure:
+        return "it is relevant" if outcome.relevant else "it is not relevant"
+    if outcome.detail == WITHDRAWN:
+        return f"{WITHDRAWN}: its quads were removed"
+    if outcome.refresh == RevisitResult.GONE.value:
+        return f"the page is gone: {outcome.failure}"
+    return f"the request failed: {outcome.failure}"
+
+
+def _explain_unknown(
     folder: CrawlFolder, storage: LmdbStorage, url: str, nearest: tuple[tuple[str, str], ...]
 ) -> UrlExplanation:
-    job = folder.job()
-    policy = _policy(job, storage)
-    found = tuple(checks(url, job=job, folder=folder, storage=storage, policy=policy))
-    stopped = next((one for one in found if one.passed is False), None)
-    if stopped is not None:
-        because = f"never taken up; if a page linked to it, it would be refused ({stopped.name}): {stopped.detail}"
+    job = folder.read_job()
+    policy = _load_policy(job, storage)
+    found = tuple(run_checks(url, job=job, folder=folder, storage=storage, policy=policy))
+    refusal = next((one for one in found if one.passed is False), None)
+    if refusal is not None:
+        because = f"unknown; a link to it would be refused ({refusal.name}): {refusal.detail}"
     else:
         because = (
-            "never met: no page that was fetched links to it, or only such that ask not to be followed, whose links "
-            "are counted and not kept"
+            "unknown: no fetched page links to it, or only pages with nofollow, whose links are counted and not stored"
         )
     return UrlExplanation(
         url=url,
@@ -386,37 +390,37 @@ def _unknown(
         policy=job.policy,
         target=job.target,
         checks=found,
-        explanation=None if policy is None or stopped is not None else _as_a_link(policy, url),
+        explanation=None if policy is None or refusal is not None else _explain_new_link(policy, url),
         nearest=nearest,
     )
 
 
-def _as_a_link(policy: Policy, url: str) -> Explanation | None:
-    """What the policy would say of a plain link to it on its host's home page."""
+def _explain_new_link(policy: Policy, url: str) -> Explanation | None:
+    """Return how the policy would rate a plain link to the URL on its host's home page, or None."""
     explains = getattr(policy, "explain", None)
     if explains is None:
         return None
-    link, parent = plain_link(url)
+    link, parent = link_from_home_page(url)
     explanation: Explanation = explains(link, policy.rate([link], parent)[0], parent)
     return explanation
 
 
-def _in_common(one: str, other: str) -> int:
-    """Characters from the start in which two URLs agree."""
-    return next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+def _common_prefix_length(one: str, other: str) -> int:
+    """Return the number of equal characters at the start of two URLs."""
+    return next((index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
 
 
-def _nearest(parts: Sequence[CrawlFolder], url: str) -> tuple[tuple[str, str], ...]:
-    """Known URLs of the host that look most like this one."""
+def _find_similar(parts: Sequence[CrawlFolder], url: str) -> tuple[tuple[str, str], ...]:
+    """Return the known URLs of the host that are most similar, with their states."""
     host, found = host_of(url), []
     for part in parts:
-        with _opened(part) as ledger:
-            for number, (entry, state, _) in enumerate(ledger.entries()):
-                if number >= _MOST_ROWS:
+        with _open_storage(part) as storage:
+            for number, (entry, state, _) in enumerate(storage.entries()):
+                if number >= _MAX_SCANNED_URLS:
                     break
                 if f"//{host}" in entry.url and host_of(entry.url) == host:
                     found.append((entry.url, _STATES[state]))
-    found.sort(key=lambda one: -_in_common(url, one[0]))
-    found = found[:_COMPARED]
-    likeness = {one: SequenceMatcher(None, url, one, autojunk=False).quick_ratio() for one, _ in found}
-    return tuple(sorted(found, key=lambda one: -likeness[one[0]])[:_NEAREST])
+    found.sort(key=lambda one: -_common_prefix_length(url, one[0]))
+    found = found[:_MAX_COMPARED_URLS]
+    similarity = {one: SequenceMatcher(None, url, one, autojunk=False).quick_ratio() for one, _ in found}
+    return tuple(sorted(found, key=lambda one: -similarity[one[0]])[:_SIMILAR_URLS])

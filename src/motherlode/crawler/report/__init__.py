@@ -1,1 +1,1 @@
-"""The `report` package."""
+"""The HTML report of a crawl: contents, template, charts and escaping."""

@@ -1,4 +1,4 @@
-"""From the account of a crawl to its report: which figures, in which words."""
+"""Contents of the report of a crawl, computed from its statistics."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from motherlode import __version__
 from motherlode.crawler.config.job import Job
-from motherlode.crawler.config.units import size
+from motherlode.crawler.config.units import format_size
 from motherlode.crawler.report.page import Count, CrawlReport, Figure, HostRow, SyntaxRow
 from motherlode.crawler.report.plot import Curve, compact, percent
 from motherlode.crawler.stats.counters import Counters
@@ -18,30 +18,30 @@ from motherlode.model import FailureKind, Syntax
 from motherlode.www.urls import OUT_OF_SCOPE, canonical, host_of
 
 EXPLANATIONS: dict[FailureKind, str] = {
-    FailureKind.REDIRECT: "The answer was the address of another page, which is now known.",
+    FailureKind.REDIRECT: "The server redirected to another URL, which is now known.",
     FailureKind.REDIRECT_BROKEN: "A redirect without a usable target, in a loop, or at the end of too long a chain.",
-    FailureKind.NOT_FOUND: "The server has no such page (404, 410), or the recorded web does not hold it.",
-    FailureKind.FORBIDDEN: "The server does not let us in (401, 402, 403, 407, 451).",
-    FailureKind.CLIENT_ERROR: "The server takes the request to be wrong (any other 4xx).",
+    FailureKind.NOT_FOUND: "The server has no such page (404, 410), or it is not in the recorded web.",
+    FailureKind.FORBIDDEN: "The server refused access (401, 402, 403, 407, 451).",
+    FailureKind.CLIENT_ERROR: "The server rejected the request (any other 4xx).",
     FailureKind.TOO_MANY: "The server asks for fewer requests (429).",
-    FailureKind.UNAVAILABLE: "The server cannot answer for now (503, 509, 529).",
-    FailureKind.SERVER_ERROR: "The server failed, or asks for another try (any other 5xx, 408, 421, 425).",
+    FailureKind.UNAVAILABLE: "The server is temporarily unavailable (503, 509, 529).",
+    FailureKind.SERVER_ERROR: "The server failed or asked for a retry (any other 5xx, 408, 421, 425).",
     FailureKind.DNS: "The host's name has no address.",
-    FailureKind.NO_DNS: "No name server could say whether the host's name has an address.",
+    FailureKind.NO_DNS: "No name server could resolve the host's name.",
     FailureKind.CONNECT: "No connection could be made.",
     FailureKind.TLS: "No secure connection could be made: no common protocol, or no TLS at all.",
-    FailureKind.CERTIFICATE: "The host's certificate has expired, is for others, or of an unknown authority.",
-    FailureKind.TIMEOUT: "The answer took too long.",
-    FailureKind.RESET: "The connection ended in the middle of an answer.",
-    FailureKind.PROTOCOL: "The server does not speak HTTP as it should.",
+    FailureKind.CERTIFICATE: "The host's certificate has expired, is for another name, or has an unknown issuer.",
+    FailureKind.TIMEOUT: "The response took too long.",
+    FailureKind.RESET: "The connection ended during a response.",
+    FailureKind.PROTOCOL: "The server violated the HTTP protocol.",
     FailureKind.GUARD: "The host's address is private or reserved, and was not allowed.",
     FailureKind.ROBOTS: "The host's robots.txt disallows it; no request was made.",
     FailureKind.SCHEME: "The address is neither http nor https.",
     FailureKind.NOT_MODIFIED: "The page has not changed since it was fetched before.",
-    FailureKind.USELESS: "The type and the first bytes showed that nothing could come of it; the rest was not read.",
-    FailureKind.PROCESSING: "The page arrived, but reading it ran past its limits.",
+    FailureKind.USELESS: "The media type or the first bytes showed that the page has no data; the rest was not read.",
+    FailureKind.PROCESSING: "The page was fetched, but parsing it exceeded a limit.",
 }
-"""What each kind of failure means, in one sentence."""
+"""Explanations of the kinds of failures."""
 
 NAMES: dict[Syntax, str] = {
     Syntax.TURTLE: "Turtle",
@@ -59,18 +59,18 @@ NAMES: dict[Syntax, str] = {
     Syntax.PAGE: "Titles and meta elements",
     Syntax.OTHER: "Other transformers",
 }
-"""How people write the names of the syntaxes."""
+"""Names of the syntaxes."""
 
 
-def report_of(job: Job, stats: CrawlStats, *, made_at: float | None = None) -> CrawlReport:
-    """The report of a crawl, finished or not; `made_at` is in seconds since the epoch."""
+def build_report(job: Job, stats: CrawlStats, *, made_at: float | None = None) -> CrawlReport:
+    """Return the report of a running or finished crawl. `made_at` is in seconds since the epoch."""
     totals = stats.totals
     return CrawlReport(
-        title=_title(job.seeds),
-        generated=_generated(made_at),
-        asked=_asked(job),
-        figures=_figures(stats),
-        curves=(curve_of(job.policy, totals),),
+        title=_format_title(job.seeds),
+        generated=_format_generated(made_at),
+        settings=_list_settings(job),
+        figures=_compute_figures(stats),
+        curves=(build_harvest_curve(job.policy, totals),),
         hosts=tuple(
             HostRow(name=host.name, fetched=host.fetched, relevant=host.relevant, quads=host.quads, bytes=host.received)
             for host in stats.hosts
@@ -80,25 +80,25 @@ def report_of(job: Job, stats: CrawlStats, *, made_at: float | None = None) -> C
             SyntaxRow(name=_syntax_name(name), pages=pages, statements=statements, plain=name == Syntax.PAGE.value)
             for name, (pages, statements) in totals.syntaxes.items()
         ),
-        failures=_explained(totals.failures),
-        refused=_explained(stats.refused),
+        failures=_explain_counts(totals.failures),
+        refused=_explain_counts(stats.refused),
         problems=tuple(Count(name=message, count=count) for message, count in stats.problem_kinds.items()),
     )
 
 
-def curve_of(name: str, totals: Counters) -> Curve:
-    """The harvest of a crawl up to its very last page, which the totals' own, thinned points may lack.
+def build_harvest_curve(name: str, totals: Counters) -> Curve:
+    """Return the harvest curve of a crawl up to its last page. The points in the counters are thinned out.
 
-    Like the harvest rate it leaves out looks at known pages; what these took away, its end lacks.
+    Revisits are left out, as in the harvest rate. Relevant pages that revisits removed are missing at its end.
     """
-    before = tuple((asked, relevant) for asked, relevant in totals.curve if asked < totals.first)
+    before = tuple((fetched, relevant) for fetched, relevant in totals.curve if fetched < totals.first)
     return Curve(name=name, points=(*before, (totals.first, totals.relevant)) if totals.first else before)
 
 
-def duration(seconds: float) -> str:
-    """Time for people.
+def format_duration(seconds: float) -> str:
+    """Return a time in its two largest units.
 
-    >>> duration(0.25), duration(59.96), duration(3725), duration(200_000)
+    >>> format_duration(0.25), format_duration(59.96), format_duration(3725), format_duration(200_000)
     ('0.2 s', '1 min 0 s', '1 h 2 min', '2 d 7 h')
     """
     if seconds < 59.95:
@@ -110,7 +110,7 @@ def duration(seconds: float) -> str:
     return f"{whole // 60} min {whole % 60} s"
 
 
-def _title(seeds: tuple[str, ...]) -> str:
+def _format_title(seeds: tuple[str, ...]) -> str:
     hosts = list(dict.fromkeys(_host(seed) for seed in seeds))
     if not hosts:
         return "A crawl"
@@ -123,79 +123,85 @@ def _host(seed: str) -> str:
     return seed if url is None else host_of(url)
 
 
-def _generated(made_at: float | None) -> str:
+def _format_generated(made_at: float | None) -> str:
     when = "" if made_at is None else f" on {datetime.fromtimestamp(made_at, UTC):%d %B %Y at %H:%M} UTC"
-    return f"Made by Motherlode {__version__}{when.replace(' on 0', ' on ')}"
+    return f"Written by Motherlode {__version__}{when.replace(' on 0', ' on ')}"
 
 
-def _asked(job: Job) -> tuple[tuple[str, str], ...]:
+def _list_settings(job: Job) -> tuple[tuple[str, str], ...]:
     limits = (
         "" if job.pages is None else f"{job.pages:,} pages",
-        "" if job.time is None else duration(job.time),
-        "" if job.bytes is None else size(job.bytes),
+        "" if job.time is None else format_duration(job.time),
+        "" if job.bytes is None else format_size(job.bytes),
     )
-    asked = {
+    settings = {
         "Policy": job.policy,
         "Target": job.target,
         "Scope": job.scope,
         "Seeds": f"{len(job.seeds):,}",
         "Own hosts, robots.txt not applied": ", ".join(job.own_hosts),
-        "Certificates not checked": ", ".join(job.any_certificate),
+        "Certificates not verified": ", ".join(job.any_certificate),
         "Budget": ", ".join(limit for limit in limits if limit) or "none",
         "Recorded web": "" if job.web is None else job.web.rpartition("/")[2],
     }
-    return tuple((name, value) for name, value in asked.items() if value)
+    return tuple((name, value) for name, value in settings.items() if value)
 
 
-def _figures(stats: CrawlStats) -> tuple[Figure, ...]:
+def _compute_figures(stats: CrawlStats) -> tuple[Figure, ...]:
     totals = stats.totals
     failed = sum(totals.failures.values())
-    fruitful = sum(1 for host in stats.hosts if host.relevant)
-    a_second = totals.fetched / totals.seconds if totals.seconds else 0.0
-    a_page = totals.quads / totals.relevant if totals.relevant else 0.0
+    relevant_hosts = sum(1 for host in stats.hosts if host.relevant)
+    pages_per_second = totals.fetched / totals.seconds if totals.seconds else 0.0
+    quads_per_page = totals.quads / totals.relevant if totals.relevant else 0.0
     return (
         Figure(
             label="Harvest rate",
             value=percent(totals.relevant, totals.first),
-            note="looks at known pages aside" if totals.refreshed else "of what was fetched",
+            note="without revisits" if totals.refreshed else "of pages fetched",
         ),
-        Figure(label="Relevant", value=_big(totals.relevant), note=f"on {_hosts(fruitful)}"),
+        Figure(label="Relevant", value=_format_number(totals.relevant), note=f"on {_format_hosts(relevant_hosts)}"),
         Figure(
             label="Fetched",
-            value=_big(totals.fetched),
-            note=f"{_big(failed)} failed, {_big(totals.redirects)} redirected"
-            + (f", {_big(totals.refreshed)} looks at known pages" if totals.refreshed else ""),
+            value=_format_number(totals.fetched),
+            note=f"{_format_number(failed)} failed, {_format_number(totals.redirects)} redirected"
+            + (f", {_format_number(totals.refreshed)} revisits" if totals.refreshed else ""),
         ),
-        Figure(label="Quads", value=_big(totals.quads), note=f"{a_page:,.1f} a relevant page"),
+        Figure(label="Quads", value=_format_number(totals.quads), note=f"{quads_per_page:,.1f} per relevant page"),
         Figure(
-            label="Hosts asked", value=_big(len(stats.hosts)), note=f"{percent(fruitful, len(stats.hosts))} with finds"
+            label="Contacted hosts",
+            value=_format_number(len(stats.hosts)),
+            note=f"{percent(relevant_hosts, len(stats.hosts))} with relevant pages",
         ),
-        Figure(label="Known URLs", value=_big(stats.known_urls), note=f"{_big(totals.links)} links seen"),
-        Figure(label="Time", value=duration(totals.seconds), note=f"{a_second:,.1f} pages a second"),
-        Figure(label="Received", value=size(totals.bytes), note=f"{size(stats.disk)} on disk"),
+        Figure(
+            label="Known URLs",
+            value=_format_number(stats.known_urls),
+            note=f"{_format_number(totals.links)} links seen",
+        ),
+        Figure(label="Time", value=format_duration(totals.seconds), note=f"{pages_per_second:,.1f} pages per second"),
+        Figure(label="Received", value=format_size(totals.bytes), note=f"{format_size(stats.disk)} on disk"),
     )
 
 
-def _big(number: int) -> str:
+def _format_number(number: int) -> str:
     return f"{number:,}" if number < 10**7 else compact(number)
 
 
-def _hosts(count: int) -> str:
+def _format_hosts(count: int) -> str:
     return "1 host" if count == 1 else f"{count:,} hosts"
 
 
 _REASONS: dict[str, str] = {kind.value: sentence for kind, sentence in EXPLANATIONS.items()} | {
-    TOO_MANY_FAILURES: "The host did not answer, or broke off, many times in a row.",
-    NO_RULES: "The host's server failed or was busy whenever it was asked for its rules, for hours.",
-    TOO_MANY_HOSTS: "Thousands of hosts of the same domain wait already, and too few of those contacted were relevant.",
-    OUT_OF_SCOPE: "The link leads outside of what the crawl was asked to stay in; counted each time it is met.",
+    TOO_MANY_FAILURES: "The host did not respond, or broke the connection, many times in a row.",
+    NO_RULES: "The host's robots.txt could not be fetched for hours, because the server failed or was busy.",
+    TOO_MANY_HOSTS: "Thousands of hosts of the same domain are waiting, and too few of those contacted were relevant.",
+    OUT_OF_SCOPE: "The link leads out of the scope of the crawl. Each such link is counted.",
 }
 
 
-def _explained(counts: Mapping[str, int]) -> tuple[Count, ...]:
+def _explain_counts(counts: Mapping[str, int]) -> tuple[Count, ...]:
     return tuple(Count(name=name, count=count, explanation=_REASONS.get(name, "")) for name, count in counts.items())
 
 
 def _syntax_name(value: str) -> str:
-    """A folder may have been written by another version that knows more syntaxes."""
+    """Return the name of a syntax, or the value itself for a syntax of another version."""
     return next((name for syntax, name in NAMES.items() if syntax.value == value), value)

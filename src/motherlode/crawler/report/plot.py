@@ -1,60 +1,21 @@
-"""Strings that are markup, and figures as text: what pages and pictures of ours are made of.
-
-Text reaches them through `element` alone, which escapes whatever is not `Markup` already. So a string that a page gave
-cannot become markup by oversight.
-"""
+"""Line charts as SVG, and the format of their numbers, for reports of crawls and of simulations."""
 
 from __future__ import annotations
 
-import html
 import math
-import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-
-class Markup(str):
-    """Text that is markup already and goes in as it stands."""
-
-    __slots__ = ()
-
-
-_UNFIT = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff"  # no XML, or no UTF-8
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # turns the direction of the text around it
-)
-
-
-def escaped(text: str) -> Markup:
-    """Text as it may stand in HTML and in XML, between tags or in an attribute's quotes.
-
-    >>> print(escaped('"><img onerror=x>'))
-    &quot;&gt;&lt;img onerror=x&gt;
-    """
-    return text if isinstance(text, Markup) else Markup(html.escape(_UNFIT.sub("\ufffd", text), quote=True))
-
-
-def element(name: str, *children: str, **attributes: str | float) -> Markup:
-    """An element; in attribute names `_` stands for `-`, and a final one for nothing. Text is escaped, Markup is not.
-
-    >>> print(element("text", "a < b", element("tspan", "c"), class_="label", font_size=12))
-    <text class="label" font-size="12">a &lt; b<tspan>c</tspan></text>
-    """
-    written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escaped(str(value))}"' for key, value in attributes.items()
-    )
-    return Markup(f"<{name}{written}>{''.join(escaped(child) for child in children)}</{name}>")
-
-
-def joined(*parts: str) -> Markup:
-    """Several pieces as one; plain text among them is escaped."""
-    return Markup("".join(escaped(part) for part in parts))
+from motherlode.crawler.report.markup import Markup as Markup
+from motherlode.crawler.report.markup import element as element
+from motherlode.crawler.report.markup import escaped as escaped
+from motherlode.crawler.report.markup import joined as joined
 
 
 def compact(number: float) -> str:
-    """A number in few characters, for axes and tiles.
+    """Return a number in few characters, for axes and figures.
 
     >>> compact(9999), compact(12_000), compact(1_250_000), compact(999_960), compact(3 * 10**13)
     ('9,999', '12k', '1.25M', '1M', '30T')
@@ -70,7 +31,7 @@ def compact(number: float) -> str:
 
 
 def percent(part: float, whole: float) -> str:
-    """A share, with as many digits as make sense.
+    """Return a share in percent. It is never rounded to 0 % or 100 %.
 
     >>> percent(1, 3), percent(1, 1), percent(1, 99999), percent(99999, 100000), percent(0, 0)
     ('33.3 %', '100 %', '< 0.1 %', '> 99.9 %', '0 %')
@@ -84,7 +45,7 @@ def percent(part: float, whole: float) -> str:
 
 
 def ticks(most: int, count: int) -> list[int]:
-    """Round whole numbers from 0 on, about `count` of them; the last is the first that reaches `most`.
+    """Return about `count` round numbers from 0 up to the first that is not less than `most`.
 
     >>> ticks(1870, 4), ticks(3, 5), ticks(0, 5)
     ([0, 500, 1000, 1500, 2000], [0, 1, 2, 3], [0, 1])
@@ -96,57 +57,53 @@ def ticks(most: int, count: int) -> list[int]:
     return [step * index for index in range(-(-most // step) + 1)]
 
 
-# ── Curves as SVG, made of nothing but strings: for the report of a crawl, for the simulator, for the README.
-
-# ── curves ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """How the relevant pages grew with the pages fetched, or any other two numbers that the `Axes` name."""
+    """Relevant pages by pages fetched, or any other two quantities that the `Axes` name."""
 
     name: str
     points: tuple[tuple[int, int], ...] = ()
-    """Pairs of fetched and relevant; fetched never falls."""
+    """Pairs of fetched and relevant pages, in increasing order of fetched pages."""
     band: tuple[tuple[int, int, int], ...] = ()
-    """Fetched, and between which numbers the repetitions lie there."""
+    """Fetched pages, and the minimum and maximum over repetitions."""
 
     @property
     def end(self) -> tuple[int, int]:
+        """The last point."""
         return self.points[-1] if self.points else (0, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axes:
-    """What the numbers of a picture are."""
+    """Names and units of the two axes."""
 
     x: str
     y: str
     nothing: str = "There is nothing to show."
+    """Message of an empty chart."""
     unit: str = ""
-    """Stands behind each figure of y."""
+    """Appended to each value of y."""
     harvest: bool = False
-    """A harvest starts at nothing, and its end is a share of what was fetched, too."""
+    """Whether the curves are harvest curves, which start at the origin and are labelled with their final share."""
 
     def value(self, number: int) -> str:
+        """Return a value of y with its unit."""
         return f"{'−' if number < 0 else ''}{compact(abs(number))}{self.unit}"
 
 
 HARVEST = Axes(x="pages fetched", y="relevant pages", nothing="Nothing was fetched.", harvest=True)
 
 
-def thinned(points: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
-    """The points without those that no eye could tell from their neighbours; the origin and the last are always there.
+def thin_out(points: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+    """Return at most one point per interval of x, together with the origin and the last point.
 
-    >>> thinned([(n, n // 2) for n in range(1, 1001)], 4)
+    >>> thin_out([(n, n // 2) for n in range(1, 1001)], 4)
     [(0, 0), (250, 125), (500, 250), (750, 375), (1000, 500)]
     """
     width = points[-1][0] / most if points else 1.0
     kept = {0: (0, 0)} | {math.ceil(point[0] / width): point for point in points if point[0]}
     return list(kept.values())
 
-
-# ── the picture ──────────────────────────────────────────────────────────────────────────────────────────
 
 COLOURS = """
 :root { color-scheme: light dark;
@@ -156,10 +113,10 @@ COLOURS = """
   --page: #14161a; --surface: #1b1e24; --ink: #eceae4; --muted: #a2a8b3; --line: #32363f; --track: #2a2e36;
   --s0: #eaa82a; --s1: #71a9ef; --s2: #8cecc4; --s3: #b0629a; --s4: #dd5c34; --s5: #8a70e6; } }
 """
-"""The palette. Lightness differs as well as hue, for those who do not see every hue."""
+"""The palette. Series differ in lightness as well as in hue, for readers with colour blindness."""
 
 SERIES = 6
-"""Colours for series; a seventh has the colour of the first, and is dashed."""
+"""Number of colours. The seventh series has the colour of the first and is dashed."""
 
 CHART_STYLE = """
 .chart { display: block; width: 100%; height: auto; }
@@ -174,29 +131,30 @@ CHART_STYLE = """
 .chart .end { stroke: var(--surface); stroke-width: 2; }
 """ + "".join(f".chart .s{n} {{ stroke: var(--s{n}); }} .chart .f{n} {{ fill: var(--s{n}); }}\n" for n in range(SERIES))
 
-_SIZE = 13
-_LEGEND_ROW = 22
-_LABEL = 36
-"""Height of an end label of two lines."""
+_FONT_SIZE = 13
+_LEGEND_ROW_HEIGHT = 22
+_LABEL_HEIGHT = 36
+"""Height of an end label with two lines."""
+_MAX_LABEL_LENGTH = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Frame:
-    """The rectangle that the curves are drawn in, and the numbers that its sides stand for."""
+    """The rectangle of the curves, and the values at its sides."""
 
     left: float
     right: float
     top: float
     bottom: float
-    x_most: int
-    y_most: int
-    y_least: int
+    x_max: int
+    y_max: int
+    y_min: int
 
     def x(self, value: float) -> float:
-        return self.left + (self.right - self.left) * value / self.x_most
+        return self.left + (self.right - self.left) * value / self.x_max
 
     def y(self, value: float) -> float:
-        return self.bottom - (self.bottom - self.top) * (value - self.y_least) / (self.y_most - self.y_least)
+        return self.bottom - (self.bottom - self.top) * (value - self.y_min) / (self.y_max - self.y_min)
 
 
 def line_chart(
@@ -208,21 +166,24 @@ def line_chart(
     name: str = "harvest",
     axes: Axes = HARVEST,
 ) -> Markup:
-    """The curves as one `svg` element, styled by COLOURS and CHART_STYLE; `name` keeps ids apart on one page."""
-    contents = [element("desc", _description(curves, axes), id=f"{name}-desc"), *_contents(curves, width, height, axes)]
+    """Return the curves as one `svg` element, styled by COLOURS and CHART_STYLE. Ids begin with `name`."""
+    contents = [
+        element("desc", _description(curves, axes), id=f"{name}-desc"),
+        *_draw_contents(curves, width, height, axes),
+    ]
     return _svg(contents, title=title, width=width, height=height, name=name)
 
 
 def write_svg(path: Path, curves: Sequence[Curve], title: str, *, axes: Axes = HARVEST) -> None:
-    """The curves as a file of its own: a card with the title on it and with colours for light and for dark."""
+    """Write the curves as an SVG file with title, frame, and colours for light and dark mode."""
     width, height, edge, head = 860, 470, 24, 44
     inner_width, inner_height = width - 2 * edge, height - head - 2 * edge
-    inner = _contents(curves, inner_width, inner_height, axes)
+    inner = _draw_contents(curves, inner_width, inner_height, axes)
     card = [
         element("desc", _description(curves, axes), id="harvest-desc"),
         element("style", Markup(COLOURS + CHART_STYLE + ".chart .card { fill: var(--surface); stroke: var(--line); }")),
         element("rect", class_="card", x=0.5, y=0.5, width=width - 1, height=height - 1, rx=10),
-        _text(edge, edge + 16, _fitted(title, inner_width, 18, bold=True), class_="strong", font_size=18),
+        _text(edge, edge + 16, _fit_text(title, inner_width, 18, bold=True), class_="strong", font_size=18),
         element("g", *inner, transform=f"translate({edge} {edge + head})"),
     ]
     path.write_text(_svg(card, title=title, width=width, height=height, name="harvest") + "\n", "utf-8")
@@ -243,35 +204,41 @@ def _svg(contents: Sequence[Markup], *, title: str, width: int, height: int, nam
     )
 
 
-def _contents(curves: Sequence[Curve], width: int, height: int, axes: Axes) -> list[Markup]:
-    """Everything inside the picture, from back to front."""
+def _draw_contents(curves: Sequence[Curve], width: int, height: int, axes: Axes) -> list[Markup]:
+    """Return all elements of the chart, from back to front."""
     curves = [curve for curve in curves if curve.end[0] > 0]
     if not curves:
         return [_text(width / 2, height / 2, axes.nothing, text_anchor="middle")]
     narrow = width < 560
-    legend, legend_height = _legend(curves, width) if len(curves) > 1 else ([], 0)
+    legend, legend_height = _draw_legend(curves, width) if len(curves) > 1 else ([], 0)
     top, bottom = legend_height + 32, height - 46
-    room = 2 if len(curves) * _LABEL <= bottom - top else 1
+    room = 2 if len(curves) * _LABEL_HEIGHT <= bottom - top else 1
     named = len(curves) > 1 and not narrow
-    labels = [_end_label(curve, width, axes, lines=room, named=named) for curve in curves]
-    y_ticks = _y_ticks(curves)
-    widest = max(_width(line, bold=row == 0) for label in labels for row, line in enumerate(label))
+    labels = [_format_end_label(curve, width, axes, lines=room, named=named) for curve in curves]
+    y_ticks = _compute_y_ticks(curves)
+    widest = max(_estimate_width(line, bold=row == 0) for label in labels for row, line in enumerate(label))
     frame = _Frame(
-        left=max(_width(axes.value(tick)) for tick in y_ticks) + 10,
+        left=max(_estimate_width(axes.value(tick)) for tick in y_ticks) + 10,
         right=width - widest - (22 if len(curves) > 1 else 12),
         top=top,
         bottom=bottom,
-        x_most=max(curve.end[0] for curve in curves),
-        y_most=y_ticks[-1],
-        y_least=y_ticks[0],
+        x_max=max(curve.end[0] for curve in curves),
+        y_max=y_ticks[-1],
+        y_min=y_ticks[0],
     )
-    bands = [_band(index, curve, frame) for index, curve in enumerate(curves) if curve.band]
-    series = [_series(index, curve, frame, axes, alone=len(curves) == 1) for index, curve in enumerate(curves)]
-    return [*legend, *_axes(frame, y_ticks, axes, narrow=narrow), *bands, *series, *_ends(curves, labels, frame)]
+    bands = [_draw_band(index, curve, frame) for index, curve in enumerate(curves) if curve.band]
+    series = [_draw_series(index, curve, frame, axes, alone=len(curves) == 1) for index, curve in enumerate(curves)]
+    return [
+        *legend,
+        *_draw_axes(frame, y_ticks, axes, narrow=narrow),
+        *bands,
+        *series,
+        *_draw_ends(curves, labels, frame),
+    ]
 
 
-def _y_ticks(curves: Sequence[Curve]) -> list[int]:
-    """Round numbers that hold every point: from 0 on, or from below where curves go there."""
+def _compute_y_ticks(curves: Sequence[Curve]) -> list[int]:
+    """Return round numbers that cover all points, from 0 or from the lowest negative value."""
     heights = [y for curve in curves for _, y in curve.points]
     heights += [y for curve in curves for _, low, high in curve.band for y in (low, high)]
     up = ticks(max(0, *heights), 5)
@@ -282,74 +249,74 @@ def _y_ticks(curves: Sequence[Curve]) -> list[int]:
     return [step * index for index in range(-math.ceil(depth / step), math.ceil(up[-1] / step) + 1)]
 
 
-def _axes(frame: _Frame, y_ticks: list[int], axes: Axes, *, narrow: bool) -> list[Markup]:
-    made = [_text(0, frame.top - 16, axes.y)]
+def _draw_axes(frame: _Frame, y_ticks: list[int], axes: Axes, *, narrow: bool) -> list[Markup]:
+    elements = [_text(0, frame.top - 16, axes.y)]
     for tick in y_ticks:
-        y = _near(frame.y(tick))
-        made.append(_line(frame.left, y, frame.right, y, class_="grid" if tick else "axis"))
-        made.append(_text(frame.left - 8, y + 4.5, axes.value(tick), text_anchor="end"))
-    for tick in ticks(frame.x_most, 3 if narrow else 6):
-        if tick <= frame.x_most:
-            x = _near(frame.x(tick))
-            made.append(_line(x, frame.bottom, x, frame.bottom + 5, class_="axis"))
-            made.append(_text(x, frame.bottom + 20, compact(tick), text_anchor="middle"))
-    middle = _near((frame.left + frame.right) / 2)
-    made.append(_text(middle, frame.bottom + 41, axes.x, text_anchor="middle"))
-    return made
+        y = _round(frame.y(tick))
+        elements.append(_line(frame.left, y, frame.right, y, class_="grid" if tick else "axis"))
+        elements.append(_text(frame.left - 8, y + 4.5, axes.value(tick), text_anchor="end"))
+    for tick in ticks(frame.x_max, 3 if narrow else 6):
+        if tick <= frame.x_max:
+            x = _round(frame.x(tick))
+            elements.append(_line(x, frame.bottom, x, frame.bottom + 5, class_="axis"))
+            elements.append(_text(x, frame.bottom + 20, compact(tick), text_anchor="middle"))
+    middle = _round((frame.left + frame.right) / 2)
+    elements.append(_text(middle, frame.bottom + 41, axes.x, text_anchor="middle"))
+    return elements
 
 
-def _band(index: int, curve: Curve, frame: _Frame) -> Markup:
+def _draw_band(index: int, curve: Curve, frame: _Frame) -> Markup:
     upper = [f"{frame.x(x):.1f} {frame.y(high):.1f}" for x, _, high in curve.band]
     lower = [f"{frame.x(x):.1f} {frame.y(low):.1f}" for x, low, _ in reversed(curve.band)]
     return element("path", class_=f"band f{index % SERIES}", d="M" + "L".join([*upper, *lower]) + "Z")
 
 
-def _series(index: int, curve: Curve, frame: _Frame, axes: Axes, *, alone: bool) -> Markup:
-    shown = thinned(curve.points, 400)
-    if not axes.harvest and curve.points[0] != shown[0]:  # only a harvest is known to start at the origin
+def _draw_series(index: int, curve: Curve, frame: _Frame, axes: Axes, *, alone: bool) -> Markup:
+    shown = thin_out(curve.points, 400)
+    if not axes.harvest and curve.points[0] != shown[0]:  # only harvest curves start at the origin
         shown = shown[1:]
     points = [f"{frame.x(x):.1f} {frame.y(y):.1f}" for x, y in shown]
     line = "M" + "L".join(points)
     colour = index % SERIES
-    made = element("path", class_=f"series s{colour}", d=line, **_dashes(index))
+    elements = element("path", class_=f"series s{colour}", d=line, **_dashes(index))
     if not alone or not axes.harvest:
-        return made
+        return elements
     floor = f"{frame.bottom:.1f}"
     area = f"{line}L{frame.x(curve.end[0]):.1f} {floor}L{frame.left:.1f} {floor}Z"
-    return joined(element("path", class_=f"area f{colour}", d=area), made)
+    return joined(element("path", class_=f"area f{colour}", d=area), elements)
 
 
-def _ends(curves: Sequence[Curve], labels: list[list[str]], frame: _Frame) -> list[Markup]:
-    """Dots where the curves end, and beside them labels that do not overlap."""
-    height = _LABEL * max(len(label) for label in labels) / 2
-    places = [(frame.x(curve.end[0]), frame.y(curve.end[1])) for curve in curves]
-    middles = _spread([y for _, y in places], height, frame.top, frame.bottom - 12)
-    made, at = [], frame.right + (20 if len(curves) > 1 else 10)
-    for index, (x, y) in enumerate(places):
+def _draw_ends(curves: Sequence[Curve], labels: list[list[str]], frame: _Frame) -> list[Markup]:
+    """Return dots at the ends of the curves, and labels beside them that do not overlap."""
+    height = _LABEL_HEIGHT * max(len(label) for label in labels) / 2
+    ends = [(frame.x(curve.end[0]), frame.y(curve.end[1])) for curve in curves]
+    middles = _spread([y for _, y in ends], height, frame.top, frame.bottom - 12)
+    elements, at = [], frame.right + (20 if len(curves) > 1 else 10)
+    for index, (x, y) in enumerate(ends):
         if len(curves) > 1:
             leader = f"M{x:.1f} {y:.1f}L{frame.right + 8:.1f} {middles[index]:.1f}H{frame.right + 16:.1f}"
-            made.append(element("path", class_=f"leader s{index % SERIES}", d=leader))
-        made.append(element("circle", class_=f"end f{index % SERIES}", cx=_near(x), cy=_near(y), r=5))
+            elements.append(element("path", class_=f"leader s{index % SERIES}", d=leader))
+        elements.append(element("circle", class_=f"end f{index % SERIES}", cx=_round(x), cy=_round(y), r=5))
         first = middles[index] + 4.5 - 8 * (len(labels[index]) - 1)
         for row, line in enumerate(labels[index]):
-            made.append(_text(at, _near(first + 16 * row), line, class_="strong" if row == 0 else "plain"))
-    return made
+            elements.append(_text(at, _round(first + 16 * row), line, class_="strong" if row == 0 else "plain"))
+    return elements
 
 
-def _end_label(curve: Curve, width: int, axes: Axes, *, lines: int, named: bool) -> list[str]:
+def _format_end_label(curve: Curve, width: int, axes: Axes, *, lines: int, named: bool) -> list[str]:
     last = axes.value(curve.end[1])
     figures = [last, percent(curve.end[1], curve.end[0])] if axes.harvest else [last]
     if not named:
         return figures[-lines:]
-    name = _fitted(curve.name, width * 0.2, bold=True)
+    name = _fit_text(curve.name, width * 0.2, bold=True)
     return [name, " · ".join(figures)] if lines > 1 else [f"{name} {figures[-1]}"]
 
 
 def _spread(wanted: Sequence[float], gap: float, top: float, bottom: float) -> list[float]:
-    """Heights at least a gap apart and as near to the wanted ones as can be, inside where there is room.
+    """Return positions that are at least a gap apart, as near to the wanted ones as possible, between top and bottom.
 
-    Less a gap for each that is above it, every height may be no less than the one before: isotonic regression, by
-    pooling adjacent violators.
+    The gap is reduced if there is too little room. With the gaps subtracted, the positions must not decrease, which is
+    isotonic regression. It is solved by pooling adjacent violators.
 
     >>> _spread([50, 52, 10], 10, 0, 60), _spread([50, 52, 10], 10, 0, 54)
     ([46.0, 56.0, 10], [44, 54, 10])
@@ -369,37 +336,39 @@ def _spread(wanted: Sequence[float], gap: float, top: float, bottom: float) -> l
     return [placed[index] + order.index(index) * gap for index in range(len(wanted))]
 
 
-def _legend(curves: Sequence[Curve], width: int) -> tuple[list[Markup], int]:
-    """A line of the series' own kind before each name, in as many rows as they need; and the height of it all."""
-    made: list[Markup] = []
+def _draw_legend(curves: Sequence[Curve], width: int) -> tuple[list[Markup], int]:
+    """Return a sample line and the name of each series, in as many rows as needed, and the total height."""
+    elements: list[Markup] = []
     x, row = 0.0, 0
     for index, curve in enumerate(curves):
-        label = _fitted(curve.name, min(240, width - 40))
-        needed = 28 + _width(label) + 20
+        label = _fit_text(curve.name, min(240, width - 40))
+        needed = 28 + _estimate_width(label) + 20
         if x and x + needed - 20 > width:
             x, row = 0.0, row + 1
-        y = 10 + row * _LEGEND_ROW
-        made.append(_line(_near(x + 1), y, _near(x + 21), y, class_=f"series s{index % SERIES}", **_dashes(index)))
-        made.append(_text(_near(x + 28), y + 4.5, label))
+        y = 10 + row * _LEGEND_ROW_HEIGHT
+        elements.append(
+            _line(_round(x + 1), y, _round(x + 21), y, class_=f"series s{index % SERIES}", **_dashes(index))
+        )
+        elements.append(_text(_round(x + 28), y + 4.5, label))
         x += needed
-    return made, (row + 1) * _LEGEND_ROW + 8
+    return elements, (row + 1) * _LEGEND_ROW_HEIGHT + 8
 
 
 def _dashes(index: int) -> dict[str, str]:
-    """None for the first series of each colour, then longer and longer ones."""
+    """Return the dash attribute of a series. The first series of each colour is solid."""
     again = index // SERIES
     return {"stroke_dasharray": f"{3 * again} {2 + 3 * again}"} if again else {}
 
 
 def _description(curves: Sequence[Curve], axes: Axes) -> str:
-    """What the picture shows, for those who cannot see it."""
+    """Return the description of the chart for screen readers."""
     if not any(curve.points for curve in curves):
         return axes.nothing
     if not axes.harvest:
         ends = (f"{c.name}: {axes.value(c.end[1])} at {compact(c.end[0])}" for c in curves)
         return f"{axes.y} over {axes.x}. " + "; ".join(ends) + "."
-    told = (f"{c.name}: {c.end[1]:,} relevant of {c.end[0]:,} fetched ({percent(c.end[1], c.end[0])})" for c in curves)
-    return "Relevant pages over pages fetched. " + "; ".join(told) + "."
+    ends = (f"{c.name}: {c.end[1]:,} relevant of {c.end[0]:,} fetched ({percent(c.end[1], c.end[0])})" for c in curves)
+    return "Relevant pages over pages fetched. " + "; ".join(ends) + "."
 
 
 def _text(x: float, y: float, text: str, **attributes: str | float) -> Markup:
@@ -410,24 +379,24 @@ def _line(x1: float, y1: float, x2: float, y2: float, **attributes: str | float)
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, **attributes)
 
 
-def _near(value: float) -> float:
+def _round(value: float) -> float:
     return round(value, 1)
 
 
 _WIDTHS = dict.fromkeys("iIjlftr.,:;|!'()[]/ ·-", 0.4) | dict.fromkeys("mwMW%@…", 1.0)
 
 
-def _width(text: str, size: float = _SIZE, *, bold: bool = False) -> float:
-    """About how wide text will be, rather more than less: nobody knows the font."""
+def _estimate_width(text: str, size: float = _FONT_SIZE, *, bold: bool = False) -> float:
+    """Return an upper estimate of the width of a text, because the font is not known."""
     wide = sum(_WIDTHS.get(char) or (1.0 if unicodedata.east_asian_width(char) in "WF" else 0.65) for char in text)
     return size * wide * (1.1 if bold else 1.0)
 
 
-def _fitted(text: str, width: float, size: float = _SIZE, *, bold: bool = False) -> str:
-    """The text, cut where it would be wider."""
-    if _width(text[:500], size, bold=bold) <= width and len(text) <= 500:
+def _fit_text(text: str, width: float, size: float = _FONT_SIZE, *, bold: bool = False) -> str:
+    """Return the text, cut if it is wider than `width`."""
+    if _estimate_width(text[:_MAX_LABEL_LENGTH], size, bold=bold) <= width and len(text) <= _MAX_LABEL_LENGTH:
         return text
-    text = text[:500]
-    while text and _width(text + "…", size, bold=bold) > width:
+    text = text[:_MAX_LABEL_LENGTH]
+    while text and _estimate_width(text + "…", size, bold=bold) > width:
         text = text[:-1]
     return text + "…"

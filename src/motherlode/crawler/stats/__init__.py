@@ -1,1 +1,1 @@
-"""The `stats` package."""
+"""Counters of a crawl, the estimate of what is left to find, and their reader."""

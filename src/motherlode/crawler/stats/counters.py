@@ -403,14 +403,14 @@ class Estimator:
 
 
 class EarlyStop:
-    """Tells when a crawl has dried out: of its last `after` requests, fewer than the share `below` were finds.
+    """Early stop: reached if fewer than the share `below` of the last `after` requests gave relevant pages.
 
     >>> watch = EarlyStop(after=4, below=0.25)
     >>> for host, find in enumerate((1, 0, 0, 0, 0)):
     ...     watch.add(Visit(number=1, url="", host=str(host), relevant=bool(find)))
-    ...     if watch.dry:
-    ...         print(f"dry at host {host}")
-    dry at host 4
+    ...     if watch.is_reached:
+    ...         print(f"stop at host {host}")
+    stop at host 4
     """
 
     def __init__(self, *, after: int | None, below: float) -> None:
@@ -428,5 +428,6 @@ class EarlyStop:
         self._finds += visit.relevant
 
     @property
-    def dry(self) -> bool:
+    def is_reached(self) -> bool:
+        """Return whether the crawl should stop."""
         return self._after is not None and len(self._last) == self._after and self._finds < self._below * self._after

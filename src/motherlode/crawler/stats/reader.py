@@ -1,4 +1,4 @@
-"""What a crawl's folder tells about the crawl, running or over."""
+"""Statistics and visits of a crawl, read from its folder while it runs or afterwards."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from motherlode.crawler.deferred_index import MANIFEST, decode_manifest, unread
+from motherlode.crawler.deferred_index import MANIFEST, decode_manifest, find_unread
 from motherlode.crawler.folder import CrawlFolder
 from motherlode.crawler.stats.counters import Counters, Estimate, sum_of
 from motherlode.crawler.stats.counters import sum_of_estimates as sum_of_estimates
@@ -24,44 +24,48 @@ _NUMBER = re.compile(r"\b\d[\d,]*\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlStats:
-    """The account of a crawl as of its last commit."""
+    """Statistics of a crawl at its last commit."""
 
     totals: Counters
     hosts: tuple[HostRecord, ...]
     known_urls: int
     refused: dict[str, int]
+    """Refused URLs by reason."""
     disk: int
+    """Bytes of all files in the folder."""
     store_bytes: int = 0
-    """Of `disk`, what the quads take."""
+    """Bytes of the quad store, which are included in `disk`."""
     unindexed_bytes: int = 0
-    """Of files of quads that no store has yet."""
+    """Bytes of the log of quads that are not in the store yet."""
     damaged_segments: tuple[str, ...] = ()
-    """What is wrong with the names and lengths of these files, a sentence for each."""
+    """One sentence for each file of the log that is missing or has the wrong length."""
     sinks: tuple[dict[str, Any], ...] = ()
-    """Where quads go beside the store, with what still waits for an endpoint and what it refused."""
+    """State of each sink: its kind and target, quads that wait, quads that the endpoint refused."""
     left: Estimate | None = None
-    """What is left to find; None where a crawl has made no estimate."""
+    """Estimate of the relevant pages that are left, or None if the crawl has made none."""
     withheld: Withheld = NOTHING_WITHHELD
-    """What waits because of the limit on untried hosts of a domain."""
+    """Hosts and URLs that wait because of `max_untried_hosts`."""
     dried_out: bool = False
-    """It ended because hardly a request of late was a find."""
+    """Whether the crawl stopped early, because too few of the last requests gave a relevant page."""
 
     @property
     def problem_kinds(self) -> dict[str, int]:
-        """Problems as people want to see them, the most frequent first: those that differ in a number only are one."""
-        alike: dict[str, Counter[str]] = {}
+        """Numbers of problems by kind, the most frequent first. Messages that differ only in numbers are one kind."""
+        groups: dict[str, Counter[str]] = {}
         for message, count in self.totals.problems.items():
-            alike.setdefault(_NUMBER.sub("N", message), Counter())[message] += count
-        kinds = Counter({kind if len(said) > 1 else next(iter(said)): said.total() for kind, said in alike.items()})
+            groups.setdefault(_NUMBER.sub("N", message), Counter())[message] += count
+        kinds = Counter(
+            {kind if len(group) > 1 else next(iter(group)): group.total() for kind, group in groups.items()}
+        )
         return dict(kinds.most_common())
 
     @property
     def unread_rules(self) -> dict[str, int]:
-        """Hosts whose robots.txt cannot be read, so that nothing of them is fetched, by what their servers say."""
+        """Numbers of hosts whose robots.txt cannot be read, so that nothing is fetched from them, by reason."""
         return dict(Counter(host.unread_for for host in self.hosts if host.unread_since is not None))
 
     def summary(self) -> dict[str, Any]:
-        """The object that `stats --json` prints."""
+        """Return the object that `stats --json` prints."""
         return {
             **self.totals.summary(),
             "hosts": len(self.hosts),
@@ -80,23 +84,24 @@ class CrawlStats:
 
 
 def read_stats(folder: CrawlFolder) -> CrawlStats:
+    """Read the statistics of a crawl. For a crawl with shards, add up the shards if they are newer."""
     folder.require()
     whole = _read_stats(folder)
-    parts = [_read_stats(part) for part in folder.shards()]
+    parts = [_read_stats(part) for part in folder.shard_folders()]
     known = [part.left for part in parts if part.left is not None]
     left = sum_of_estimates(known) if known else None
-    sinks = _sinks_of_all(parts) if parts else whole.sinks
+    sinks = _merge_sinks(parts) if parts else whole.sinks
     if sum(part.totals.fetched for part in parts) <= whole.totals.fetched:
         return replace(whole, left=whole.left if left is None else left, sinks=sinks)
     refused: Counter[str] = Counter()
-    for part in parts:  # the shards are running, or were killed: no merged account is as new as theirs
+    for part in parts:  # the shards are running or were killed, so the merged folder is older
         refused.update(part.refused)
     return CrawlStats(
         totals=sum_of([part.totals for part in parts]),
         hosts=tuple(host for part in parts for host in part.hosts),
         known_urls=sum(part.known_urls for part in parts),
         refused=dict(refused),
-        withheld=_withheld_by_all([part.withheld for part in parts]),
+        withheld=_sum_withheld([part.withheld for part in parts]),
         disk=whole.disk,
         store_bytes=sum(part.store_bytes for part in parts),
         sinks=sinks,
@@ -107,11 +112,11 @@ def read_stats(folder: CrawlFolder) -> CrawlStats:
 
 def _read_stats(folder: CrawlFolder) -> CrawlStats:
     if not folder.frontier.exists():
-        return CrawlStats(totals=Counters(), hosts=(), known_urls=0, refused={}, disk=folder.disk_use())
+        return CrawlStats(totals=Counters(), hosts=(), known_urls=0, refused={}, disk=folder.measure_disk_use())
     storage = LmdbStorage(folder.frontier, read_only=True)
     try:
         saved, frontier = storage.note("totals"), storage.note("frontier")
-        left, dried_out = _estimate(storage.note("estimate"))
+        left, dried_out = _decode_estimate(storage.note("estimate"))
         state: dict[str, Any] = msgspec.msgpack.decode(frontier) if frontier else {"known_urls": 0, "refused": {}}
         return CrawlStats(
             totals=msgspec.msgpack.decode(saved, type=Counters) if saved else Counters(),
@@ -119,11 +124,11 @@ def _read_stats(folder: CrawlFolder) -> CrawlStats:
             known_urls=state["known_urls"],
             refused=state["refused"],
             withheld=Withheld(**state.get("withheld", {})),
-            disk=folder.disk_use(),
+            disk=folder.measure_disk_use(),
             store_bytes=store_bytes(folder.store),
-            unindexed_bytes=unread(folder).size,
+            unindexed_bytes=find_unread(folder).size,
             damaged_segments=tuple(log_damage(folder.quads, decode_manifest(storage.note(MANIFEST)), contents=False)),
-            sinks=_sinks(folder),
+            sinks=_read_sinks(folder),
             left=left,
             dried_out=dried_out,
         )
@@ -131,8 +136,8 @@ def _read_stats(folder: CrawlFolder) -> CrawlStats:
         storage.close()
 
 
-def _withheld_by_all(parts: Sequence[Withheld]) -> Withheld:
-    """What shards withhold; each domain belongs to one shard."""
+def _sum_withheld(parts: Sequence[Withheld]) -> Withheld:
+    """Add up the withheld URLs of shards. Each domain belongs to one shard."""
     return Withheld(
         domains=sum(part.domains for part in parts),
         hosts=sum(part.hosts for part in parts),
@@ -140,8 +145,8 @@ def _withheld_by_all(parts: Sequence[Withheld]) -> Withheld:
     )
 
 
-def revisits_left(folder: CrawlFolder) -> int:
-    """Known pages that a refresh has let wait, and that were not looked at yet."""
+def count_waiting_revisits(folder: CrawlFolder) -> int:
+    """Return the number of revisits that a refresh queued and that are still waiting."""
     storage = LmdbStorage(folder.frontier, read_only=True)
     try:
         waiting = sum(count for arm, _, count in storage.waiting() if arm.startswith(REVISIT))
@@ -150,40 +155,42 @@ def revisits_left(folder: CrawlFolder) -> int:
         storage.close()
 
 
-def _estimate(note: bytes | None) -> tuple[Estimate | None, bool]:
-    """What a crawl noted about its end; nothing where an older version wrote the folder."""
+def _decode_estimate(note: bytes | None) -> tuple[Estimate | None, bool]:
+    """Decode the estimate and whether the crawl stopped early. Folders of earlier versions have neither."""
     return (None, False) if note is None else msgspec.msgpack.decode(note, type=tuple[Estimate, bool])
 
 
-def _sinks(folder: CrawlFolder) -> tuple[dict[str, Any], ...]:
+def _read_sinks(folder: CrawlFolder) -> tuple[dict[str, Any], ...]:
     folder.require()
-    if b"sinks" not in folder.job_file.read_bytes():  # to read thousands of seeds takes longer than all else here
+    if b"sinks" not in folder.job_file.read_bytes():  # parsing a job with thousands of seeds is slow
         return ()
-    job = folder.job()
-    from motherlode.index.sinks import sink_states  # most crawls have none, and `stats` should start at once
+    job = folder.read_job()
+    from motherlode.index.sinks import sink_states  # slow to import
 
     return tuple(sink_states(job.sink_settings(), folder.path))
 
 
-def _sinks_of_all(parts: Sequence[CrawlStats]) -> tuple[dict[str, Any], ...]:
-    """The sinks of a job as its shards see them: each shard has files and spools of its own."""
-    return tuple(_sum_of_states(states) for states in zip(*(part.sinks for part in parts if part.sinks), strict=True))
+def _merge_sinks(parts: Sequence[CrawlStats]) -> tuple[dict[str, Any], ...]:
+    """Merge the states of sinks over all shards. Each shard has its own files and spools."""
+    return tuple(
+        _merge_sink_states(states) for states in zip(*(part.sinks for part in parts if part.sinks), strict=True)
+    )
 
 
-def _sum_of_states(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    whole = dict(states[0])
+def _merge_sink_states(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    merged = dict(states[0])
     for state in states[1:]:
         for name, value in state.items():
             if isinstance(value, int):
-                whole[name] += value
-            elif not whole[name]:
-                whole[name] = value
-    whole["to"] = ", ".join(dict.fromkeys(state["to"] for state in states))
-    return whole
+                merged[name] += value
+            elif not merged[name]:
+                merged[name] = value
+    merged["to"] = ", ".join(dict.fromkeys(state["to"] for state in states))
+    return merged
 
 
 def read_visits(folder: CrawlFolder) -> Iterator[Visit]:
-    """Every visit on record, in order."""
+    """Yield all recorded visits in order."""
     folder.require()
     storage = LmdbStorage(folder.frontier, read_only=True)
     try:

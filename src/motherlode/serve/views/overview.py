@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from motherlode.crawler.folder import CrawlFolder
-from motherlode.crawler.report.figures import report_of
+from motherlode.crawler.report.figures import build_report
 from motherlode.crawler.report.page import CrawlReport
 from motherlode.crawler.report.plot import Markup, element, joined, line_chart
 from motherlode.crawler.stats.reader import CrawlStats, read_stats
@@ -25,7 +25,7 @@ class CrawlView:
 
     def __init__(self, folder: CrawlFolder) -> None:
         self.folder = folder
-        self._job = folder.job()
+        self._job = folder.read_job()
         self._read: tuple[float, CrawlStats] | None = None
         self._searcher: WordSearcher | None = None
         self._opening = threading.Lock()
@@ -49,7 +49,7 @@ class CrawlView:
 
     def report(self) -> CrawlReport:
         """The crawl's account as of its last commit."""
-        return report_of(self._job, self._stats())
+        return build_report(self._job, self._stats())
 
     def progress(self) -> tuple[int, int | None]:
         """Pages that were asked for, and how many may be."""
@@ -95,7 +95,7 @@ def overview(report: CrawlReport, types: Sequence[Row] | None, *, running: bool,
 def live_part(report: CrawlReport, *, running: bool, done: tuple[int, int | None]) -> Markup:
     """What changes while the crawl runs; the script fetches it again and again."""
     state = element("span", "running" if running else "at rest", class_="state on" if running else "state")
-    asked = [element("div", element("dt", name), element("dd", value)) for name, value in report.asked]
+    asked = [element("div", element("dt", name), element("dd", value)) for name, value in report.settings]
     tiles = [
         element(
             "div",

@@ -1,4 +1,4 @@
-"""A terminal that is closed while a crawl shows its progress there: the crawl ends as after Ctrl-C."""
+"""A crawl whose terminal is closed ends as after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 from motherlode.crawler import CrawlFolder, Job, read_stats
-from motherlode.crawler.config.job import job_to_toml
+from motherlode.crawler.config.job_file import job_to_toml
 from tests.crawler.logged_web import LoggedWeb
 
 _OWN_TERMINAL = """
@@ -21,7 +21,7 @@ os.execv(sys.executable, [sys.executable, "-m", "motherlode", *sys.argv[1:]])
 """
 
 
-def test_a_crawl_whose_terminal_is_closed_ends_gracefully(tmp_path: Path) -> None:
+def test_crawl_ends_cleanly_if_its_terminal_is_closed(tmp_path: Path) -> None:
     out = tmp_path / "out"
     with LoggedWeb(hosts=2, pages=400) as web:
         web.latency = 0.02
@@ -38,11 +38,11 @@ def test_a_crawl_whose_terminal_is_closed_ends_gracefully(tmp_path: Path) -> Non
     assert code == 0
     stats = read_stats(CrawlFolder(out))
     assert 0 < stats.totals.fetched < 800
-    assert (out / "report.html").exists(), "it came to its end in order"
+    assert (out / "report.html").exists(), "the crawl ended cleanly"
 
 
 def _read_until(master: int, word: bytes, crawl: subprocess.Popen[bytes]) -> None:
-    """Read what the terminal shows until there is a word; the crawl is ended if it never comes."""
+    """Read the output of the terminal up to a word. End the crawl if the word does not appear."""
     alarm = threading.Timer(60, crawl.kill)
     alarm.start()
     seen = b""

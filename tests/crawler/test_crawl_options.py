@@ -1,4 +1,4 @@
-"""Hosts of the user's own, and other options that a site owner's log shows: sitemaps, probes, proxies."""
+"""Options of a crawl whose effect a site owner sees in the log: own hosts, sitemaps and probes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from motherlode.crawler import CrawlFolder, Job, JobError
-from motherlode.crawler.config.host_patterns import own_hosts
+from motherlode.crawler import CrawlFolder, Job
 from motherlode.crawler.engine.factory import assemble
-from motherlode.crawler.report.figures import report_of
+from motherlode.crawler.report.figures import build_report
 from motherlode.crawler.stats.reader import read_stats
 from motherlode.index import PROVENANCE, QuadStore
 from motherlode.model import Visit
@@ -41,10 +40,8 @@ def _site(*links: str, robots: str | None = None, **pages: Document) -> Changing
 
 HTML = Document(text="<html><body>hello</body></html>")
 
-# ── own hosts ────────────────────────────────────────────────────────────────────────────────────────────
 
-
-async def test_the_rules_of_an_own_host_are_not_even_asked_for(tmp_path: Path) -> None:
+async def test_robots_txt_of_an_own_host_is_not_fetched(tmp_path: Path) -> None:
     site = _site("/private", robots="User-agent: *\nDisallow: /private\n", private=HTML)
     async with serving(site):
         own = site.root.removeprefix("http://")
@@ -52,48 +49,12 @@ async def test_the_rules_of_an_own_host_are_not_even_asked_for(tmp_path: Path) -
         assert [asked.path for asked in site.log] == ["/", "/private"]
         site.log.clear()
         await _crawl(tmp_path / "other", site, own_hosts=("example.org",), contact="https://owner.example/")
-        assert [asked.path for asked in site.log] == ["/robots.txt", "/"], "all others obey"
+        assert [asked.path for asked in site.log] == ["/robots.txt", "/"], "robots.txt of other hosts is applied"
     store = QuadStore(tmp_path / "own" / "store", read_only=True)
     named = store.query(f"SELECT ?h {{ GRAPH <{PROVENANCE}> {{ ?run ml:robotsNotApplied ?h }} }}")
     assert [row["h"].value for row in named] == [own]  # type: ignore[union-attr, index]
     folder = CrawlFolder(tmp_path / "own")
-    assert any(value == own for _, value in report_of(folder.job(), read_stats(folder)).asked)
-
-
-def test_who_leaves_rules_aside_says_who_that_is() -> None:
-    with pytest.raises(JobError, match="contact"):
-        Job(own_hosts=("example.org",))
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["*", "*.com", "*.co.uk", "*.рф", "http://example.org/", "", "a b", "ann@example.org", "example.org:x", ":80"],
-)
-def test_nobody_owns_everything(name: str) -> None:
-    with pytest.raises(ValueError, match="own_hosts"):
-        own_hosts([name])
-
-
-def test_names_are_compared_as_names() -> None:
-    own = own_hosts(["Example.org", "127.0.0.1:81", "[::1]"])
-    assert own("example.org:8080")
-    assert own("127.0.0.1:81")
-    assert own("[::1]")
-    assert own("[::1]:99")
-    assert not own("127.0.0.1")
-    assert not own("evil-example.org")
-
-
-def test_international_names_are_those_that_urls_spell() -> None:
-    own = own_hosts(["Bücher.example", "*.XN--bcher-kva.example", "*.пример.рф:8080"])
-    assert own("xn--bcher-kva.example:81")
-    assert own("shop.xn--bcher-kva.example")
-    assert own("a.xn--e1afmkfd.xn--p1ai:8080")
-    assert not own("a.xn--e1afmkfd.xn--p1ai"), "only at that port"
-    assert not own("bucher.example")
-
-
-# ── sitemaps ─────────────────────────────────────────────────────────────────────────────────────────────
+    assert any(value == own for _, value in build_report(folder.read_job(), read_stats(folder)).settings)
 
 
 def _sitemap(*paths: str) -> Document:
@@ -112,7 +73,7 @@ def _sitemap(*paths: str) -> Document:
         (False, "Sitemap: /other.xml", {"/"}),
     ],
 )
-async def test_sitemaps_are_found_where_the_user_wants_them_looked_for(
+async def test_sitemaps_option_selects_the_sitemaps(
     tmp_path: Path, option: object, robots: str | None, asked: set[str]
 ) -> None:
     site = _site(robots=robots, hidden=HTML, named=HTML)
@@ -124,15 +85,7 @@ async def test_sitemaps_are_found_where_the_user_wants_them_looked_for(
     assert len(visits) == len(asked)
 
 
-def test_a_wrong_word_is_refused() -> None:
-    with pytest.raises(JobError, match="usual"):
-        Job(sitemaps="all")
-
-
-# ── probes ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
-async def test_a_probe_spares_the_get_and_has_its_own_cost(tmp_path: Path) -> None:
+async def test_probe_avoids_the_get_and_is_counted(tmp_path: Path) -> None:
     movie = Document(text="x" * 100_000, content_type="video/mp4")
     site = _site(
         "/movie", "/page", "/away", movie=movie, page=HTML, away=Document(status=302, headers={"Location": "/"})
@@ -140,7 +93,7 @@ async def test_a_probe_spares_the_get_and_has_its_own_cost(tmp_path: Path) -> No
     async with serving(site):
         visits = await _crawl(tmp_path / "out", site, probe="always")
     assert sorted(site.asked("HEAD")) == ["/", "/away", "/movie", "/page"]
-    assert sorted(site.asked("GET")) == ["/", "/page"], "neither the movie nor the redirect was asked for twice"
+    assert sorted(site.asked("GET")) == ["/", "/page"], "neither the movie nor the redirect was requested by GET"
     assert {visit.url.removeprefix(site.root): visit.failure.value if visit.failure else "" for visit in visits} == {
         "/": "",
         "/page": "",
@@ -152,7 +105,7 @@ async def test_a_probe_spares_the_get_and_has_its_own_cost(tmp_path: Path) -> No
     assert found["requests"] == len(site.log)
 
 
-async def test_only_doubtful_addresses_are_probed_and_links_are_not_lost(tmp_path: Path) -> None:
+async def test_unsure_probe_is_sent_only_for_unclear_urls(tmp_path: Path) -> None:
     data = Document(text="<a> <b> <c> .", content_type="text/turtle")
     site = _site("/plain", "/dump.xyz", **{"plain": HTML, "dump.xyz": data})
     async with serving(site):
@@ -163,7 +116,7 @@ async def test_only_doubtful_addresses_are_probed_and_links_are_not_lost(tmp_pat
 
 
 class _Timed(ChangingWeb):
-    """Keeps the moments at which requests came, and at which their answers had gone."""
+    """A server that records the times of requests."""
 
     def __init__(self, pages: dict[str, Document]) -> None:
         super().__init__(pages)
@@ -174,20 +127,20 @@ class _Timed(ChangingWeb):
         return await super().answer(request)
 
 
-async def test_probes_pass_the_hosts_clock_and_count_against_its_budget(tmp_path: Path) -> None:
+async def test_probes_obey_the_delay_and_the_budget_of_the_host(tmp_path: Path) -> None:
     links = [f"/{number}" for number in range(6)]
     plain = _site(*links, **{str(number): HTML for number in range(6)})
     site = _Timed(plain.pages)
     async with serving(site):
         await _crawl(
-            tmp_path / "out", site, probe="always", delay=0.3, address_delay=0.0, patience=0.0, pages_per_host=7
+            tmp_path / "out", site, probe="always", delay=0.3, address_delay=0.0, delay_factor=0.0, pages_per_host=7
         )
     gaps = [later - earlier for earlier, later in pairwise(site.moments)]
-    assert min(gaps) >= 0.299, "robots.txt, HEAD and GET alike wait for the clock"
+    assert min(gaps) >= 0.299, "the delay applies to robots.txt, HEAD and GET"
     asked = [(line.method, line.path) for line in site.log if line.path != "/robots.txt"]
-    assert len(asked) == 7, "seven requests for pages were allowed, whatever their method"
+    assert len(asked) == 7, "HEAD and GET count against the budget of seven"
     methods = [method for method, _ in asked]
     assert methods == ["HEAD", "GET"] * 3 + ["HEAD"]
-    assert all(first[1] == second[1] for first, second in zip(asked[::2], asked[1::2], strict=False)), "the GET is next"
+    assert all(first[1] == second[1] for first, second in zip(asked[::2], asked[1::2], strict=False))
     refused = stats(tmp_path / "out")["refused"]
     assert refused == {"the host's budget of pages is spent": 4}

@@ -1,0 +1,58 @@
+"""The command `changes`: print how pages changed between two visits, as an RDF patch."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from motherlode.cli.crawl_folder import open_crawl, update_index
+from motherlode.cli.terminal import format_count, say, stop
+from motherlode.index.rdf_patch import changes_path, read_changes
+
+
+def changes(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl.")],
+    *,
+    since: Annotated[
+        str, typer.Option("--since", metavar="T", help="Only from this time on: 2026-01-31 or 2026-01-31T12:00:00Z.")
+    ] = "",
+) -> None:
+    """Print the changes of pages as an RDF patch.
+
+    These are the changes that `motherlode crawl --refresh` found. More in docs/refresh.md.
+
+    \b
+    Each changed page is one transaction, with the page and the time as headers:
+      H page <http://example.org/> .
+      H time "2026-01-31T12:00:00.000+00:00"^^<http://www.w3.org/2001/XMLSchema#dateTime> .
+      TX .
+      D <http://example.org/#a> <http://schema.org/price> "10" <http://example.org/> .
+      A <http://example.org/#a> <http://schema.org/price> "12" <http://example.org/> .
+      TC .
+
+    \b
+    Examples:
+      motherlode changes out
+      motherlode changes out --since 2026-01-31
+    """
+    crawl = open_crawl(folder)
+    begin = _parse_moment(since) if since else None
+    update_index(crawl)
+    count = 0
+    for change in read_changes(changes_path(crawl.store), begin):
+        sys.stdout.writelines(change.lines)
+        count += 1
+    say(f"{format_count(count, 'page')} changed")
+
+
+def _parse_moment(text: str) -> datetime:
+    """Parse a date or time in ISO 8601. Without a time zone it is UTC."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        stop(f"--since {text} is not a date or a time: write 2026-01-31 or 2026-01-31T12:00:00Z")
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,168 @@
+"""The command `stats`, and the summary of a crawl for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from motherlode.cli.terminal import FAILED, format_count, format_moment, print_json, print_table, stop
+from motherlode.crawler import CrawlFolder, JobError
+from motherlode.crawler.config.units import format_size
+
+if TYPE_CHECKING:
+    from motherlode.crawler import Counters, CrawlStats
+
+_MAX_PROBLEM_KINDS = 5
+"""Kinds of problems in the summary."""
+
+
+def stats(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a crawl, running or finished.")],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Summarize what a crawl has fetched and found."""
+    from motherlode.crawler.stats.reader import read_stats
+
+    try:
+        found = read_stats(CrawlFolder(folder))
+    except JobError as error:
+        stop(str(error))
+    except OSError as error:
+        stop(str(error), code=FAILED)
+    if as_json:
+        print_json(found.summary())
+    else:
+        print_summary(found)
+
+
+def print_summary(stats: CrawlStats) -> None:
+    """Print the summary of a crawl as a table."""
+    totals = stats.totals
+    rate = totals.fetched / totals.seconds if totals.seconds else 0.0
+    rows = [
+        ("fetched", f"{format_count(totals.fetched, 'page')} in {totals.seconds:,.1f} s ({rate:,.0f} per second)"),
+        ("relevant", f"{totals.relevant:,} (harvest rate {totals.harvest_rate:.3f})"),
+        ("quads", f"{totals.quads:,}"),
+        ("contacted hosts", f"{len(stats.hosts):,}"),
+        ("known URLs", f"{stats.known_urls:,}"),
+        *([("left to find", describe_estimate(stats))] if stats.left is not None else []),
+        ("received", format_size(totals.bytes)),
+        ("on disk", format_size(stats.disk)),
+        *([("not indexed", _describe_unindexed(stats))] if stats.unindexed_bytes else []),
+        *([("damaged", "\n".join(stats.damaged_segments))] if stats.damaged_segments else []),
+        ("redirects", f"{totals.redirects:,}"),
+        *([("network", _describe_outages(totals))] if totals.outages else []),
+        *([("heads", f"{totals.heads:,}")] if totals.heads else []),
+        *([("refreshed", _describe_refreshes(totals))] if totals.refreshed else []),
+        *([("sinks", _describe_sinks(stats))] if stats.sinks else []),
+        *([("unfinished", _describe_unfinished(totals))] if totals.unfinished else []),
+        ("failures", _join_counts(totals.failures) or "none"),
+        ("refused", _join_counts(stats.refused) or "none"),
+        *([("withheld", _describe_withheld(stats))] if stats.withheld.urls else []),
+        *([("robots.txt unread", _describe_unread_robots(stats))] if stats.unread_rules else []),
+        ("problems", _describe_problems(stats.problem_kinds) or "none"),
+        ("syntaxes", _describe_syntaxes(totals.syntaxes) or "none"),
+    ]
+    print_table(("", ""), rows)
+
+
+def describe_estimate(stats: CrawlStats) -> str:
+    """Return a sentence about the estimated number of relevant pages that are left, or "" without an estimate."""
+    left = stats.left
+    if left is None:
+        return ""
+    stopped = "; the crawl stopped early" if stats.dried_out else ""
+    if not left.urls:
+        return f"nothing: no URL is waiting{stopped}"
+    if not left.found:
+        unknown = f"not known yet: none of {format_count(left.requests, 'request')} gave a relevant page"
+        return f"{unknown}; {left.low:,.0f} to {left.high:,.0f} may be among {left.urls:,} waiting URLs{stopped}"
+    if left.is_early:
+        unseen = f"{left.requests:,} requests are too few to estimate how many pages these link to"
+    elif left.with_unseen is None:
+        unseen = "the number of pages that these link to has no bound yet"
+    else:
+        unseen = f"about {left.with_unseen:,.0f} together with pages that no link led to yet"
+    among = f"among {left.urls:,} waiting URLs"
+    return f"about {left.finds:,.0f} ({left.low:,.0f} to {left.high:,.0f}) {among}; {unseen}{stopped}"
+
+
+def describe_refresh(totals: Counters) -> str:
+    """Return the results of revisits, by kind."""
+    failed = totals.refreshed - totals.unchanged - totals.changed - totals.gone
+    found = f"{totals.unchanged:,} unchanged, {totals.changed:,} changed, {totals.gone:,} gone"
+    return f"{found}, {failed:,} failed" if failed else found
+
+
+def _describe_withheld(stats: CrawlStats) -> str:
+    withheld = stats.withheld
+    where = f"{format_count(withheld.hosts, 'untried host')} of {format_count(withheld.domains, 'domain')}"
+    return f"{format_count(withheld.urls, 'URL')} on {where} without a relevant page so far (max_untried_hosts)"
+
+
+def _describe_unindexed(stats: CrawlStats) -> str:
+    return f"{format_size(stats.unindexed_bytes)} of quads: `motherlode index` or the first query indexes them"
+
+
+def _describe_outages(totals: Counters) -> str:
+    from motherlode.crawler.report.figures import format_duration  # slow to import
+
+    times = "once" if totals.outages == 1 else f"{totals.outages:,} times"
+    outages = f"down {times}, for {format_duration(totals.outage_seconds)} in all"
+    if totals.no_network_since is None:
+        return outages
+    return f"{outages}; no network since {format_moment(totals.no_network_since)}"
+
+
+def _describe_unfinished(totals: Counters) -> str:
+    stages = Counter(totals.unfinished.values())
+    counts = " and ".join(f"{count:,} {stage}" for stage, count in sorted(stages.items(), reverse=True))
+    return f"{counts} when the time was up; `motherlode resume` begins with them"
+
+
+def _describe_refreshes(totals: Counters) -> str:
+    return f"{format_count(totals.refreshed, 'revisit')} in all: {describe_refresh(totals)}"
+
+
+def _describe_sinks(stats: CrawlStats) -> str:
+    return "; ".join(f"{state['kind']} {state['to']}: {_describe_sink(state)}" for state in stats.sinks)
+
+
+def _describe_sink(state: Mapping[str, Any]) -> str:
+    if "files" in state:
+        return format_count(state["files"], "file")
+    error = f" ({state['trouble']})" if state["trouble"] else ""
+    return f"{state['waiting']:,} waiting{error}, {state['refused']:,} refused"
+
+
+def _describe_unread_robots(stats: CrawlStats) -> str:
+    hosts = format_count(sum(stats.unread_rules.values()), "host")
+    return f"of {hosts}, from which nothing is fetched until then: {_join_counts(stats.unread_rules)}"
+
+
+def _describe_syntaxes(syntaxes: Mapping[str, Sequence[int]]) -> str:
+    by_pages = sorted(((name, pages) for name, (pages, _) in syntaxes.items()), key=lambda item: -item[1])
+    return ", ".join(f"{name} on {format_count(pages, 'page')}" for name, pages in by_pages)
+
+
+def _describe_problems(kinds: Mapping[str, int]) -> str:
+    """Return the number of problems, and one line for each of the most frequent kinds."""
+    if not kinds:
+        return ""
+    rest = len(kinds) - _MAX_PROBLEM_KINDS
+    return "\n".join(
+        [
+            f"{sum(kinds.values()):,}",
+            *(f"{count:,} × {kind}" for kind, count in list(kinds.items())[:_MAX_PROBLEM_KINDS]),
+            *([f"and {rest:,} other kinds: --json"] if rest > 0 else []),
+        ]
+    )
+
+
+def _join_counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items(), key=lambda item: -item[1]))

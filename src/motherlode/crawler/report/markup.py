@@ -1,0 +1,65 @@
+"""Building of HTML and SVG from strings, with escaping of everything that is not markup already.
+
+Templates and `element` escape text in the same way, so that text of a web page can never become markup.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup as Markup
+from markupsafe import escape
+
+_UNSAFE_CHARACTERS = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff"  # not allowed in XML or in UTF-8
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # change the direction of the text around them
+)
+
+
+def replace_unsafe(value: Any) -> Any:
+    """Return text with unsafe characters replaced. Markup and other values are returned unchanged."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return _UNSAFE_CHARACTERS.sub("\ufffd", value)
+    return value
+
+
+def escaped(text: str) -> Markup:
+    """Return text as markup for HTML and XML, between tags or in a quoted attribute.
+
+    >>> print(escaped('"><img onerror=x>'))
+    &#34;&gt;&lt;img onerror=x&gt;
+    """
+    return escape(replace_unsafe(text))
+
+
+def element(name: str, *children: str, **attributes: str | float) -> Markup:
+    """Return an element. Text is escaped, Markup is not.
+
+    In names of attributes `_` becomes `-`, and a final `_` is removed.
+
+    >>> print(element("text", "a < b", element("tspan", "c"), class_="label", font_size=12))
+    <text class="label" font-size="12">a &lt; b<tspan>c</tspan></text>
+    """
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escaped(str(value))}"' for key, value in attributes.items()
+    )
+    return Markup(f"<{name}{written}>{''.join(escaped(child) for child in children)}</{name}>")
+
+
+def joined(*parts: str) -> Markup:
+    """Return several parts as one. Text is escaped, Markup is not."""
+    return Markup("".join(escaped(part) for part in parts))
+
+
+def open_templates(package: str, folder: str = "templates") -> Environment:
+    """Return the templates of a package. All values are escaped, and an undefined name is an error."""
+    return Environment(
+        loader=PackageLoader(package, folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=replace_unsafe,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
