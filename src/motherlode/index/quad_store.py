@@ -1,9 +1,9 @@
 """The quad store on disk (pyoxigraph): one graph per page, and the union of all pages as the default graph.
 
-One process writes. Any number of processes read, each from a snapshot (`index.snapshot`). Large batches of new pages are
-bulk-loaded as sorted files, which bypasses RocksDB's memtables: six memtables of 128 MB may exist for each of the twelve
-column families, and nothing bounds their sum. Small batches go through the memtables, which are flushed before they
-become large.
+One process writes. Any number of processes read, each from a snapshot (`index.snapshot`). Large batches of new pages
+are bulk-loaded as sorted files, which bypasses RocksDB's memtables: six memtables of 128 MB may exist for each of the
+twelve column families, and nothing bounds their sum. Small batches go through the memtables, which are flushed before
+they become large.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A process that answers queries: frames of MessagePack in on stdin, frames out on stdout, until stdin closes.
+"""A process that executes queries. It reads MessagePack frames from stdin and writes frames to stdout.
 
-It can be killed at any moment, which is the only way to stop a query, and it has left the network behind. Answers go
-out while they are worked out, in pieces, and end where they grow too large.
+It ends when stdin closes. It can be killed at any time, which is the only way to stop a query. It has no network
+access. Results are written in chunks while they are computed, up to a limit of bytes.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from motherlode.index.snapshot import DamagedError
 
 LENGTH = struct.Struct("<I")
 MAX_ADDRESS_SPACE_BYTES = 4 << 30
-"""Bytes of address space; a query that needs more ends this process, not the machine."""
+"""Limit of the address space. A query that needs more ends this process and does not exhaust the machine."""
 _CHUNK_BYTES = 1 << 16
 _NOT_IN_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
-"""What a text may hold and XML cannot, escaped or not (XML 1.0, 2.2): control characters and U+FFFE, U+FFFF."""
+"""Characters that XML cannot contain, not even escaped (XML 1.0, 2.2): control characters, U+FFFE and U+FFFF."""
 _REPLACEMENT = "\ufffd".encode()
 
 READY, HEAD, CHUNK, DONE, INVALID, FAILED, TOO_LARGE, DAMAGED = b"R", b"H", b"P", b"D", b"W", b"F", b"C", b"B"
-"""The first byte of a frame: open and waiting; what kind of answer comes; a piece of it; its end; a query that is
-wrong; one that failed; one whose answer is too large; a store that is damaged."""
+"""The first byte of a frame: the worker is ready; the kind of the result; a chunk of it; its end; the query is invalid;
+the query failed; its result is too large; the store is damaged."""
 
 
 class WorkerQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """One query on its way to a worker."""
+    """A query as it is sent to a worker."""
 
     sparql: str
     default_graphs: tuple[str, ...] | None = None
@@ -44,21 +44,21 @@ class WorkerQuery(msgspec.Struct, frozen=True, kw_only=True):
     base: str = ""
     """The IRI against which relative IRIs of the query are resolved; "" if they are errors."""
     results: str = "application/sparql-results+json"
-    """The media type of solutions and truth values; the store's own name for it."""
+    """The media type of solutions and booleans, as pyoxigraph names it."""
     graph: str = "text/turtle"
     """The media type of triples."""
     max_bytes: int = 1 << 30
-    """Bytes of an answer."""
+    """Maximum size of the result."""
     refresh: bool = False
-    """Look at the store as it is now, not as it was when the worker opened it."""
+    """Open a new snapshot of the store before the query."""
 
 
 class _TooLargeError(Exception):
-    """An answer past its limit. Raised through the serialiser, which knows no other way to stop."""
+    """The result is too large. `_ChunkWriter` raises it, because a serializer cannot be stopped in any other way."""
 
 
 class _ChunkWriter:
-    """What the serialiser writes to: a stream of frames."""
+    """A file object for the serializer that writes frames."""
 
     def __init__(self, sink: BinaryIO, max_bytes: int, *, is_xml: bool) -> None:
         self._sink = sink
@@ -82,10 +82,10 @@ class _ChunkWriter:
 
 
 def _escape_for_xml(data: bytes) -> bytes:
-    """What the serialiser writes, as XML readers take it.
+    """Return the output of the serializer as valid XML.
 
-    It writes texts as they are: what XML cannot hold would cost the whole answer, and a carriage return that is not
-    escaped is read as a line feed (XML 1.0, 2.11).
+    The serializer does not escape control characters, so that XML parsers would reject the whole result. XML parsers
+    read an unescaped carriage return as a line feed (XML 1.0, 2.11).
     """
     return _NOT_IN_XML.sub(_REPLACEMENT, data).replace(b"\r", b"&#13;")
 
@@ -100,7 +100,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     isolate_from_network()
     sink = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=1 << 17)
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing that prints can break the frames
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints go to stderr and cannot corrupt the frames
     answerer = _open_executor(sink)
     if answerer is None:
         return
@@ -123,7 +123,7 @@ def main() -> None:
 
 
 def _open_executor(sink: BinaryIO) -> QueryExecutor | None:
-    """The store as it is now; None where it cannot be read, which has been told then."""
+    """Open the store. If this fails, write a frame with the reason and return None."""
     try:
         return QueryExecutor(Path(sys.argv[1]), Path(sys.argv[2]))
     except OSError as error:
