@@ -293,8 +293,8 @@ def merge(sources: Iterable[Path], into: Path) -> None:
 def store_bytes(path: Path) -> int:
     """Return the bytes of a store on disk, including its write-ahead log and its change log."""
     total = 0
-    for place in (path, changes_path(path)):
-        for name in [place, *place.rglob("*")]:
+    for folder in (path, changes_path(path)):
+        for name in [folder, *folder.rglob("*")]:
             try:
                 total += name.stat().st_blocks * 512
             except FileNotFoundError:  # RocksDB has just compacted it, or there is no change log

@@ -167,21 +167,21 @@ def _create_reader_folder(readers: Path) -> tuple[Path, int]:
         try:
             readers.mkdir(exist_ok=True)
             _remove_stale_folders(readers)
-            room = Path(tempfile.mkdtemp(dir=readers))
-            lock = os.open(room / "held", os.O_CREAT | os.O_RDWR)
+            folder = Path(tempfile.mkdtemp(dir=readers))
+            lock = os.open(folder / "held", os.O_CREAT | os.O_RDWR)
             fcntl.flock(lock, fcntl.LOCK_EX)
         except FileNotFoundError:  # the last reader has just removed the folder of all readers
             continue
-        if (room / "held").exists():
-            return room, lock
+        if (folder / "held").exists():
+            return folder, lock
         os.close(lock)  # another reader removed it before it was locked
     raise OSError(f"a folder for this reader could not be kept in {readers}: other readers remove it; try again")
 
 
-def _open_snapshot(path: Path, room: Path) -> ox.Store:
-    trouble = ""
+def _open_snapshot(path: Path, reader_folder: Path) -> ox.Store:
+    message = ""
     for attempt in range(_MAX_ATTEMPTS):
-        folder = room / str(attempt)
+        folder = reader_folder / str(attempt)
         folder.mkdir()
         before = _file_names(path, "")
         try:
@@ -190,12 +190,12 @@ def _open_snapshot(path: Path, room: Path) -> ox.Store:
             if logs == _file_names(path, _LOG):
                 return store
         except (OSError, RuntimeError) as error:  # for example files that the writer removed meanwhile
-            trouble = str(error).replace(str(folder), str(path))
+            message = str(error).replace(str(folder), str(path))
             if attempt and is_damage(error) and before == _file_names(path, ""):
-                raise RuntimeError(trouble) from error  # no process writes, so another attempt cannot help
+                raise RuntimeError(message) from error  # no process writes, so another attempt cannot help
         shutil.rmtree(folder, ignore_errors=True)
         time.sleep(0.002 * attempt)
-    raise OSError(f"the store changes too quickly to be read, try again later ({trouble or 'its log was replaced'})")
+    raise OSError(f"the store changes too quickly to be read, try again later ({message or 'its log was replaced'})")
 
 
 def _copy_store(path: Path, folder: Path) -> set[str]:
@@ -226,24 +226,24 @@ def _file_names(path: Path, *endings: str) -> set[str]:
 
 def _remove_stale_folders(readers: Path) -> None:
     """Remove the folders of readers that were killed."""
-    for room in readers.iterdir():
+    for folder in readers.iterdir():
         try:
-            lock = os.open(room / "held", os.O_RDWR)
+            lock = os.open(folder / "held", os.O_RDWR)
         except OSError:
             with contextlib.suppress(FileNotFoundError):  # another reader removed it
-                if time.time() - room.stat().st_mtime > 60:  # without a lock: just being created, or left by a kill
-                    shutil.rmtree(room, ignore_errors=True)
+                if time.time() - folder.stat().st_mtime > 60:  # without a lock: just being created, or left by a kill
+                    shutil.rmtree(folder, ignore_errors=True)
             continue
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(lock)
             continue
-        _remove_reader_folder(room, lock)
+        _remove_reader_folder(folder, lock)
 
 
-def _remove_reader_folder(room: Path, lock: int) -> None:
-    shutil.rmtree(room, ignore_errors=True)
+def _remove_reader_folder(folder: Path, lock: int) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
     os.close(lock)
     with contextlib.suppress(OSError):  # not empty: there are other readers
-        room.parent.rmdir()
+        folder.parent.rmdir()

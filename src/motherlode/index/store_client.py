@@ -125,14 +125,14 @@ class StoreClient:
                 self._end()
 
     def _call(self, call: Call) -> bool:
-        answer = self._exchange(call)
-        if not answer.error:
-            return answer.value
-        if answer.is_damaged:
-            raise DamagedError(answer.error)
-        if answer.is_os_error:
-            raise OSError(answer.errno, answer.error) if answer.errno else OSError(answer.error)
-        raise RuntimeError(answer.error)
+        result = self._exchange(call)
+        if not result.error:
+            return result.value
+        if result.is_damaged:
+            raise DamagedError(result.error)
+        if result.is_os_error:
+            raise OSError(result.errno, result.error) if result.errno else OSError(result.error)
+        raise RuntimeError(result.error)
 
     def _exchange(self, call: Call) -> CallResult:
         source, sink = self._process.stdout, self._process.stdin

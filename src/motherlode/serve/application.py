@@ -20,10 +20,10 @@ from motherlode.serve.access import Access
 from motherlode.serve.negotiation import HTML, JSON, choose_format, find_format
 from motherlode.serve.query_pool import QueryFailure, QueryPool
 from motherlode.serve.sparql import QueryLimits, SparqlEndpoint, endpoint_url
-from motherlode.serve.views.elements import Row, page, problem, select
-from motherlode.serve.views.entity_pages import about_entity, about_node, about_page
-from motherlode.serve.views.overview import TOP_TYPES, CrawlView, live_part, overview
-from motherlode.serve.views.search_pages import asking, searching
+from motherlode.serve.views.elements import Row, error_section, render_page, select
+from motherlode.serve.views.entity_pages import blank_node_page, crawled_page, entity_page
+from motherlode.serve.views.overview import TOP_TYPES, CrawlView, render_live_part, render_overview
+from motherlode.serve.views.search_pages import query_page, render_search
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Page = Callable[[web.Request], Awaitable[tuple[int, str]]]
@@ -54,7 +54,7 @@ class _TypeCounts:
 
     at: float
     rows: list[Row]
-    running: bool
+    is_running: bool
 
 
 class CrawlSite:
@@ -90,22 +90,22 @@ class CrawlSite:
             try:
                 status, text = await make(request)
             except QueryFailure as failed:
-                status, text = failed.status, page("Trouble", problem(str(failed)))
+                status, text = failed.status, render_page("Error", error_section(str(failed)))
             return web.Response(status=status, text=text, content_type="text/html")
 
         return handle
 
     async def _running(self) -> bool:
-        return await asyncio.to_thread(self._view.running)
+        return await asyncio.to_thread(self._view.is_running)
 
     async def _overview(self, request: web.Request) -> tuple[int, str]:
         running = await self._running()
         report = await asyncio.to_thread(self._view.report)
         done = await asyncio.to_thread(self._view.progress)
-        types = await self._top_types(running=running)
-        return 200, overview(report, types, running=running, done=done)
+        types = await self._top_types(is_running=running)
+        return 200, render_overview(report, types, is_running=running, done=done)
 
-    async def _top_types(self, *, running: bool) -> list[Row] | None:
+    async def _top_types(self, *, is_running: bool) -> list[Row] | None:
         """Return the most common types; None if they could not be counted in time.
 
         Counting reads the whole store. It is done once for a finished crawl, and repeated for a running one.
@@ -114,26 +114,26 @@ class CrawlSite:
         known = self._types
         if (
             known is None
-            or (known.running and now - known.at > _TYPES_FRESH_SECONDS)
-            or (running and not known.running)
+            or (known.is_running and now - known.at > _TYPES_FRESH_SECONDS)
+            or (is_running and not known.is_running)
         ):
             if self._counting is None or self._counting.done():
-                self._counting = asyncio.create_task(self._count_types(running=running))
+                self._counting = asyncio.create_task(self._count_types(is_running=is_running))
             await asyncio.shield(self._counting)
         return self._types.rows if self._types is not None else None
 
-    async def _count_types(self, *, running: bool) -> None:
+    async def _count_types(self, *, is_running: bool) -> None:
         now = time.monotonic()
         with contextlib.suppress(QueryFailure):
             found = await select(self._pool, TOP_TYPES, seconds=_TYPES_TIMEOUT_SECONDS)
-            self._types = _TypeCounts(now, list(found.rows), running=running)
+            self._types = _TypeCounts(now, list(found.rows), is_running=is_running)
 
     async def _live(self, request: web.Request) -> web.Response:
         """Return the part of the overview that changes. The script of the page fetches it."""
         running = await self._running()
         report = await asyncio.to_thread(self._view.report)
         done = await asyncio.to_thread(self._view.progress)
-        text = live_part(report, running=running, done=done)
+        text = render_live_part(report, is_running=running, done=done)
         headers = {"X-Running": str(running).lower()}
         return web.Response(text=text, content_type="text/html", headers=headers)
 
@@ -142,33 +142,33 @@ class CrawlSite:
         wanted = request.query.get("format", "")
         form = find_format(wanted, _SEARCH_FORMATS) or choose_format(request.headers.get("Accept", ""), _SEARCH_FORMATS)
         as_json = form is JSON
-        hits, status, trouble = None, 200, asked.problem or _parameter_problem(request)
-        if trouble:
+        hits, status, problem = None, 200, asked.problem or _parameter_problem(request)
+        if problem:
             status = 400
         elif asked.words.strip():
             try:
                 hits = await asyncio.to_thread(self._view.search, asked)
             except FileNotFoundError:
-                status, trouble = 404, "This crawl has no word index: `motherlode search DIR --rebuild` makes one."
+                status, problem = 404, "This crawl has no word index: `motherlode search DIR --rebuild` makes one."
         if not as_json:
-            return web.Response(status=status, text=searching(asked, hits, trouble), content_type="text/html")
+            return web.Response(status=status, text=render_search(asked, hits, problem), content_type="text/html")
         found = [hit.summary() for hit in hits or ()]
         content = {"words": asked.words, "count": len(found), "results": found}
-        return web.json_response({"error": trouble} if trouble else content, status=status)
+        return web.json_response({"error": problem} if problem else content, status=status)
 
     async def _query(self, request: web.Request) -> tuple[int, str]:
         sparql, base = request.query.get("q", ""), endpoint_url(request)
-        return await asking(self._pool, sparql, base=base, seconds=self._limits.seconds)
+        return await query_page(self._pool, sparql, base=base, seconds=self._limits.seconds)
 
     async def _entity(self, request: web.Request) -> tuple[int, str]:
         node = request.query.get("node", "")
         if node:
             graph = request.query.get("page", "")
-            return await about_node(self._pool, node, graph, seconds=self._limits.seconds)
-        return await about_entity(self._pool, request.query.get("iri", ""), seconds=self._limits.seconds)
+            return await blank_node_page(self._pool, node, graph, seconds=self._limits.seconds)
+        return await entity_page(self._pool, request.query.get("iri", ""), seconds=self._limits.seconds)
 
     async def _about_page(self, request: web.Request) -> tuple[int, str]:
-        return await about_page(self._pool, request.query.get("url", ""), seconds=self._limits.seconds)
+        return await crawled_page(self._pool, request.query.get("url", ""), seconds=self._limits.seconds)
 
 
 def _parse_search(request: web.Request) -> Search:
@@ -210,7 +210,9 @@ async def not_found_page(request: web.Request, handler: Handler) -> web.StreamRe
         return await handler(request)
     except web.HTTPNotFound:
         return web.Response(
-            status=404, text=page("Nothing here", problem("There is no such page.")), content_type="text/html"
+            status=404,
+            text=render_page("Not found", error_section("There is no such page.")),
+            content_type="text/html",
         )
 
 

@@ -58,7 +58,7 @@ def parse_accept(header: str) -> list[tuple[str, float, int]]:
     """
     ranges = []
     for part in header.split(","):
-        name, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        name, *parameters = (chunk.strip().lower() for chunk in part.split(";"))
         if "/" not in name:
             continue
         weight = 1.0

@@ -83,10 +83,10 @@ class _Worker:
             raise QueryFailure(503, f"the store cannot be opened: {content.decode('utf-8', 'replace')}")
         return worker
 
-    async def send(self, order: WorkerQuery) -> None:
+    async def send(self, worker_query: WorkerQuery) -> None:
         if self._process.stdin is None:
             raise QueryFailure(500, "internal error: the query process has no stdin")
-        content = msgspec.msgpack.encode(order)
+        content = msgspec.msgpack.encode(worker_query)
         self._process.stdin.write(LENGTH.pack(len(content)) + content)
         await self._process.stdin.drain()
 
@@ -179,8 +179,8 @@ def failure_from_frame(kind: bytes, content: bytes) -> QueryFailure:
         return QueryFailure(400, str(problem), problem)
     if kind == TOO_LARGE:
         return QueryFailure(413, "the result is too large: a LIMIT makes it smaller")
-    told = content.decode("utf-8", "replace")
-    return QueryFailure(500, told if kind == DAMAGED else f"the query failed: {told}")
+    message = content.decode("utf-8", "replace")
+    return QueryFailure(500, message if kind == DAMAGED else f"the query failed: {message}")
 
 
 class QueryPool:
@@ -199,7 +199,7 @@ class QueryPool:
         """Seconds after which a worker opens a new snapshot, if the store has changed."""
 
     @asynccontextmanager
-    async def ask(self, order: WorkerQuery, *, seconds: float) -> AsyncIterator[QueryResult]:
+    async def ask(self, worker_query: WorkerQuery, *, seconds: float) -> AsyncIterator[QueryResult]:
         """Execute a query and yield its result, which must be read inside the context.
 
         QueryFailure if the result does not begin and end within `seconds`. The time in the queue does not count.
@@ -212,13 +212,13 @@ class QueryPool:
             async with asyncio.timeout(seconds) as limit, self._worker() as worker:
                 has_begun = True
                 limit.reschedule(asyncio.get_running_loop().time() + seconds)  # the time in the queue does not count
-                await worker.send(self._refresh_if_stale(order, worker))
+                await worker.send(self._refresh_if_stale(worker_query, worker))
                 kind, content = await worker.frame()
                 if kind != HEAD:
                     raise _QueryRefused(failure_from_frame(kind, content))
-                answer = QueryResult(worker, content.decode())
-                yield answer
-                if not answer.is_complete:
+                result = QueryResult(worker, content.decode())
+                yield result
+                if not result.is_complete:
                     raise QueryFailure(500, "internal error: the result was not read to its end")
         except TimeoutError as error:
             if not has_begun:
@@ -231,15 +231,15 @@ class QueryPool:
         finally:
             self._queries -= 1
 
-    def _refresh_if_stale(self, order: WorkerQuery, worker: _Worker) -> WorkerQuery:
+    def _refresh_if_stale(self, worker_query: WorkerQuery, worker: _Worker) -> WorkerQuery:
         if time.monotonic() - worker.opened_at < self._refresh_seconds:
-            return order
+            return worker_query
         worker.opened_at, before, worker.fingerprint = (
             time.monotonic(),
             worker.fingerprint,
             store_fingerprint(self._store),
         )
-        return order if worker.fingerprint == before else msgspec.structs.replace(order, refresh=True)
+        return worker_query if worker.fingerprint == before else msgspec.structs.replace(worker_query, refresh=True)
 
     @asynccontextmanager
     async def _worker(self) -> AsyncIterator[_Worker]:

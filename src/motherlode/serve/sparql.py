@@ -110,9 +110,9 @@ class SparqlEndpoint:
         pairs = await self._read_parameters(request)
         if pairs is None:
             return _describe_or_redirect(request)
-        order, form = self._worker_query(pairs, request.headers.get("Accept", ""), base=endpoint_url(request))
-        async with self._pool.ask(order, seconds=self._limits.seconds) as answer:
-            return await _respond(request, answer, form, begun)
+        worker_query, form = self._worker_query(pairs, request.headers.get("Accept", ""), base=endpoint_url(request))
+        async with self._pool.ask(worker_query, seconds=self._limits.seconds) as result:
+            return await _respond(request, result, form, begun)
 
     async def _read_parameters(self, request: web.Request) -> Pairs | None:
         """Return the parameters in the URL or in the body; None for a GET without a query."""
@@ -154,7 +154,7 @@ class SparqlEndpoint:
         is_graph = query_form(queries[0]) in ("CONSTRUCT", "DESCRIBE")
         offered = GRAPHS if is_graph else RESULTS
         chosen = _choose_format(accept, offered, wanted, "this query can be answered as")
-        order = WorkerQuery(
+        worker_query = WorkerQuery(
             sparql=queries[0],
             default_graphs=_graph_iris(pairs, "default-graph-uri"),
             named_graphs=_graph_iris(pairs, "named-graph-uri"),
@@ -163,7 +163,7 @@ class SparqlEndpoint:
             graph=chosen.media_type,
             max_bytes=self._limits.bytes,
         )
-        return order, chosen
+        return worker_query, chosen
 
 
 def _parse_parameters(text: str) -> Pairs:
@@ -182,17 +182,17 @@ def _graph_iris(pairs: Pairs, name: str) -> tuple[str, ...] | None:
     return tuple(values) or None
 
 
-def _choose_format(accept: str, offered: Sequence[Format], wanted: str, told: str) -> Format:
+def _choose_format(accept: str, offered: Sequence[Format], wanted: str, introduction: str) -> Format:
     """Return the format of a response: that of the URL, or the one that the client prefers."""
     if wanted:
         chosen = find_format(wanted, offered)
         if chosen is None:
             names = ", ".join(form.name for form in offered)
-            raise RefusalError(400, f"format={wanted[:100]} is not possible here: {told} {names}")
+            raise RefusalError(400, f"format={wanted[:100]} is not possible here: {introduction} {names}")
         return chosen
     chosen = choose_format(accept, offered)
     if chosen is None:
-        raise RefusalError(406, f"{told} {', '.join(form.media_type for form in offered)}")
+        raise RefusalError(406, f"{introduction} {', '.join(form.media_type for form in offered)}")
     return chosen
 
 
@@ -207,21 +207,21 @@ def _describe_or_redirect(request: web.Request) -> web.Response:
 
 
 async def _respond(
-    request: web.Request, answer: QueryResult, form: Format, begun: list[web.StreamResponse]
+    request: web.Request, result: QueryResult, form: Format, begun: list[web.StreamResponse]
 ) -> web.StreamResponse:
     """Send a result: a small one as a whole, so that an error can still set the status; a large one as a stream.
 
     A streaming response is appended to `begun`.
     """
-    headers = {"Content-Type": _content_type(answer.kind, form), "Vary": "Accept"}
+    headers = {"Content-Type": _content_type(result.kind, form), "Vary": "Accept"}
     held: list[bytes] = []
     size = 0
-    async for piece in answer.chunks():
+    async for chunk in result.chunks():
         if begun:
-            await begun[0].write(piece)
+            await begun[0].write(chunk)
             continue
-        held.append(piece)
-        size += len(piece)
+        held.append(chunk)
+        size += len(chunk)
         if size > _MAX_BUFFERED_BYTES:
             begun.append(await _start_streaming(request, headers, held))
     if not begun:
@@ -233,8 +233,8 @@ async def _respond(
 async def _start_streaming(request: web.Request, headers: dict[str, str], held: Sequence[bytes]) -> web.StreamResponse:
     response = web.StreamResponse(headers=headers)
     await response.prepare(request)
-    for piece in held:
-        await response.write(piece)
+    for chunk in held:
+        await response.write(chunk)
     return response
 
 

@@ -30,33 +30,33 @@ def answerer(tmp_path_factory: pytest.TempPathFactory) -> QueryExecutor:
     return QueryExecutor(folder / "store", folder / "words")
 
 
-def values(answerer: QueryExecutor, question: QueryRequest) -> list[str]:
-    found = answerer.execute(question)
+def values(executor: QueryExecutor, request: QueryRequest) -> list[str]:
+    found = executor.execute(request)
     assert isinstance(found, ox.QuerySolutions)
     return [str(row[0].value) for row in found]
 
 
-def test_query_with_word_search_returns_subjects(answerer: QueryExecutor) -> None:
-    assert values(answerer, QueryRequest(sparql=SEARCH)) == ["tomato", "tomato soup"]
+def test_query_with_word_search_returns_subjects(executor: QueryExecutor) -> None:
+    assert values(executor, QueryRequest(sparql=SEARCH)) == ["tomato", "tomato soup"]
 
 
-def test_query_with_byte_order_mark_is_accepted(answerer: QueryExecutor) -> None:
-    assert values(answerer, QueryRequest(sparql=f"\ufeff{SEARCH}")) == ["tomato", "tomato soup"]
+def test_query_with_byte_order_mark_is_accepted(executor: QueryExecutor) -> None:
+    assert values(executor, QueryRequest(sparql=f"\ufeff{SEARCH}")) == ["tomato", "tomato soup"]
 
 
-def test_default_graph_is_union_unless_graphs_are_given(answerer: QueryExecutor) -> None:
+def test_default_graph_is_union_unless_graphs_are_given(executor: QueryExecutor) -> None:
     sparql = "SELECT ?o { ?s <http://ex.org/p> ?o } ORDER BY ?o"
-    assert values(answerer, QueryRequest(sparql=sparql)) == ["bread", "tomato", "tomato soup"]
-    assert values(answerer, QueryRequest(sparql=sparql, default_graphs=("http://b.test/",))) == ["bread"]
-    assert values(answerer, QueryRequest(sparql=sparql, named_graphs=("http://b.test/",))) == []
+    assert values(executor, QueryRequest(sparql=sparql)) == ["bread", "tomato", "tomato soup"]
+    assert values(executor, QueryRequest(sparql=sparql, default_graphs=("http://b.test/",))) == ["bread"]
+    assert values(executor, QueryRequest(sparql=sparql, named_graphs=("http://b.test/",))) == []
     inside = "SELECT ?o { GRAPH ?g { ?s <http://ex.org/p> ?o } }"
-    assert values(answerer, QueryRequest(sparql=inside, named_graphs=("http://b.test/",))) == ["bread"]
+    assert values(executor, QueryRequest(sparql=inside, named_graphs=("http://b.test/",))) == ["bread"]
 
 
-def test_error_after_word_search_is_reported_at_users_position(answerer: QueryExecutor) -> None:
+def test_error_after_word_search_is_reported_at_users_position(executor: QueryExecutor) -> None:
     sparql = 'SELECT * { SERVICE ml:search { ?s ml:matches "tomato" }\n ?s ?p ?o } ORDER ?s'
     with pytest.raises(QueryError) as caught:
-        answerer.execute(QueryRequest(sparql=sparql))
+        executor.execute(QueryRequest(sparql=sparql))
     assert (caught.value.problem.line, caught.value.problem.column) == (2, 19)
 
 

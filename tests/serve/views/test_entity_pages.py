@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 from motherlode.index import QuadStore
 from motherlode.serve.query_pool import QueryPool
 from motherlode.serve.views.elements import Term
-from motherlode.serve.views.entity_pages import about_entity, about_node, about_page, best_label
+from motherlode.serve.views.entity_pages import best_label, blank_node_page, crawled_page, entity_page
 from tests.index.fakes import record, says
 
 NAME, URL, TYPE = (
@@ -76,16 +76,16 @@ def links(html: str, start: str) -> list[str]:
 
 
 async def test_entity_page_of_invalid_iri_is_shown(pool: QueryPool) -> None:
-    status, html = await about_entity(pool, WILD, seconds=30)
+    status, html = await entity_page(pool, WILD, seconds=30)
     assert status == 200
     assert "<h1><bdi>half price</bdi></h1>" in html
     assert any("ex.org/shop" in row for row in rows(html)), "the entity that mentions it"
-    status, _ = await about_entity(pool, f"{WILD}0", seconds=30)
+    status, _ = await entity_page(pool, f"{WILD}0", seconds=30)
     assert status == 404
 
 
 async def test_entity_page_shows_values_sources_and_mentions(pool: QueryPool) -> None:
-    status, html = await about_entity(pool, SOUP, seconds=30)
+    status, html = await entity_page(pool, SOUP, seconds=30)
     assert status == 200
     assert "<h1><bdi>Tomato soup</bdi></h1>" in html
     found = rows(html)
@@ -103,48 +103,48 @@ async def test_entity_page_shows_values_sources_and_mentions(pool: QueryPool) ->
 
 
 async def test_blank_node_page_needs_its_graph(pool: QueryPool) -> None:
-    _, html = await about_entity(pool, SOUP, seconds=30)
+    _, html = await entity_page(pool, SOUP, seconds=30)
     (href,) = links(html, "/entity?node=")
     assert "page=http%3A%2F%2Fa.test%2F" in href
     node = href.partition("node=_%3A")[2].partition("&")[0]
-    status, html = await about_node(pool, f"_:{node}", A, seconds=30)
+    status, html = await blank_node_page(pool, f"_:{node}", A, seconds=30)
     assert status == 200
     assert rows(html)[0].startswith("schema:part")
-    assert (await about_node(pool, f"_:{node}", "http://many.test/", seconds=30))[0] == 404
-    assert (await about_node(pool, "_:none' } #", A, seconds=30))[0] == 404
-    assert (await about_node(pool, f"_:{node}", "no iri", seconds=30))[0] == 400
+    assert (await blank_node_page(pool, f"_:{node}", "http://many.test/", seconds=30))[0] == 404
+    assert (await blank_node_page(pool, "_:none' } #", A, seconds=30))[0] == 404
+    assert (await blank_node_page(pool, f"_:{node}", "no iri", seconds=30))[0] == 400
 
 
 async def test_unknown_entity_is_404_and_invalid_iri_is_400(pool: QueryPool) -> None:
-    status, html = await about_entity(pool, "http://nobody.test/", seconds=30)
+    status, html = await entity_page(pool, "http://nobody.test/", seconds=30)
     assert status == 404
-    assert "No page that was crawled says anything about it" in html
+    assert "No crawled page has a statement about it" in html
     for wrong in ("no iri", "", "http://a.test/> ?p ?o } #", "x" * 10_000):
-        status, html = await about_entity(pool, wrong, seconds=30)
+        status, html = await entity_page(pool, wrong, seconds=30)
         assert status == 400
         assert len(html) < 10_000
-    status, html = await about_entity(pool, A, seconds=30)
+    status, html = await entity_page(pool, A, seconds=30)
     assert status == 200, "a page without statements about itself is still shown as crawled"
     assert "This page was crawled" in html
 
 
 async def test_entity_page_shortens_and_counts_many_values(pool: QueryPool) -> None:
-    _, html = await about_entity(pool, "http://ex.org/many", seconds=30)
+    _, html = await entity_page(pool, "http://ex.org/many", seconds=30)
     assert "and 10 more" in html
     assert len(LexborHTMLParser(html).css("ul.values li")) == 51
 
 
 async def test_page_shows_provenance_and_statements(pool: QueryPool) -> None:
-    status, html = await about_page(pool, B, seconds=30)
+    status, html = await crawled_page(pool, B, seconds=30)
     assert status == 200
     found = rows(html)
     assert found[0].startswith("prov:generatedAtTime")
     assert found[1].startswith("ml:status 200")
-    assert "3 statements about 2 things" in html, "statements of a named graph of the page are included"
+    assert "3 statements about 2 subjects" in html, "statements of a named graph of the page are included"
     cards = [card.text(strip=True) for card in LexborHTMLParser(html).css("article h3")]
     assert cards == ["Tomato soup", "http://ex.org/in"], "the subject with most statements comes first"
-    assert (await about_page(pool, "http://none.test/", seconds=30))[0] == 404
-    assert (await about_page(pool, "no url", seconds=30))[0] == 400
+    assert (await crawled_page(pool, "http://none.test/", seconds=30))[0] == 404
+    assert (await crawled_page(pool, "no url", seconds=30))[0] == 400
 
 
 def row(predicate: str, value: str, kind: str = "literal") -> dict[str, Term]:

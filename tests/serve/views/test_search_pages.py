@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborHTMLParser
 from motherlode.index import QuadStore
 from motherlode.index.fulltext import Hit, Search, Snippet
 from motherlode.serve.query_pool import QueryPool
-from motherlode.serve.views.search_pages import MAX_ROWS, asking, marked, searching
+from motherlode.serve.views.search_pages import MAX_ROWS, query_page, render_search, render_snippet
 from tests.index.fakes import record, says
 
 
@@ -33,8 +33,8 @@ def hit(**changes: object) -> Hit:
     return Hit(**{**told, **changes})  # type: ignore[arg-type]
 
 
-def shown(asked: Search, hits: list[Hit] | None, trouble: str = "") -> LexborHTMLParser:
-    return LexborHTMLParser(searching(asked, hits, trouble))
+def shown(search: Search, hits: list[Hit] | None, problem: str = "") -> LexborHTMLParser:
+    return LexborHTMLParser(render_search(search, hits, problem))
 
 
 def text(page: LexborHTMLParser, selector: str) -> str:
@@ -43,9 +43,9 @@ def text(page: LexborHTMLParser, selector: str) -> str:
 
 
 def test_hit_with_uncounted_pages_says_at_least() -> None:
-    asked = Search(words="soup")
-    assert text(shown(asked, [hit(pages=3)]), ".source").endswith("y=1&z=2 and 2 more")
-    assert text(shown(asked, [hit(pages=3, has_more_pages=True)]), ".source").endswith(" and at least 2 more")
+    search = Search(words="soup")
+    assert text(shown(search, [hit(pages=3)]), ".source").endswith("y=1&z=2 and 2 more")
+    assert text(shown(search, [hit(pages=3, has_more_pages=True)]), ".source").endswith(" and at least 2 more")
 
 
 def test_search_page_without_words_has_only_form() -> None:
@@ -56,17 +56,17 @@ def test_search_page_without_words_has_only_form() -> None:
 
 
 def test_search_form_keeps_values_and_opens_used_filters() -> None:
-    asked = Search(words='"tomato" <soup>', type="schema:Recipe", host="a.test")
-    page = shown(asked, [])
+    search = Search(words='"tomato" <soup>', type="schema:Recipe", host="a.test")
+    page = shown(search, [])
     values = {node.attributes["name"]: node.attributes["value"] for node in page.css("form.search input")}
-    assert values == {"q": asked.words, "type": "schema:Recipe", "predicate": "", "host": "a.test", "language": ""}
+    assert values == {"q": search.words, "type": "schema:Recipe", "predicate": "", "host": "a.test", "language": ""}
     assert page.css("details[open]")
     assert "Nothing was found" in text(page, "main > p.muted")
 
 
 def test_hit_shows_label_types_snippet_and_page() -> None:
     page = shown(Search(words="soup"), [hit(pages=1_001)])
-    assert text(page, "main > p.muted") == "1 find"
+    assert text(page, "main > p.muted") == "1 result"
     assert text(page, ".hits h3") == "Soup"
     assert text(page, ".hits .tags") == "schema:Recipe"
     assert [mark.text() for mark in page.css("mark")] == ["red", "soup"]
@@ -82,8 +82,8 @@ def test_blank_node_hit_links_to_node_on_its_page() -> None:
 
 @pytest.mark.parametrize(("found", "more"), [(9, False), (10, True)])
 def test_more_link_is_shown_if_limit_is_reached(found: int, *, more: bool) -> None:
-    asked = Search(words="a b", type="schema:Recipe", language="de", limit=10)
-    links = [node.attributes["href"] for node in shown(asked, [hit()] * found).css("main > p a")]
+    search = Search(words="a b", type="schema:Recipe", language="de", limit=10)
+    links = [node.attributes["href"] for node in shown(search, [hit()] * found).css("main > p a")]
     expected = "/search?q=a+b&type=schema%3ARecipe&language=de&limit=30"
     assert links == ([expected] if more else [])
 
@@ -99,7 +99,7 @@ def test_search_problem_replaces_hits() -> None:
 def test_marked_snippet_keeps_every_character(words: str, cuts: list[int]) -> None:
     places = sorted({min(cut, len(words)) for cut in cuts})
     marks = tuple(zip(places[::2], places[1::2], strict=False))
-    page = LexborHTMLParser(f"<p>{marked(Snippet(words, marks))}</p>")
+    page = LexborHTMLParser(f"<p>{render_snippet(Snippet(words, marks))}</p>")
     assert page.css("bdi")[0].text() == words
     assert [mark.text() for mark in page.css("mark")] == [words[start:end] for start, end in marks]
 
@@ -124,7 +124,7 @@ async def pool(store: Path) -> AsyncIterator[QueryPool]:
 
 
 async def ask(pool: QueryPool, sparql: str, *, seconds: float = 30.0) -> tuple[int, LexborHTMLParser]:
-    status, html = await asking(pool, sparql, base="http://127.0.0.1/sparql", seconds=seconds)
+    status, html = await query_page(pool, sparql, base="http://127.0.0.1/sparql", seconds=seconds)
     return status, LexborHTMLParser(html)
 
 
@@ -171,7 +171,7 @@ async def test_query_page_shows_graphs_booleans_and_empty_results(pool: QueryPoo
     _, page = await ask(pool, "ASK { ?s ?p ?o }")
     assert text(page, "p.truth") == "yes"
     _, page = await ask(pool, "SELECT * { <u:a> ?p ?o }")
-    assert "There is nothing that fits." in text(page, "main")
+    assert "No results." in text(page, "main")
 
 
 @pytest.mark.parametrize(

@@ -81,16 +81,16 @@ def parse_words(words: str) -> list[QueryPart]:
     return found[:_MAX_PARTS]
 
 
-def build_queries(asked: Search) -> list[Query]:
+def build_queries(search: Search) -> list[Query]:
     """Return queries to try in turn until one has results: all words, any of the words, similar words."""
     import tantivy
 
-    found = parse_words(asked.words)
+    found = parse_words(search.words)
     wanted = [part for part in found if not part.excluded]
     if not wanted:
         return []
     must, must_not, should = tantivy.Occur.Must, tantivy.Occur.MustNot, tantivy.Occur.Should
-    fixed = [(must, tantivy.Query.const_score_query(condition, 0.0)) for condition in _filter_queries(asked)]
+    fixed = [(must, tantivy.Query.const_score_query(condition, 0.0)) for condition in _filter_queries(search)]
     fixed += [(must_not, _exact_query(part)) for part in found if part.excluded]
     everything = [(must, _part_query(part)) for part in wanted]
     anything = tantivy.Query.boolean_query([(should, _part_query(part)) for part in wanted])
@@ -133,19 +133,19 @@ def _fuzzy_query(part: QueryPart) -> Query:
     return tantivy.Query.boolean_query(similar) if similar else tantivy.Query.empty_query()
 
 
-def _filter_queries(asked: Search) -> list[Query]:
+def _filter_queries(search: Search) -> list[Query]:
     import tantivy
 
     made = []
     for field, values in (
-        ("type", iri_variants(asked.type)),
-        ("predicate", iri_variants(asked.predicate)),
-        ("language", language_prefixes(asked.language.lower())[-1:]),
+        ("type", iri_variants(search.type)),
+        ("predicate", iri_variants(search.predicate)),
+        ("language", language_prefixes(search.language.lower())[-1:]),
     ):
         if values:
             made.append(tantivy.Query.term_set_query(schema(), field, values))
-    if asked.host:
-        made.append(_host_query(asked.host.strip().lower()))
+    if search.host:
+        made.append(_host_query(search.host.strip().lower()))
     return made
 
 

@@ -47,7 +47,7 @@ class LinkedFolder:
 
 def is_writable(path: Path) -> bool:
     """Return whether files can be created in a folder and its lock files can be written."""
-    return all(os.access(place, os.W_OK) for place in (path, *path.glob(f"*{_LOCK_SUFFIX}")))
+    return all(os.access(file, os.W_OK) for file in (path, *path.glob(f"*{_LOCK_SUFFIX}")))
 
 
 # Snippets: the literal of a subject that matches best, and the part of it to show.
@@ -115,7 +115,7 @@ def similar_words(texts: Iterable[Text], wanted: Sequence[str]) -> list[str]:
 def _differ_by_one(word: str, other: str) -> bool:
     """Return whether two words differ by one inserted, removed or replaced letter, or by two swapped letters."""
     lengths = range(min(len(word), len(other)))
-    same = next((place for place in lengths if word[place] != other[place]), len(lengths))
+    same = next((index for index in lengths if word[index] != other[index]), len(lengths))
     left, right = word[same:], other[same:]
     is_swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
     return left[1:] == right or left == right[1:] or left[1:] == right[1:] or is_swapped
@@ -150,7 +150,7 @@ def make_snippet(text: str, wanted: Sequence[str]) -> Snippet:
         end = max(text.rfind(" ", start, end), found[0][1] if found else start + _SNIPPET_CHARACTERS // 2)
     before, after = "… " if start or cut_before else "", " …" if end < len(text) or cut_after else ""
     shift = len(before) - start
-    marks = tuple((place + shift, stop + shift) for place, stop, _ in found if start <= place and stop <= end)
+    marks = tuple((begin + shift, stop + shift) for begin, stop, _ in found if start <= begin and stop <= end)
     return Snippet(before + text[start:end] + after, marks)
 
 
@@ -248,12 +248,12 @@ class WordSearcher:
     def __len__(self) -> int:
         return self._index.searcher().num_docs
 
-    def search(self, asked: Search) -> list[Hit]:
-        """Return the best subjects with all words; otherwise those with any of them; otherwise those with similar words."""
-        wanted = [token for part in parse_words(asked.words) if not part.excluded for token in part.tokens]
+    def search(self, search: Search) -> list[Hit]:
+        """Return the best subjects with all words, else with any of them, else with similar words."""
+        wanted = [token for part in parse_words(search.words) if not part.excluded for token in part.tokens]
         searcher = self._index.searcher()
-        for query in build_queries(asked):
-            found = _find_subjects(searcher, query, asked, wanted)
+        for query in build_queries(search):
+            found = _find_subjects(searcher, query, search, wanted)
             if found:
                 return found
         return []
@@ -270,7 +270,7 @@ class WordSearcher:
         return []
 
 
-def _find_subjects(searcher: tantivy.Searcher, query: tantivy.Query, asked: Search, wanted: list[str]) -> list[Hit]:
+def _find_subjects(searcher: tantivy.Searcher, query: tantivy.Query, search: Search, wanted: list[str]) -> list[Hit]:
     """Return the subjects of the best documents, up to the limit of the search."""
     found: dict[_Key, Hit] = {}
     for number in range(_MAX_ROUNDS):
@@ -279,19 +279,19 @@ def _find_subjects(searcher: tantivy.Searcher, query: tantivy.Query, asked: Sear
         ).hits
         documents = [(float(score), _read_document(searcher, address)) for score, address in addresses]
         has_more = len(documents) == _DOCUMENTS_PER_ROUND
-        for key, hit in _group_by_subject(documents, asked, wanted, known=found).items():
+        for key, hit in _group_by_subject(documents, search, wanted, known=found).items():
             hit.has_more_pages = has_more or number > 0
             found[key] = hit
-        if not has_more or len(found) >= min(asked.limit, MAX_RESULTS):
+        if not has_more or len(found) >= min(search.limit, MAX_RESULTS):
             break
     return list(found.values())
 
 
 def _group_by_subject(
-    documents: Sequence[tuple[float, SubjectDocument]], asked: Search, wanted: list[str], known: Collection[_Key]
+    documents: Sequence[tuple[float, SubjectDocument]], search: Search, wanted: list[str], known: Collection[_Key]
 ) -> dict[_Key, Hit]:
     """Return the subjects of documents that are not in `known`. Their pages are counted in all of the documents."""
-    room = min(asked.limit, MAX_RESULTS) - len(known)
+    room = min(search.limit, MAX_RESULTS) - len(known)
     found: dict[_Key, Hit] = {}
     pages: dict[_Key, set[str]] = {}
     for score, stored in documents:
@@ -303,7 +303,7 @@ def _group_by_subject(
         elif (
             len(found) < room
             and key not in known
-            and (hit := _make_hit(stored, label, score, asked, wanted)) is not None
+            and (hit := _make_hit(stored, label, score, search, wanted)) is not None
         ):
             found[key] = hit
             pages[key] = {stored.page}
@@ -317,9 +317,9 @@ def _read_document(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> S
     return decode(content)
 
 
-def _make_hit(stored: SubjectDocument, label: str, score: float, asked: Search, wanted: list[str]) -> Hit | None:
+def _make_hit(stored: SubjectDocument, label: str, score: float, search: Search, wanted: list[str]) -> Hit | None:
     """Return a hit. None if no literal that passes the filters has one of the words or a similar word."""
-    allowed = _filter_texts(stored.texts, asked)
+    allowed = _filter_texts(stored.texts, search)
     text = best_text(allowed, wanted)
     if text is None:
         wanted = similar_words(allowed, wanted)
@@ -341,8 +341,8 @@ def _make_hit(stored: SubjectDocument, label: str, score: float, asked: Search, 
     )
 
 
-def _filter_texts(texts: list[Text], asked: Search) -> list[Text]:
-    predicates, language = iri_variants(asked.predicate), asked.language.lower()
+def _filter_texts(texts: list[Text], search: Search) -> list[Text]:
+    predicates, language = iri_variants(search.predicate), search.language.lower()
     return [
         text
         for text in texts

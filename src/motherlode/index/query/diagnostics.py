@@ -69,12 +69,12 @@ def diagnose(sparql: str, error: str, *, offset: int | None = None) -> QueryProb
     if match is None:
         return _find_common_mistake(sparql, found) or QueryProblem(error)
     reached = offset if offset is not None else offset_of(sparql, int(match[1]), int(match[2]))
-    told = match[3]
+    expected_text = match[3]
     if (problem := _find_common_mistake(sparql, found)) is not None:
         return problem
-    if (problem := _explain_sentence(sparql, found, told, reached)) is not None:
+    if (problem := _explain_sentence(sparql, found, expected_text, reached)) is not None:
         return problem
-    expected = _parse_expected(told)
+    expected = _parse_expected(expected_text)
     start = _fault_offset(found, reached, expected, len(sparql))
     return _unexpected_token(sparql, found, start, expected)
 
@@ -214,15 +214,17 @@ _SENTENCES = {
 }
 
 
-def _explain_sentence(sparql: str, found: list[Token], told: str, reached: int) -> QueryProblem | None:
+def _explain_sentence(sparql: str, found: list[Token], expected_text: str, reached: int) -> QueryProblem | None:
     for sentence, (message, hint) in _SENTENCES.items():
-        if sentence in told:
+        if sentence in expected_text:
             if "SELECT" in sentence:
                 start = next((token.start for token in found if token.is_word("SELECT")), 0)
             else:
                 start = max((token.start for token in found if token.start < reached), default=0)
             return problem_at(sparql, start, message, hint=hint)
-    sentence = next((part for part in told.split(", ") if re.fullmatch(r"[A-Z][a-z']+( [\w'?$]+){3,}\.?", part)), "")
+    sentence = next(
+        (part for part in expected_text.split(", ") if re.fullmatch(r"[A-Z][a-z']+( [\w'?$]+){3,}\.?", part)), ""
+    )
     if sentence:
         start = max((token.start for token in found if token.start < reached), default=0)
         return problem_at(sparql, start, sentence[0].lower() + sentence[1:])
@@ -232,13 +234,15 @@ def _explain_sentence(sparql: str, found: list[Token], told: str, reached: int) 
 # All other mistakes.
 
 
-def _parse_expected(told: str) -> list[str]:
+def _parse_expected(expected_text: str) -> list[str]:
     """Return what the parser expected, without character classes.
 
     >>> _parse_expected('",", ".", ABS, [_], [\\'0\\'..=\\'9\\']')
     [',', '.', 'ABS']
     """
-    parts = (part.strip() for part in re.split(r",\s+(?![^\"]*\",?)|,\s+(?=\")|(?<=\"),\s+", _CLASS.sub("", told)))
+    parts = (
+        part.strip() for part in re.split(r",\s+(?![^\"]*\",?)|,\s+(?=\")|(?<=\"),\s+", _CLASS.sub("", expected_text))
+    )
     return [part.strip('"') for part in parts if part.strip('" ')]
 
 

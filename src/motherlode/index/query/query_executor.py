@@ -40,17 +40,17 @@ class QueryExecutor:
         self._store = QuadStore(store, read_only=True)
         self._words = words
 
-    def execute(self, question: QueryRequest) -> StoreResult:
+    def execute(self, request: QueryRequest) -> StoreResult:
         """Return the result, which may be computed while it is read. QueryError if the query is invalid."""
-        sparql = question.sparql.removeprefix("\ufeff")  # the byte order mark that some editors write
-        made = rewrite_services(sparql, self._lookup(), allow_network=question.allow_service)
+        sparql = request.sparql.removeprefix("\ufeff")  # the byte order mark that some editors write
+        made = rewrite_services(sparql, self._lookup(), allow_network=request.allow_service)
         try:
             return self._store.query(
                 made.text,
                 functions=made.functions,
-                base=question.base,
-                default_graphs=_graphs(question.default_graphs, question.named_graphs),
-                named_graphs=_graphs(question.named_graphs, question.default_graphs),
+                base=request.base,
+                default_graphs=_graphs(request.default_graphs, request.named_graphs),
+                named_graphs=_graphs(request.named_graphs, request.default_graphs),
             )
         except SyntaxError as error:
             message = error.msg or str(error)

@@ -101,8 +101,8 @@ def main() -> None:
     isolate_from_network()
     sink = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=1 << 17)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints go to stderr and cannot corrupt the frames
-    answerer = _open_executor(sink)
-    if answerer is None:
+    executor = _open_executor(sink)
+    if executor is None:
         return
     resource.setrlimit(resource.RLIMIT_AS, (MAX_ADDRESS_SPACE_BYTES, MAX_ADDRESS_SPACE_BYTES))
     write_frame(sink, READY)
@@ -110,16 +110,16 @@ def main() -> None:
     decode = msgspec.msgpack.Decoder(WorkerQuery).decode
     try:
         while len(head := source.read(LENGTH.size)) == LENGTH.size:
-            order = decode(source.read(LENGTH.unpack(head)[0]))
-            if order.refresh:
-                answerer.close()
+            query = decode(source.read(LENGTH.unpack(head)[0]))
+            if query.refresh:
+                executor.close()
                 fresh = _open_executor(sink)
                 if fresh is None:
                     return
-                answerer = fresh
-            _run_query(answerer, order, sink)
+                executor = fresh
+            _run_query(executor, query, sink)
     finally:
-        answerer.close()
+        executor.close()
 
 
 def _open_executor(sink: BinaryIO) -> QueryExecutor | None:
@@ -131,29 +131,31 @@ def _open_executor(sink: BinaryIO) -> QueryExecutor | None:
         return None
 
 
-def _run_query(answerer: QueryExecutor, order: WorkerQuery, sink: BinaryIO) -> None:
-    question = QueryRequest(
-        sparql=order.sparql,
-        default_graphs=order.default_graphs,
-        named_graphs=order.named_graphs,
-        base=order.base,
+def _run_query(executor: QueryExecutor, query: WorkerQuery, sink: BinaryIO) -> None:
+    request = QueryRequest(
+        sparql=query.sparql,
+        default_graphs=query.default_graphs,
+        named_graphs=query.named_graphs,
+        base=query.base,
         allow_service=False,
     )
     try:
-        answer = answerer.execute(question)
-        is_graph = isinstance(answer, ox.QueryTriples)
-        pieces = _ChunkWriter(
-            sink, order.max_bytes, is_xml=(order.graph if is_graph else order.results).endswith("+xml")
+        result = executor.execute(request)
+        is_graph = isinstance(result, ox.QueryTriples)
+        chunks = _ChunkWriter(
+            sink,
+            query.max_bytes,
+            is_xml=(query.graph if is_graph else query.results).endswith("+xml"),
         )
-        if isinstance(answer, ox.QueryTriples):
+        if isinstance(result, ox.QueryTriples):
             write_frame(sink, HEAD, b"graph")
-            kind = ox.RdfFormat.from_media_type(order.graph) or ox.RdfFormat.TURTLE
-            answer.serialize(cast("BinaryIO", pieces), format=kind)
+            kind = ox.RdfFormat.from_media_type(query.graph) or ox.RdfFormat.TURTLE
+            result.serialize(cast("BinaryIO", chunks), format=kind)
         else:
-            write_frame(sink, HEAD, b"boolean" if isinstance(answer, ox.QueryBoolean) else b"solutions")
-            shape = ox.QueryResultsFormat.from_media_type(order.results) or ox.QueryResultsFormat.JSON
-            answer.serialize(cast("BinaryIO", pieces), format=shape)
-        pieces.flush()
+            write_frame(sink, HEAD, b"boolean" if isinstance(result, ox.QueryBoolean) else b"solutions")
+            shape = ox.QueryResultsFormat.from_media_type(query.results) or ox.QueryResultsFormat.JSON
+            result.serialize(cast("BinaryIO", chunks), format=shape)
+        chunks.flush()
         write_frame(sink, DONE)
     except QueryError as error:
         write_frame(sink, INVALID, msgspec.msgpack.encode(error.problem))
@@ -162,9 +164,9 @@ def _run_query(answerer: QueryExecutor, order: WorkerQuery, sink: BinaryIO) -> N
     except (OSError, ValueError, RuntimeError, MemoryError) as error:
         if isinstance(error, BrokenPipeError):
             raise
-        damage = answerer.damage(error)
-        told = damage or f"{type(error).__name__}: {error}"
-        write_frame(sink, DAMAGED if damage else FAILED, told.encode("utf-8", "replace"))
+        damage = executor.damage(error)
+        message = damage or f"{type(error).__name__}: {error}"
+        write_frame(sink, DAMAGED if damage else FAILED, message.encode("utf-8", "replace"))
 
 
 if __name__ == "__main__":

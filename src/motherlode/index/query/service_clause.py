@@ -88,9 +88,9 @@ def rewrite_services(sparql: str, lookup: Lookup | None, *, allow_network: bool 
             named = position + 1 + (position + 1 < len(found) and found[position + 1].is_word("SILENT"))
             iri = full_iri(found[named], prefixes) if named < len(found) else ""
             if iri in SEARCH_SERVICES:
-                asked, end = _parse_pattern(sparql, found, named + 1, prefixes)
+                pattern, end = _parse_pattern(sparql, found, named + 1, prefixes)
                 _require_index(sparql, token, cached)
-                edits.append((token.start, end, _subselect(asked, cached, len(edits))))
+                edits.append((token.start, end, _subselect(pattern, cached, len(edits))))
             elif not allow_network:
                 raise QueryError(_service_refused(sparql, token.start))
         elif full_iri(token, prefixes) in (MATCHES, SCORE):
@@ -185,29 +185,29 @@ def _parse_pattern(
 ) -> tuple[_SearchPattern, int]:
     """Parse the pattern of a search. Return it with the offset after its closing brace."""
     inside, end = _tokens_in_braces(sparql, found, position)
-    asked = _SearchPattern()
-    place = 0
-    while place < len(inside):
-        if inside[place].text in (".", ";"):
-            place += 1
+    pattern = _SearchPattern()
+    index = 0
+    while index < len(inside):
+        if inside[index].text in (".", ";"):
+            index += 1
             continue
-        if inside[place].kind is TokenKind.VARIABLE:
-            if asked.subject and inside[place].text != asked.subject:
+        if inside[index].kind is TokenKind.VARIABLE:
+            if pattern.subject and inside[index].text != pattern.subject:
                 raise QueryError(
-                    problem_at(sparql, inside[place].start, "a search has one subject", hint=_SEARCH_SYNTAX)
+                    problem_at(sparql, inside[index].start, "a search has one subject", hint=_SEARCH_SYNTAX)
                 )
-            asked.subject = inside[place].text
-            place += 1
-        if place + 1 >= len(inside):
+            pattern.subject = inside[index].text
+            index += 1
+        if index + 1 >= len(inside):
             raise QueryError(problem_at(sparql, inside[-1].start, "this search is incomplete", hint=_SEARCH_SYNTAX))
-        _set_property(sparql, asked, full_iri(inside[place], prefixes), inside[place + 1])
-        place += 2
-        if place < len(inside) and inside[place].kind is TokenKind.LANGUAGE:
-            place += 1
-    if not asked.subject or not asked.words:
+        _set_property(sparql, pattern, full_iri(inside[index], prefixes), inside[index + 1])
+        index += 2
+        if index < len(inside) and inside[index].kind is TokenKind.LANGUAGE:
+            index += 1
+    if not pattern.subject or not pattern.words:
         start = found[position].start if position < len(found) else len(sparql)
         raise QueryError(problem_at(sparql, start, "this search has no words", hint=_SEARCH_SYNTAX))
-    return asked, end
+    return pattern, end
 
 
 def _tokens_in_braces(sparql: str, found: list[Token], position: int) -> tuple[list[Token], int]:
@@ -220,18 +220,18 @@ def _tokens_in_braces(sparql: str, found: list[Token], position: int) -> tuple[l
     raise QueryError(problem_at(sparql, found[position].start, "this { is never closed", hint="a } is missing"))
 
 
-def _set_property(sparql: str, asked: _SearchPattern, name: str, value: Token) -> None:
+def _set_property(sparql: str, pattern: _SearchPattern, name: str, value: Token) -> None:
     if name == MATCHES and value.kind is TokenKind.STRING:
         try:
-            asked.words = string_value(value.text)
+            pattern.words = string_value(value.text)
         except SyntaxError as error:
             raise QueryError(problem_at(sparql, value.start, "this string has an invalid escape")) from error
     elif name == SCORE and value.kind is TokenKind.VARIABLE:
-        asked.score = value.text
+        pattern.score = value.text
     elif name == GRAPH and value.kind is TokenKind.VARIABLE:
-        asked.graph = value.text
+        pattern.graph = value.text
     elif name == LIMIT and value.kind is TokenKind.NUMBER and value.text.isdigit():
-        asked.limit = min(_MAX_SUBJECTS, int(value.text))
+        pattern.limit = min(_MAX_SUBJECTS, int(value.text))
     else:
         raise QueryError(problem_at(sparql, value.start, "this is not part of a search", hint=_SEARCH_SYNTAX))
 
@@ -242,26 +242,26 @@ def string_value(spelled: str) -> str:
     return quad.object.value if isinstance(quad.object, ox.Literal) else ""
 
 
-def _subselect(asked: _SearchPattern, cached: _SearchFunctions, number: int) -> str:
+def _subselect(pattern: _SearchPattern, cached: _SearchFunctions, number: int) -> str:
     """Return the sub-select for a search.
 
     A query cannot contain blank nodes of the store or invalid IRIs. For such subjects, the sub-select scans their
     graphs and keeps the subjects that the search has found there.
     """
-    words = str(ox.Literal(asked.words))
-    found = cached.found(asked.words, asked.limit)
-    graph = asked.graph or f"?ml_graph_{number}"
+    words = str(ox.Literal(pattern.words))
+    found = cached.found(pattern.words, pattern.limit)
+    graph = pattern.graph or f"?ml_graph_{number}"
     within = [(subject, page) for subject, page, _ in found if _is_valid_iri(page)]
     rows = " ".join(f"(<{subject}> <{page}>)" for subject, page in within if _is_valid_iri(subject))
     graphs = " ".join(dict.fromkeys(f"<{page}>" for subject, page in within if not _is_valid_iri(subject)))
-    shown = f"{asked.subject} {asked.score} {asked.graph}"
-    score = f" BIND(<{SCORE}>({asked.subject}, {words}, {asked.limit}) AS {asked.score})" if asked.score else ""
+    shown = f"{pattern.subject} {pattern.score} {pattern.graph}"
+    score = f" BIND(<{SCORE}>({pattern.subject}, {words}, {pattern.limit}) AS {pattern.score})" if pattern.score else ""
     looked_for = (
-        f"VALUES {graph} {{ {graphs} }} GRAPH {graph} {{ {asked.subject} ?ml_p_{number} ?ml_o_{number} }} "
-        f"FILTER(<{_FOUND}>({asked.subject}, {graph}, {words}, {asked.limit}))"
+        f"VALUES {graph} {{ {graphs} }} GRAPH {graph} {{ {pattern.subject} ?ml_p_{number} ?ml_o_{number} }} "
+        f"FILTER(<{_FOUND}>({pattern.subject}, {graph}, {words}, {pattern.limit}))"
     )
     return (
-        f"{{ SELECT DISTINCT {shown} {{ {{ VALUES ({asked.subject} {graph}) {{ {rows} }} }} "
+        f"{{ SELECT DISTINCT {shown} {{ {{ VALUES ({pattern.subject} {graph}) {{ {rows} }} }} "
         f"UNION {{ {looked_for} }}{score} }} }}"
     )
 

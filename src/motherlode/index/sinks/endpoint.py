@@ -291,24 +291,24 @@ class EndpointSink:
         """Return True when the endpoint has accepted the pages or refused them permanently; False on closing."""
         wait = _FIRST_BACKOFF_SECONDS
         while True:
-            answer = self._attempt(changes)
-            if answer is not None and answer.is_success:
+            response = self._attempt(changes)
+            if response is not None and response.is_success:
                 return True
-            if answer is not None and answer.status in _CONTENT_ERRORS:
-                return self._isolate_refused(changes, answer)
-            pause = max(wait, answer.retry_after or 0.0) if answer is not None else wait
+            if response is not None and response.status in _CONTENT_ERRORS:
+                return self._isolate_refused(changes, response)
+            pause = max(wait, response.retry_after or 0.0) if response is not None else wait
             if self._wait_or_close(min(pause, _MAX_BACKOFF_SECONDS)):
                 return False
             wait = min(wait * 2, _MAX_BACKOFF_SECONDS)
 
     def _attempt(self, changes: Sequence[PageChange]) -> EndpointResponse | None:
         try:
-            answer = self._send(self._client, changes)
+            response = self._send(self._client, changes)
         except OSError as error:
             self._record_error(str(error))
             return None
-        self._record_error("" if answer.is_success else f"{answer.status} {answer.text[:200]}".strip())
-        return answer
+        self._record_error("" if response.is_success else f"{response.status} {response.text[:200]}".strip())
+        return response
 
     def _record_error(self, last_error: str) -> None:
         """Record the error for `stats`, if it has changed."""

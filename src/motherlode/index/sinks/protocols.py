@@ -59,19 +59,19 @@ def send_update(client: EndpointClient, changes: Sequence[PageChange], *, proven
 
 def send_graphs(client: EndpointClient, changes: Sequence[PageChange], *, provenance: bool) -> EndpointResponse:
     """Send one request per graph. Return the first response that is an error; otherwise the last one."""
-    answer = EndpointResponse(status=204)
+    response = EndpointResponse(status=204)
     for change in changes:
         for graph, lines in _graphs(change, provenance=provenance):
             target = f"{client.target}{'&' if '?' in client.target else '?'}graph={quote(iri_value(graph), safe='')}"
             if lines:
-                answer = client.send("PUT", target, lines.encode("utf-8", "replace"), NTRIPLES_TYPE)
+                response = client.send("PUT", target, lines.encode("utf-8", "replace"), NTRIPLES_TYPE)
             else:
-                answer = client.send("DELETE", target)
-                if answer.status in _NOT_FOUND:  # the graph did not exist, so nothing is left to delete
-                    answer = EndpointResponse(status=204)
-            if not answer.is_success:
-                return answer
-    return answer
+                response = client.send("DELETE", target)
+                if response.status in _NOT_FOUND:  # the graph did not exist, so nothing is left to delete
+                    response = EndpointResponse(status=204)
+            if not response.is_success:
+                return response
+    return response
 
 
 def _graphs(change: PageChange, *, provenance: bool) -> Iterator[tuple[str, str]]:

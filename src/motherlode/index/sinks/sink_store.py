@@ -91,7 +91,13 @@ def sink_states(settings: Sequence[SinkSettings], folder: Path) -> list[dict[str
         else:
             spool = _spool_folder(folder, number)
             waiting, refused = spool_counts(spool)
-            trouble = spool_error(spool) if waiting else ""
-            state = {"kind": one.kind.value, "to": one.url, "waiting": waiting, "refused": refused, "trouble": trouble}
+            last_error = spool_error(spool) if waiting else ""
+            state = {
+                "kind": one.kind.value,
+                "to": one.url,
+                "waiting": waiting,
+                "refused": refused,
+                "trouble": last_error,
+            }
             states.append(state)
     return states
