@@ -1,4 +1,4 @@
-"""Short ways to make pages for the index."""
+"""Helpers that make pages for tests of the index, and that damage stores."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def record(url: str, *statements: Statement, at: float = 1_000_000.0, status: in
 
 
 def everything(store: QuadStore) -> set[str]:
-    """Every quad, the union's too."""
+    """Return every quad, including the union."""
     found = {str(quad) for quad in store.quads()}
     return found | {f"{row} <urn:union>" for row in union(store)}
 
@@ -61,16 +61,16 @@ def graph(store: QuadStore, name: str) -> list[str]:
 
 
 def spoil(store: Path) -> None:
-    """Every data file of a store becomes another, and so contradicts what the store says about it."""
+    """Overwrite every data file of a store, so that the store cannot be opened."""
     for file in store.glob("*.sst"):
         file.write_text("x")
 
 
 def spoil_inside(store: Path) -> None:
-    """Some blocks of the larger data files are not what was written: the store opens, and cannot be read."""
+    """Corrupt blocks of the larger data files, so that the store opens but cannot be read."""
     for file in store.glob("*.sst"):
         data = bytearray(file.read_bytes())
         if len(data) > 20_000:
-            for place in range(100, len(data) // 3, 500):
-                data[place] ^= 0xFF
+            for offset in range(100, len(data) // 3, 500):
+                data[offset] ^= 0xFF
             file.write_bytes(data)

@@ -1,4 +1,4 @@
-"""A log of quads: what a store is made of later is what it would have been."""
+"""Tests of the N-Quads log: a store that is built from it equals a store that was written directly."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _all(store: QuadStore) -> tuple[set[str], set[str]]:
     return {str(quad) for quad in store.quads()}, {str(quad) for quad in store.statements()}
 
 
-def test_a_store_made_of_the_log_is_the_store_that_the_crawl_would_have_filled(tmp_path: Path) -> None:
+def test_store_from_log_equals_store_written_directly(tmp_path: Path) -> None:
     logged(tmp_path / "log", some_pages()[:2], some_pages()[2:])
     at_once = QuadStore(tmp_path / "at-once")
     at_once.begin(RUN)
@@ -56,7 +56,7 @@ def test_a_store_made_of_the_log_is_the_store_that_the_crawl_would_have_filled(t
     assert _all(_from_log(tmp_path / "log", QuadStore(tmp_path / "later"))) == _all(at_once)
 
 
-def test_pages_come_back_with_their_time_and_number_of_quads(tmp_path: Path) -> None:
+def test_batches_restore_time_and_quad_count_of_pages(tmp_path: Path) -> None:
     logged(tmp_path, some_pages())
     pages = [page for portion in UnindexedQuads(tmp_path).batches() for page in portion.pages]
     assert [page.quads for page in pages] == [3, 0, 0, 0, 1]
@@ -65,7 +65,7 @@ def test_pages_come_back_with_their_time_and_number_of_quads(tmp_path: Path) -> 
     assert [page.union_quads for page in pages] == [page.union_quads for page in some_pages()]
 
 
-def test_the_later_of_two_versions_holds_and_the_difference_is_kept(tmp_path: Path) -> None:
+def test_later_version_of_page_replaces_earlier_one(tmp_path: Path) -> None:
     logged(tmp_path / "log", [record(A, ("<urn:s>", P, '"old"'))], [record(A, ("<urn:s>", P, '"new"'))])
     store = _from_log(tmp_path / "log", QuadStore(tmp_path / "store"))
     store.flush()
@@ -73,7 +73,7 @@ def test_the_later_of_two_versions_holds_and_the_difference_is_kept(tmp_path: Pa
     assert '"old"' in (tmp_path / "changes.rdfp").read_text()
 
 
-def test_what_was_read_is_not_read_again_and_what_comes_later_is(tmp_path: Path) -> None:
+def test_batches_start_after_mark(tmp_path: Path) -> None:
     log = NQuadsLog(tmp_path)
     log.write(some_pages()[:1])
     unread = UnindexedQuads(tmp_path)
@@ -89,7 +89,7 @@ def test_what_was_read_is_not_read_again_and_what_comes_later_is(tmp_path: Path)
     assert [len(portion.pages) for portion in again.batches()] == [2]
 
 
-def test_a_batch_that_a_kill_has_cut_is_left_for_the_next_run(tmp_path: Path) -> None:
+def test_truncated_batch_is_left_for_next_run(tmp_path: Path) -> None:
     segments = SegmentWriter(tmp_path, size=10**9)
     log = NQuadsLog(tmp_path / "whole")
     log.write(some_pages())
@@ -100,12 +100,12 @@ def test_a_batch_that_a_kill_has_cut_is_left_for_the_next_run(tmp_path: Path) ->
     assert [len(portion.pages) for portion in UnindexedQuads(tmp_path).batches()] == [5]
 
 
-def test_where_there_is_no_log_nothing_is_unread(tmp_path: Path) -> None:
+def test_unindexed_quads_without_log_is_empty(tmp_path: Path) -> None:
     assert not UnindexedQuads(tmp_path / "nowhere")
     assert list(UnindexedQuads(tmp_path / "nowhere").batches()) == []
 
 
-def test_every_committed_page_is_there_and_a_copy_has_it_too(tmp_path: Path) -> None:
+def test_log_and_its_backup_have_every_committed_page(tmp_path: Path) -> None:
     log = NQuadsLog(tmp_path / "log")
     log.write(some_pages())
     assert log.has(A)
@@ -116,7 +116,7 @@ def test_every_committed_page_is_there_and_a_copy_has_it_too(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "line", [b"no quad at all <http://a.example/> .\n", b'<urn:s> <urn:p> "open <http://a.example/> .\n']
 )
-def test_a_broken_line_costs_itself_alone(tmp_path: Path, line: bytes) -> None:
+def test_broken_line_in_log_is_skipped(tmp_path: Path, line: bytes) -> None:
     good = record(A, ("<urn:s>", P, '"x"'))
     in_union = line.replace(b" <http://a.example/>", b"")
     broken = PageRecord(url=B, fetched_at=0.0, status=200, graph_quads=line, union_quads=in_union, quads=1)
@@ -126,12 +126,12 @@ def test_a_broken_line_costs_itself_alone(tmp_path: Path, line: bytes) -> None:
     assert store.has(A) and store.has(B)
 
 
-def test_the_manifest_of_a_log_has_the_files_of_all_runs(tmp_path: Path) -> None:
+def test_manifest_has_files_of_all_runs(tmp_path: Path) -> None:
     first = NQuadsLog(tmp_path)
     first.write(some_pages()[:2])
     committed = first.manifest()
     first.write(some_pages()[2:])
-    del first  # killed: what was written since is there, and counts from the next run on
+    del first  # killed: later batches are in the file, and the next run adds them to the manifest
     again = NQuadsLog(tmp_path, manifest=committed)
     again.write(some_pages())
     manifest = again.manifest()
@@ -142,7 +142,7 @@ def test_the_manifest_of_a_log_has_the_files_of_all_runs(tmp_path: Path) -> None
     assert log_damage(tmp_path, manifest) == []
 
 
-def test_a_log_that_is_not_what_was_written_is_not_opened(tmp_path: Path) -> None:
+def test_log_that_differs_from_manifest_is_refused(tmp_path: Path) -> None:
     log = NQuadsLog(tmp_path)
     log.write(some_pages())
     manifest = log.manifest()
@@ -151,16 +151,16 @@ def test_a_log_that_is_not_what_was_written_is_not_opened(tmp_path: Path) -> Non
     part.write_bytes(data[:10] + b"?" + data[11:])
     with pytest.raises(DamagedError, match=r"segment-000001.nq.gz is not what was written.*--skip-damaged"):
         NQuadsLog(tmp_path, manifest=manifest)
-    assert part.exists(), "it is left as it is"
+    assert part.exists(), "the file is unchanged"
 
 
-def test_a_mark_that_a_power_failure_emptied_counts_for_nothing(tmp_path: Path) -> None:
+def test_empty_mark_file_restarts_indexing(tmp_path: Path) -> None:
     logged(tmp_path, some_pages())
     (tmp_path / "indexed").write_text("")
     assert [len(portion.pages) for portion in UnindexedQuads(tmp_path).batches() if portion.pages] == [5]
 
 
-def test_a_file_that_is_shorter_than_its_mark_hides_no_other(tmp_path: Path) -> None:
+def test_file_shorter_than_mark_does_not_hide_later_files(tmp_path: Path) -> None:
     logged(tmp_path, some_pages())
     unread = UnindexedQuads(tmp_path)
     unread.mark_indexed((1, 10**9))

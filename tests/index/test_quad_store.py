@@ -1,4 +1,4 @@
-"""The quad store on disk."""
+"""Tests of the quad store."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def store(tmp_path: Path) -> QuadStore:
     return QuadStore(tmp_path / "store")
 
 
-def test_a_page_written_twice_is_the_same_store(store: QuadStore) -> None:
+def test_page_written_twice_gives_same_store(store: QuadStore) -> None:
     store.write([record(A, *ROWS), record(B, *ROWS)])
     once = everything(store)
     store.write([record(A, *ROWS)])
@@ -35,18 +35,18 @@ def test_a_page_written_twice_is_the_same_store(store: QuadStore) -> None:
     assert everything(store) == once
 
 
-def test_a_page_written_again_says_only_what_it_says_now(store: QuadStore) -> None:
+def test_page_written_again_has_only_new_statements(store: QuadStore) -> None:
     store.write([record(A, *ROWS[:2])])
     store.write([record(A, *ROWS[1:])])
     assert graph(store, A) == union(store) == [f"{s} {p} {o}" for s, p, o, _ in ROWS[1:]]
 
 
-def test_of_a_page_twice_in_one_batch_the_last_counts(store: QuadStore) -> None:
+def test_last_record_of_page_in_batch_is_stored(store: QuadStore) -> None:
     store.write([record(A, ROWS[0]), record(A, ROWS[1])])
     assert union(store) == [" ".join(ROWS[1][:3])]
 
 
-def test_what_another_page_says_too_stays_in_the_union(store: QuadStore) -> None:
+def test_statement_of_other_page_stays_in_union(store: QuadStore) -> None:
     store.write([record(A, ROWS[0], ROWS[1]), record(B, ROWS[1])])
     store.write([record(A)])
     assert graph(store, A) == []
@@ -55,7 +55,7 @@ def test_what_another_page_says_too_stays_in_the_union(store: QuadStore) -> None
     assert union(store) == []
 
 
-def test_graphs_that_a_page_names_are_replaced_with_it(store: QuadStore) -> None:
+def test_named_graphs_are_replaced_with_page(store: QuadStore) -> None:
     inner = says("x", "1", graph="<http://ex.org/g>")
     store.write([record(A, inner, says("x", "1")), record(B, says("y", "2", graph="<http://ex.org/g>"))])
     assert len(graph(store, f"{A}#graph=http://ex.org/g")) == 1
@@ -65,7 +65,7 @@ def test_graphs_that_a_page_names_are_replaced_with_it(store: QuadStore) -> None
     assert len(union(store)) == 2
 
 
-def test_provenance_is_replaced(store: QuadStore) -> None:
+def test_provenance_is_replaced_with_page(store: QuadStore) -> None:
     store.write([record(A, at=1.0, status=200)])
     before = graph(store, PROVENANCE)
     store.write([record(A, at=2.0, status=203)])
@@ -77,7 +77,7 @@ def test_provenance_is_replaced(store: QuadStore) -> None:
     assert len(graph(store, PROVENANCE)) == 4
 
 
-def test_a_page_that_repeats_its_own_provenance_leaves_nothing_behind(store: QuadStore) -> None:
+def test_page_that_copies_its_provenance_leaves_no_extra_quads(store: QuadStore) -> None:
     claim = (f"<{A}>", "<urn:motherlode:vocabulary:kind>", '"html"', "")
     store.write([record(A, claim)])
     store.write([record(A)])
@@ -85,13 +85,13 @@ def test_a_page_that_repeats_its_own_provenance_leaves_nothing_behind(store: Qua
     assert any('"html"' in row for row in graph(store, PROVENANCE))
 
 
-def test_the_default_graph_is_the_union_without_provenance_and_without_duplicates(store: QuadStore) -> None:
+def test_default_graph_is_union_without_provenance_and_duplicates(store: QuadStore) -> None:
     store.write([record(A, *ROWS), record(B, *ROWS), record("http://c.example/", ROWS[0])])
     assert union(store) == sorted(" ".join(row[:3]) for row in ROWS)
 
 
 @pytest.mark.parametrize("pattern", list(product([True, False], repeat=4)))
-def test_every_access_pattern(store: QuadStore, pattern: tuple[bool, ...]) -> None:
+def test_match_supports_every_pattern(store: QuadStore, pattern: tuple[bool, ...]) -> None:
     pages = {A: [*ROWS, says("x", "1", predicate=Q)], B: [ROWS[0], says("x", "9")]}
     store.write([record(url, *statements) for url, statements in pages.items()])
     wanted = (*says("x", "1")[:3], f"<{A}>")
@@ -105,7 +105,7 @@ def test_every_access_pattern(store: QuadStore, pattern: tuple[bool, ...]) -> No
     assert found == len(matches)
 
 
-def test_blank_nodes_are_the_same_on_every_writing(store: QuadStore) -> None:
+def test_blank_nodes_keep_labels_when_page_is_written_again(store: QuadStore) -> None:
     def page(url: str) -> PageRecord:
         names = BlankNames(url, Syntax.RDFA)
         first, second = names.fresh(), names.fresh()
@@ -115,10 +115,10 @@ def test_blank_nodes_are_the_same_on_every_writing(store: QuadStore) -> None:
     once = everything(store)
     store.write([page(A)])
     assert everything(store) == once
-    assert len(union(store)) == 4, "blank nodes of two pages are not one"
+    assert len(union(store)) == 4, "blank nodes of two pages are different"
 
 
-def test_all_is_there_after_reopening(tmp_path: Path) -> None:
+def test_store_is_complete_after_reopening(tmp_path: Path) -> None:
     store = QuadStore(tmp_path / "store")
     store.write([record(A, *ROWS)])
     store.flush()
@@ -131,7 +131,7 @@ def test_all_is_there_after_reopening(tmp_path: Path) -> None:
     assert union(again) == [" ".join(ROWS[0][:3])]
 
 
-def test_a_reader_beside_the_writer(tmp_path: Path) -> None:
+def test_reader_can_query_beside_writer(tmp_path: Path) -> None:
     writer = QuadStore(tmp_path / "store")
     writer.write([record(A, *ROWS)])
     writer.flush()
@@ -142,7 +142,7 @@ def test_a_reader_beside_the_writer(tmp_path: Path) -> None:
     assert len(union(writer)) == 3
 
 
-def test_what_cannot_be_opened_is_an_error_that_names_the_place(tmp_path: Path) -> None:
+def test_open_error_names_path(tmp_path: Path) -> None:
     (tmp_path / "store").write_bytes(b"a file, not a folder")
     with pytest.raises(OSError, match=r"the quad store in .*store cannot be opened"):
         QuadStore(tmp_path / "store")
@@ -153,14 +153,14 @@ def test_what_cannot_be_opened_is_an_error_that_names_the_place(tmp_path: Path) 
 @pytest.mark.parametrize(
     "url", ["http://a.example/?q[0]=1", "http://a.example/100%", "http://[::1]/x", "http://a.example/{x}"]
 )
-def test_pages_of_any_url_can_be_written_again(store: QuadStore, url: str) -> None:
+def test_page_with_any_url_can_be_written_again(store: QuadStore, url: str) -> None:
     store.write([record(url, *ROWS)])
     store.write([record(url, ROWS[0])])
     assert union(store) == [" ".join(ROWS[0][:3])]
 
 
 @pytest.mark.parametrize("many", [1, 5000])
-def test_one_broken_statement_costs_itself_alone(store: QuadStore, many: int) -> None:
+def test_broken_statement_is_skipped(store: QuadStore, many: int) -> None:
     rows = [says(str(number), "fine") for number in range(many)]
     broken: Statement = ("<http://ex.org/broken", "not a term", "at all", "")
     store.write([record(A, rows[0], broken, *rows[1:]), record(B, rows[0])])
@@ -171,7 +171,7 @@ def test_one_broken_statement_costs_itself_alone(store: QuadStore, many: int) ->
     assert len(union(store)) == 1
 
 
-def test_many_quads_go_in_as_a_bulk_and_are_replaced_like_few(store: QuadStore) -> None:
+def test_bulk_written_pages_are_replaced_like_others(store: QuadStore) -> None:
     rows = [says(str(number), "x") for number in range(6000)]
     store.write([record(A, *rows), record(B, *rows[:10])])
     assert len(union(store)) == 6000
@@ -191,10 +191,10 @@ PAGES = st.lists(
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pages=PAGES, size=st.integers(1, 4))
-def test_the_store_holds_what_the_last_writing_of_each_page_said(
+def test_store_equals_last_version_of_each_page(
     store: QuadStore, pages: list[tuple[str, list[tuple[int, str]]]], size: int
 ) -> None:
-    store.write([record(url) for url in (A, B, "http://c.example/?x[]=%")])  # as empty as at first
+    store.write([record(url) for url in (A, B, "http://c.example/?x[]=%")])  # as empty as at the start
     last: dict[str, set[Statement]] = {}
     records = []
     for url, said in pages:
@@ -228,7 +228,7 @@ def matching(quads: list[tuple[str, ...]], pattern: tuple[str | None, ...]) -> s
         min_size=2,
     )
 )
-def test_match_answers_all_sixteen_patterns_as_a_scan_does(store: QuadStore, pages: dict[str, list[Statement]]) -> None:
+def test_match_equals_scan_for_all_sixteen_patterns(store: QuadStore, pages: dict[str, list[Statement]]) -> None:
     store.write([record(url, *statements) for url, statements in pages.items()])
     scan = [tuple(map(str, (q.subject, q.predicate, q.object, q.graph_name))) for q in store.quads()]
     assert len(scan) == len(set(scan))
@@ -240,16 +240,16 @@ def test_match_answers_all_sixteen_patterns_as_a_scan_does(store: QuadStore, pag
         assert set(found) == matching(scan, pattern), pattern
 
 
-def test_match_with_terms_that_no_quad_can_have_there(store: QuadStore) -> None:
+def test_match_with_impossible_term_is_empty(store: QuadStore) -> None:
     store.write([record(A, *ROWS)])
     assert list(store.match(subject='"a literal"')) == []
     assert list(store.match(predicate="_:blank")) == []
     assert list(store.match(graph='"a literal"')) == []
-    with pytest.raises(ValueError, match="no term"):
+    with pytest.raises(ValueError, match="not an N-Triples term"):
         list(store.match(subject="not a term"))
 
 
-def test_runs_and_pages_are_tied(store: QuadStore) -> None:
+def test_run_is_linked_to_its_pages(store: QuadStore) -> None:
     store.begin(RunRecord(identifier="one", started_at=1.0, version="1.2", target="any", policy="bfs"))
     store.write([record(A, *ROWS)])
     store.begin(RunRecord(identifier="two", started_at=5.0, version="1.3"))
@@ -265,17 +265,17 @@ def test_runs_and_pages_are_tied(store: QuadStore) -> None:
     assert [row["run"].value for row in again] == ["urn:motherlode:run:two"]
 
 
-def test_small_portions_do_not_stay_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_batches_are_flushed_from_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_module, "_MAX_MEMORY_QUADS", 100)
     store = QuadStore(tmp_path / "store")
     store.write([record(A, *ROWS)])
     files = set((tmp_path / "store").glob("*.sst"))
     for number in range(20):
         store.write([record(f"{A}{number}", *ROWS)])
-    assert set((tmp_path / "store").glob("*.sst")) - files, "moved on to files"
+    assert set((tmp_path / "store").glob("*.sst")) - files, "flushed to files"
 
 
-def test_several_stores_become_one(tmp_path: Path) -> None:
+def test_merge_joins_stores(tmp_path: Path) -> None:
     for name in ("1", "2", "all"):
         (tmp_path / name).mkdir()
     one, two = QuadStore(tmp_path / "1" / "store"), QuadStore(tmp_path / "2" / "store")
@@ -292,7 +292,7 @@ def test_several_stores_become_one(tmp_path: Path) -> None:
     whole.close()
 
 
-def test_disk_use_is_told(tmp_path: Path) -> None:
+def test_store_bytes_counts_disk_use(tmp_path: Path) -> None:
     assert store_bytes(tmp_path / "store") == 0
     store = QuadStore(tmp_path / "store")
     store.write([record(A, *(says(str(number), "x" * 100) for number in range(5000)))])

@@ -1,4 +1,4 @@
-"""What a page said before and says now."""
+"""Tests of the change log."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def line(name: str, value: str, page: str = A) -> str:
     return f'<http://ex.org/{name}> {P} "{value}" <{page}> .\n'
 
 
-def test_the_difference_is_kept_with_page_and_time(store: QuadStore, path: Path) -> None:
+def test_change_has_page_time_and_difference(store: QuadStore, path: Path) -> None:
     store.write([record(A, says("x", "1"), says("y", "2"))])
     store.write([record(A, says("y", "2"), says("z", "3"), at=2_000_000.0)])
     (change,) = changes(path)
@@ -44,7 +44,7 @@ def test_the_difference_is_kept_with_page_and_time(store: QuadStore, path: Path)
     assert change.lines[-1] == "TC .\n"
 
 
-def test_new_pages_and_unchanged_pages_leave_nothing(store: QuadStore, path: Path) -> None:
+def test_new_and_unchanged_pages_leave_no_change(store: QuadStore, path: Path) -> None:
     number = ("<http://ex.org/n>", P, f'"007"^^<{XSD}integer>', "")
     store.write([record(A, says("x", "1"), number), record(B, says("x", "1"))])
     store.write([record(A, says("x", "1"), number, at=5.0)])
@@ -52,7 +52,7 @@ def test_new_pages_and_unchanged_pages_leave_nothing(store: QuadStore, path: Pat
     assert not changes_path(path).exists()
 
 
-def test_a_page_that_became_a_redirect_loses_all(store: QuadStore, path: Path) -> None:
+def test_page_that_becomes_redirect_loses_all_quads(store: QuadStore, path: Path) -> None:
     store.write([record(A, says("x", "1"), says("x", "1", graph="<http://ex.org/g>"))])
     store.write([PageRecord(url=A, fetched_at=3.0, status=301, redirects_to=B)])
     (change,) = changes(path)
@@ -61,14 +61,14 @@ def test_a_page_that_became_a_redirect_loses_all(store: QuadStore, path: Path) -
     assert union(store) == []
 
 
-def test_since(store: QuadStore, path: Path) -> None:
+def test_read_changes_since_time(store: QuadStore, path: Path) -> None:
     for at in range(1, 6):
         store.write([record(A, says("x", str(at)), at=float(at))])
     found = changes(path, datetime.fromtimestamp(4, UTC))
     assert [change.at.timestamp() for change in found] == [4, 5]
 
 
-def test_changes_of_joined_stores_are_in_the_order_of_time(tmp_path: Path) -> None:
+def test_read_changes_of_merged_stores_are_sorted_by_time(tmp_path: Path) -> None:
     first, second = tmp_path / "1" / "store", tmp_path / "2" / "store"
     for place, moments in ((first, (1, 4, 5)), (second, (2, 3, 5, 6))):
         place.parent.mkdir()
@@ -85,7 +85,7 @@ def test_changes_of_joined_stores_are_in_the_order_of_time(tmp_path: Path) -> No
     assert [change.at.timestamp() for change in changes(first, datetime.fromtimestamp(4, UTC))] == [4, 5, 5, 6]
 
 
-def test_the_patch_leads_from_the_old_store_to_the_new(store: QuadStore, path: Path) -> None:
+def test_applying_patch_to_old_store_gives_new_store(store: QuadStore, path: Path) -> None:
     def pages() -> set[ox.Quad]:
         return {quad for quad in store.quads() if quad.graph_name != ox.NamedNode(PROVENANCE)}
 
@@ -94,7 +94,7 @@ def test_the_patch_leads_from_the_old_store_to_the_new(store: QuadStore, path: P
     copy.extend(pages())
     store.write([record(A, ("_:b1", P, '"a\\nb"@en', ""), says("y", "9", graph="_:g"))])
     store.write([record(B), record(A, says("q", "\\\\"))])
-    for _ in range(2):  # a second time changes nothing
+    for _ in range(2):  # applying it twice changes nothing
         for change in changes(path):
             for quad in ox.parse("".join(change.removed).encode(), ox.RdfFormat.N_QUADS):
                 copy.remove(quad)
@@ -102,7 +102,7 @@ def test_the_patch_leads_from_the_old_store_to_the_new(store: QuadStore, path: P
         assert set(copy) == pages()
 
 
-def test_a_crash_between_patch_and_store_comes_right(store: QuadStore, path: Path) -> None:
+def test_crash_between_patch_and_store_is_repaired(store: QuadStore, path: Path) -> None:
     store.write([record(A, says("x", "1"))])
     log = ChangeLog(changes_path(path))
     log.add(f"<{A}>", at=2.0, removed=[], added=[])
@@ -111,20 +111,20 @@ def test_a_crash_between_patch_and_store_comes_right(store: QuadStore, path: Pat
 
 
 @pytest.mark.parametrize("left", [b"H page <http://b.example/> .\nTX .\nA <a:a> <b:b> ", b"H", b"TC .", b"x" * 200_000])
-def test_what_a_kill_left_unfinished_is_cut_off(store: QuadStore, path: Path, left: bytes) -> None:
+def test_incomplete_transaction_is_truncated(store: QuadStore, path: Path, left: bytes) -> None:
     store.write([record(A, says("x", "1"))])
     store.write([record(A, says("x", "2"))])
     store.close()
     with changes_path(path).open("ab") as file:
         file.write(left)
-    assert len(changes(path)) == 1, "a reader takes whole transactions only"
+    assert len(changes(path)) == 1, "a reader returns complete transactions only"
     store.write([record(A, says("x", "3"))])
     first, second = changes(path)
     assert (first.added, second.removed) == ([line("x", "2")], [line("x", "2")])
     assert left[:20] not in changes_path(path).read_bytes() or left == b"H" or left == b"TC ."
 
 
-def test_a_log_of_nothing_but_rubbish_begins_anew(tmp_path: Path) -> None:
+def test_garbage_log_is_emptied(tmp_path: Path) -> None:
     place = tmp_path / "changes.rdfp"
     place.write_bytes(os.urandom(100_000).replace(b"TC", b"tc"))
     ChangeLog(place).add(

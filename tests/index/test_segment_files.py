@@ -1,4 +1,4 @@
-"""Batches come back as they were appended, from any place on, and what a kill cut off never does."""
+"""Tests of segments: reading batches from any offset, truncated files, and manifests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _written(folder: Path) -> Path:
     return path
 
 
-def test_batches_come_back_from_any_place_on(tmp_path: Path) -> None:
+def test_whole_members_reads_from_any_batch_offset(tmp_path: Path) -> None:
     path = _written(tmp_path)
     found = list(whole_members(path))
     assert [text for text, _ in found] == BATCHES
@@ -38,14 +38,14 @@ def test_batches_come_back_from_any_place_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["cut", "garbled"])
-def test_reading_stops_before_what_is_not_whole(tmp_path: Path, damage: str) -> None:
+def test_whole_members_stops_before_incomplete_batch(tmp_path: Path, damage: str) -> None:
     path = _written(tmp_path)
     data = path.read_bytes()
     path.write_bytes(data[:-3] if damage == "cut" else data[:-8] + b"\xff" * 8)
     assert [text for text, _ in whole_members(path)] == BATCHES[:2]
 
 
-def test_files_are_told_by_number_with_the_one_that_is_being_written(tmp_path: Path) -> None:
+def test_list_segments_is_sorted_and_has_unfinished_file(tmp_path: Path) -> None:
     segments = SegmentWriter(tmp_path, size=1)
     segments.append(b"a\n")
     open_one = SegmentWriter(tmp_path, size=10**6)
@@ -57,14 +57,14 @@ def test_files_are_told_by_number_with_the_one_that_is_being_written(tmp_path: P
     ]
 
 
-def test_a_file_may_get_its_final_name_before_it_is_opened(tmp_path: Path) -> None:
+def test_open_segment_finds_renamed_file(tmp_path: Path) -> None:
     path = _written(tmp_path)
     assert [text for text, _ in whole_members(path.with_name(path.name + ".part"))] == BATCHES
     with pytest.raises(FileNotFoundError):
         list(whole_members(tmp_path / "segment-000009.nq.gz.part"))
 
 
-def test_batches_behind_a_damaged_one_can_be_read(tmp_path: Path) -> None:
+def test_readable_members_skips_damaged_batch(tmp_path: Path) -> None:
     path = _written(tmp_path)
     ends = [end for _, end in whole_members(path)]
     data = bytearray(path.read_bytes())
@@ -75,7 +75,7 @@ def test_batches_behind_a_damaged_one_can_be_read(tmp_path: Path) -> None:
     assert list(readable_members(path, ends[0])) == [(BATCHES[2], ends[2])]
 
 
-def test_a_file_without_one_whole_batch_gives_none(tmp_path: Path) -> None:
+def test_readable_members_of_garbage_is_empty(tmp_path: Path) -> None:
     path = tmp_path / "segment-000001.nq.gz"
     path.write_bytes(b"\0" * 3_000_000)
     assert list(readable_members(path)) == []
@@ -83,7 +83,7 @@ def test_a_file_without_one_whole_batch_gives_none(tmp_path: Path) -> None:
     assert list(readable_members(path)) == []
 
 
-def test_a_manifest_counts_what_was_appended_also_to_the_open_file(tmp_path: Path) -> None:
+def test_manifest_counts_appended_bytes_of_open_file(tmp_path: Path) -> None:
     segments = SegmentWriter(tmp_path, size=10**5)
     assert segments.manifest() == []
     segments.append(bytes(range(256)) * 4)
@@ -98,7 +98,7 @@ def test_a_manifest_counts_what_was_appended_also_to_the_open_file(tmp_path: Pat
     assert all(entry_damage(tmp_path, entry) == "" for entry in segments.manifest())
 
 
-def test_damage_of_a_file_is_told_in_words(tmp_path: Path) -> None:
+def test_entry_damage_describes_damage(tmp_path: Path) -> None:
     path = _written(tmp_path)
     entry, data = describe_segment(path), path.read_bytes()
     assert (
@@ -111,7 +111,7 @@ def test_damage_of_a_file_is_told_in_words(tmp_path: Path) -> None:
     assert "SHA-256" in entry_damage(tmp_path, entry)
 
 
-def test_numbers_of_files_that_are_gone_are_not_given_again(tmp_path: Path) -> None:
+def test_segment_writer_does_not_reuse_numbers_of_missing_files(tmp_path: Path) -> None:
     segments = SegmentWriter(tmp_path, size=1, after=7)
     segments.append(b"a\n")
     assert [number for number, _ in list_segments(tmp_path)] == [8]

@@ -1,4 +1,4 @@
-"""The process that holds a store, as whoever starts it sees it: frames in, frames out."""
+"""Tests of the store process, on the level of frames."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ask(process: subprocess.Popen[bytes], call: Call) -> CallResult:
     return msgspec.msgpack.decode(frame, type=CallResult)
 
 
-def test_calls_are_answered_until_the_last(tmp_path: Path) -> None:
+def test_server_handles_calls_until_close(tmp_path: Path) -> None:
     with started(os.getpid()) as process:
         assert ask(process, OpenStore(str(tmp_path / "store"))) == CallResult(value=True)
         assert ask(process, Has(A)) == CallResult(value=False)
@@ -39,14 +39,14 @@ def test_calls_are_answered_until_the_last(tmp_path: Path) -> None:
         assert process.wait(20) == 0
 
 
-def test_a_call_before_a_store_is_open_is_an_error_and_no_end(tmp_path: Path) -> None:
+def test_server_call_before_open_is_error_and_server_continues(tmp_path: Path) -> None:
     with started(os.getpid()) as process:
         assert "before a store was opened" in ask(process, Has(A)).error
         assert ask(process, OpenStore(str(tmp_path / "store"))).value
 
 
 @pytest.mark.parametrize("is_orphan", [True, False])
-def test_it_ends_with_its_stdin_and_without_its_parent(*, is_orphan: bool) -> None:
+def test_server_ends_when_stdin_closes_or_parent_is_gone(*, is_orphan: bool) -> None:
     with started(1 if is_orphan else os.getpid()) as process:
         if not is_orphan:
             assert process.stdin is not None

@@ -1,4 +1,4 @@
-"""A real browser: Debian's chromium without a window, spoken to by its DevTools protocol."""
+"""A real browser for tests: headless Chromium, controlled by the DevTools protocol."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from websockets.sync.client import ClientConnection, connect
 
 
 def chromium() -> str:
-    """The browser's program; the test skips where there is none, and fails where that must not be (CI=true)."""
+    """Return the path of the browser. Without a browser, skip the test, or fail if CI=true."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found is None:
         message = "chromium is not installed: this test loads pages in a real browser"
@@ -28,7 +28,7 @@ def chromium() -> str:
 
 
 class Tab:
-    """One page of the browser."""
+    """A page (tab) of the browser."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -65,7 +65,7 @@ class Tab:
         return result["result"].get("value")
 
     def problems(self) -> list[str]:
-        """What the browser wrote to its console."""
+        """Return the messages on the browser's console."""
         entries = (event["params"] for event in self.events if event.get("method") == "Log.entryAdded")
         thrown = (event["params"] for event in self.events if event.get("method") == "Runtime.exceptionThrown")
         return [entry["entry"]["text"] for entry in entries] + [str(entry) for entry in thrown]

@@ -1,4 +1,4 @@
-"""One hostile crawl and one server for all tests of this room."""
+"""Fixtures: one hostile crawl and one server for all tests of this package."""
 
 from __future__ import annotations
 

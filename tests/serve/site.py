@@ -1,4 +1,4 @@
-"""A crawl of pages that try everything to run in the reader's browser, and a server that shows it."""
+"""A crawl of pages that try to run scripts in the reader's browser, and a server for it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from motherlode.www.urls import canonical
 from tests.support import write_warc
 
 RUN = "document.documentElement.dataset.pwned='yes'"
-"""What every injection wants to do."""
+"""The effect of every injection."""
 INJECTIONS = (
     f"<script>{RUN}</script>",
     f"</title></textarea></style></pre><script>{RUN}</script>",
@@ -63,14 +63,14 @@ def _page(number: int) -> bytes:
 
 
 def page_url(number: int) -> str:
-    """The URL of a page as a crawl spells it."""
+    """Return the URL of a page as the crawl writes it."""
     found = canonical(f"{HOME}p{number}?x='%22%3E%3Cscript%3E{RUN}%3C/script%3E")
     assert found is not None
     return found
 
 
 def crawl(folder: Path) -> Path:
-    """Crawl the hostile site; the crawl's folder."""
+    """Crawl the hostile site, and return the crawl's folder."""
     html = {"Content-Type": "text/html; charset=utf-8"}
     pages = [(HOME, 200, html, _page(0)), ("http://evil.test/robots.txt", 404, {}, b"")]
     pages += [(page_url(n), 200, html, _page(n)) for n in range(1, 4)]
@@ -85,7 +85,7 @@ def crawl(folder: Path) -> Path:
 
 @contextmanager
 def served(out: Path, *flags: str) -> Iterator[str]:
-    """The address of a server for a crawl."""
+    """Start a server for a crawl, and yield its URL."""
     command = [sys.executable, "-m", "motherlode", "serve", str(out), "--port", "0", *flags]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None

@@ -1,4 +1,4 @@
-"""Which hosts and origins a server answers."""
+"""Tests of the access control by host and origin."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def test_foreign_host_is_refused_at_every_path(site: str, path: str) -> None:
         *("[::2]", "localhost@evil.test", "localhost:8080:1", "local host", "", "crawl.example.org"),
     ],
 )
-def test_host_that_is_no_loopback_name_is_refused(site: str, host: str) -> None:
+def test_host_that_is_not_loopback_is_refused(site: str, host: str) -> None:
     assert request(site, "/live", {"Host": host})[0] in (400, 421)
 
 
 @pytest.mark.parametrize(
     "host", ["localhost", "LOCALHOST:9000", "localhost.", "crawl.localhost", "127.0.0.1", "127.1.2.3:1", "[::1]:8080"]
 )
-def test_loopback_names_are_answered_with_any_port(site: str, host: str) -> None:
+def test_loopback_names_are_accepted_with_any_port(site: str, host: str) -> None:
     assert request(site, "/live", {"Host": host})[0] == 200
     assert request(site, "/sparql?query=ASK%7B%3Ca%3E%3Fp%3Fo%7D", {"Host": host})[0] == 200
 
@@ -81,13 +81,13 @@ def test_loopback_names_are_answered_with_any_port(site: str, host: str) -> None
         ("GET http://localhost/live HTTP/1.1\nHost: localhost\nConnection: close\n\n", 200),
     ],
 )
-def test_host_without_header_or_in_the_target_is_checked(site: str, head: str, status: int) -> None:
+def test_missing_host_header_and_absolute_target_are_checked(site: str, head: str, status: int) -> None:
     found = int(status_line(site, head).split()[1])
     assert found == status or (status != 200 and found in (400, 421))
 
 
 @pytest.mark.parametrize("host", ["crawl.example.org", "CRAWL.example.org:8443", "xn--bcher-kva.example", "localhost"])
-def test_allowed_hosts_are_answered(open_site: str, host: str) -> None:
+def test_allowed_hosts_are_accepted(open_site: str, host: str) -> None:
     assert request(open_site, "/live", {"Host": host})[0] == 200
     assert request(open_site, "/live", {"Host": f"not-{host}"})[0] == 421
 
@@ -99,7 +99,7 @@ def test_no_origin_may_read_by_default(site: str, path: str, method: str) -> Non
     assert not [name for name in headers if name.lower().startswith("access-control-")]
 
 
-def test_given_origin_may_read_queries_and_searches_only(open_site: str) -> None:
+def test_allowed_origin_may_read_queries_and_searches_only(open_site: str) -> None:
     for path in PATHS:
         _, headers, _ = request(open_site, path, {"Origin": APP})
         is_shared = path.startswith(("/sparql", "/search"))
@@ -111,7 +111,7 @@ def test_given_origin_may_read_queries_and_searches_only(open_site: str) -> None
         assert headers["Vary"] == "Accept, Origin"
 
 
-def test_preflight_names_methods_for_the_given_origin(open_site: str) -> None:
+def test_preflight_names_methods_for_allowed_origin(open_site: str) -> None:
     asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
     status, headers, _ = request(open_site, "/sparql", {"Origin": APP, **asked}, method="OPTIONS")
     assert status == 204
@@ -123,18 +123,18 @@ def test_preflight_names_methods_for_the_given_origin(open_site: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["", "a b", "http://a.test", "a.test:80", "a.test/", "*", "user@a.test"])
-def test_host_that_cannot_be_meant_is_an_error(host: str) -> None:
-    with pytest.raises(ValueError, match="is no host name"):
+def test_malformed_allowed_host_is_error(host: str) -> None:
+    with pytest.raises(ValueError, match="is not a host name"):
         Access.from_options(hosts=[host])
 
 
 @pytest.mark.parametrize("origin", ["", "null", "a.test", "https://a.test/x", "ftp://a.test", "https://u@a.test"])
-def test_origin_that_cannot_be_meant_is_an_error(origin: str) -> None:
-    with pytest.raises(ValueError, match="is no origin"):
+def test_malformed_origin_is_error(origin: str) -> None:
+    with pytest.raises(ValueError, match="is not an origin"):
         Access.from_options(origins=[origin])
 
 
-def test_every_origin_may_read_if_the_user_says_so(folder: Path) -> None:
+def test_wildcard_origin_allows_every_origin(folder: Path) -> None:
     with served(folder, "--cors", "*") as site:
         _, headers, _ = request(site, "/sparql?query=ASK%7B%7D", {"Origin": OTHER})
     assert (headers["Access-Control-Allow-Origin"], headers["Vary"]) == ("*", "Accept")

@@ -1,4 +1,4 @@
-"""The application as a whole: its addresses, the headers of every answer, and what becomes of trouble."""
+"""Tests of the application: routes, response headers, and error pages."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def asked(folder: Path, limits: QueryLimits = LIMITS) -> AsyncIterator[aio
         await runner.cleanup()
 
 
-async def test_every_answer_has_the_headers_that_keep_a_browser_still(folder: Path) -> None:
+async def test_every_response_has_security_headers(folder: Path) -> None:
     async with asked(folder) as session:
         for address in [*ADDRESSES, "/nothing", "/search?limit=none", "/sparql?query=SELECT"]:
             async with session.get(address) as answer:
@@ -57,7 +57,7 @@ async def test_every_answer_has_the_headers_that_keep_a_browser_still(folder: Pa
                 assert (answer.status == 200) is (address in ADDRESSES), (address, answer.status)
 
 
-async def test_what_is_not_there_is_a_page_and_what_may_not_be_done_is_refused(folder: Path) -> None:
+async def test_unknown_path_is_page_and_wrong_method_is_refused(folder: Path) -> None:
     async with asked(folder) as session:
         async with session.get("/style.css/../../etc/passwd<script>") as answer:
             assert (answer.status, answer.content_type) == (404, "text/html")
@@ -66,7 +66,7 @@ async def test_what_is_not_there_is_a_page_and_what_may_not_be_done_is_refused(f
             assert answer.status == 405
 
 
-async def test_a_search_is_answered_in_the_form_that_is_liked(folder: Path) -> None:
+async def test_search_format_follows_accept_header_and_parameter(folder: Path) -> None:
     async with asked(folder) as session:
         async with session.get("/search?q=tomato", headers={"Accept": "application/json"}) as answer:
             found = await answer.json()
@@ -75,7 +75,7 @@ async def test_a_search_is_answered_in_the_form_that_is_liked(folder: Path) -> N
             assert answer.content_type == "text/html"
 
 
-async def test_a_crawl_without_words_says_how_to_get_them(tmp_path: Path) -> None:
+async def test_search_without_word_index_explains_how_to_build_it(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "out")
     folder.create(Job(seeds=("http://a.test/",), words=False))
     folder.unlock()
@@ -84,7 +84,7 @@ async def test_a_crawl_without_words_says_how_to_get_them(tmp_path: Path) -> Non
         assert "--rebuild" in (await answer.json())["error"]
 
 
-async def test_the_part_that_changes_tells_whether_the_crawl_runs(tmp_path: Path) -> None:
+async def test_live_part_reports_whether_crawl_runs(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path / "out")
     folder.create(Job(seeds=("http://a.test/",)))
     async with asked(folder.path) as session:
@@ -95,7 +95,7 @@ async def test_the_part_that_changes_tells_whether_the_crawl_runs(tmp_path: Path
             assert answer.headers["X-Running"] == "false"
 
 
-async def test_types_of_a_crawl_at_rest_are_counted_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_types_of_finished_crawl_are_counted_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[str] = []
     select = module.select
 
@@ -111,9 +111,7 @@ async def test_types_of_a_crawl_at_rest_are_counted_once(folder: Path, monkeypat
     assert len(counted) == 1
 
 
-async def test_concurrent_requests_for_the_overview_share_what_is_read(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_concurrent_overview_requests_share_reads(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[str] = []
     count = module.select
 
@@ -133,16 +131,16 @@ async def test_concurrent_requests_for_the_overview_share_what_is_read(
     assert len(counted) == 1
 
 
-async def test_a_query_that_is_not_answered_in_time_is_a_page_that_says_so(folder: Path) -> None:
+async def test_query_timeout_is_shown_as_page(folder: Path) -> None:
     async with (
         asked(folder, QueryLimits(seconds=0.001, workers=1)) as session,
         session.get(f"/entity?iri={HOME}") as answer,
     ):
-        assert answer.status in (503, 504), "it could not begin in time, or not end"
+        assert answer.status in (503, 504), "the query could not start or end in time"
         assert "the query" in await answer.text()
 
 
-async def test_it_serves_on_this_machine_only_until_it_is_told_to_end(folder: Path) -> None:
+async def test_serve_listens_on_loopback_until_event(folder: Path) -> None:
     until, ready = asyncio.Event(), asyncio.get_running_loop().create_future()
     running = asyncio.create_task(
         serve(CrawlFolder(folder), port=0, limits=LIMITS, until=until, ready=ready.set_result)
@@ -158,6 +156,6 @@ async def test_it_serves_on_this_machine_only_until_it_is_told_to_end(folder: Pa
             await session.get(f"{address}live")
 
 
-async def test_a_port_that_is_taken_is_an_error(folder: Path) -> None:
+async def test_serve_port_in_use_raises(folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError, match="address already in use"):
         await serve(CrawlFolder(folder), port=taken.getsockname()[1], limits=LIMITS, until=asyncio.Event())

@@ -1,4 +1,4 @@
-"""Pages about hostile pages, in a real browser: nothing of theirs runs, and everything of ours works."""
+"""Tests in a real browser: scripts of crawled pages do not run, and our own pages work."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
         yield opened
 
 
-def test_the_injections_do_run_where_nobody_stops_them(tab: Tab, tmp_path: Path) -> None:
+def test_injections_run_in_unprotected_page(tab: Tab, tmp_path: Path) -> None:
     for number in (0, 1, 2, 3):
         (tmp_path / "bare.html").write_text(f'<title></title><input value=""><p>{INJECTIONS[number]}</p>')
         tab.load((tmp_path / "bare.html").as_uri())
         assert tab.evaluate(FOREIGN)["pwned"] == "yes", INJECTIONS[number]
 
 
-def test_nothing_runs(tab: Tab, site: str) -> None:
+def test_injections_do_not_run_in_any_page(tab: Tab, site: str) -> None:
     shown = 0
     for path in PATHS:
         tab.load(site + path)
@@ -75,10 +75,10 @@ def test_nothing_runs(tab: Tab, site: str) -> None:
         assert all(target.startswith(("/", "#", "http://", "https://")) for target in found["targets"]), (path, found)
         assert not [line for line in tab.problems() if "Content Security Policy" in line], (path, tab.problems())
         shown += RUN in tab.evaluate("document.body.textContent")
-    assert shown > 20, "the texts must be there, as texts"
+    assert shown > 20, "the injections are shown as text"
 
 
-def test_search_and_query_by_hand(tab: Tab, site: str) -> None:
+def test_search_and_query_work_in_browser(tab: Tab, site: str) -> None:
     tab.load(f"{site}/")
     assert "Crawl of evil.test" in tab.evaluate("document.querySelector('h1').textContent")
     assert tab.evaluate("document.querySelector('.figures dd').textContent.length") > 0
@@ -103,7 +103,7 @@ def submit(tab: Tab, form: str) -> None:
         tab.call("Runtime.enable")
 
 
-def test_pages_fit_on_a_telephone(tab: Tab, site: str) -> None:
+def test_pages_fit_on_phone_screen(tab: Tab, site: str) -> None:
     tab.call("Emulation.setDeviceMetricsOverride", width=380, height=800, deviceScaleFactor=1, mobile=True)
     try:
         for path in ("/", f"/search?{query(q='tomato')}", f"/page?{query(url=HOME)}", "/query"):

@@ -1,4 +1,4 @@
-"""Formats by Accept header."""
+"""Tests of content negotiation."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from motherlode.serve.negotiation import GRAPHS, HTML, JSON, RESULTS, choose_for
         ("rubbish", "json"),
     ],
 )
-def test_results(accept: str, name: str | None) -> None:
+def test_choose_format_of_results(accept: str, name: str | None) -> None:
     chosen = choose_format(accept, RESULTS)
     assert (chosen.name if chosen else None) == name
 
 
-def test_browsers_get_pages_and_programs_get_data() -> None:
+def test_choose_format_html_for_browsers_and_data_for_programs() -> None:
     browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
     assert choose_format(browser, (HTML, JSON)) is HTML
     assert choose_format("application/json", (HTML, JSON)) is JSON
@@ -48,11 +48,11 @@ def test_browsers_get_pages_and_programs_get_data() -> None:
         ("", None, None),
     ],
 )
-def test_formats_by_name(wanted: str, result: str | None, graph: str | None) -> None:
+def test_find_format_by_name(wanted: str, result: str | None, graph: str | None) -> None:
     results, graphs = find_format(wanted, RESULTS), find_format(wanted, GRAPHS)
     assert ((results and results.name), (graphs and graphs.name)) == (result, graph)
 
 
 @given(st.text(max_size=80))
-def test_nothing_breaks_it(accept: str) -> None:
+def test_choose_format_any_header_is_accepted(accept: str) -> None:
     choose_format(accept, RESULTS)

@@ -1,4 +1,4 @@
-"""Processes that answer, wait, time out and end."""
+"""Tests of the pool of query processes: results, waiting, timeouts and cancellation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNT = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
 ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n2 ?o }"
 
 LARGE = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
-"""Eight million rows: more than all buffers between a process and its client hold."""
+"""Eight million rows: more than fits into all buffers between a process and its client."""
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ async def count(pool: QueryPool) -> int:
     return int((await select(pool, COUNT, seconds=30)).rows[0]["n"].value)
 
 
-async def test_answers_errors_and_limits_leave_the_pool_usable(store: QuadStore, tmp_path: Path) -> None:
+async def test_pool_is_usable_after_results_errors_and_limits(store: QuadStore, tmp_path: Path) -> None:
     pool = QueryPool(tmp_path / "store", tmp_path / "words", workers=1)
     try:
         assert await count(pool) == 200
@@ -48,7 +48,7 @@ async def test_answers_errors_and_limits_leave_the_pool_usable(store: QuadStore,
         await pool.close()
 
 
-async def test_who_only_waited_is_not_told_that_the_query_is_slow(store: QuadStore, tmp_path: Path) -> None:
+async def test_query_that_only_waited_reports_busy_and_not_slow(store: QuadStore, tmp_path: Path) -> None:
     pool = QueryPool(tmp_path / "store", tmp_path / "words", workers=1)
     try:
         await count(pool)
@@ -63,7 +63,7 @@ async def test_who_only_waited_is_not_told_that_the_query_is_slow(store: QuadSto
         await pool.close()
 
 
-async def test_too_many_are_turned_away_and_the_others_wait(store: QuadStore, tmp_path: Path) -> None:
+async def test_queries_beyond_limit_are_refused_and_others_wait(store: QuadStore, tmp_path: Path) -> None:
     pool = QueryPool(tmp_path / "store", tmp_path / "words", workers=1, waiting=1)
     try:
         await count(pool)
@@ -81,7 +81,7 @@ async def test_too_many_are_turned_away_and_the_others_wait(store: QuadStore, tm
         await pool.close()
 
 
-async def test_what_is_written_later_is_seen(store: QuadStore, tmp_path: Path) -> None:
+async def test_later_writes_are_visible_after_refresh(store: QuadStore, tmp_path: Path) -> None:
     pool = QueryPool(tmp_path / "store", tmp_path / "words", refresh_seconds=0.0)
     try:
         assert await count(pool) == 200
@@ -91,7 +91,7 @@ async def test_what_is_written_later_is_seen(store: QuadStore, tmp_path: Path) -
         await pool.close()
 
 
-async def test_a_client_that_leaves_ends_its_query(store: QuadStore, tmp_path: Path) -> None:
+async def test_cancelled_client_ends_its_query(store: QuadStore, tmp_path: Path) -> None:
     pool = QueryPool(tmp_path / "store", tmp_path / "words", workers=1)
     try:
         await count(pool)
@@ -100,26 +100,26 @@ async def test_a_client_that_leaves_ends_its_query(store: QuadStore, tmp_path: P
         left.cancel()
         with pytest.raises(asyncio.CancelledError):
             await left
-        assert await count(pool) == 200, "the only worker's place is free again"
+        assert await count(pool) == 200, "the slot of the only worker is free again"
     finally:
         await pool.close()
 
 
-async def test_timeout_of_an_answer_that_is_not_read_frees_its_slot(store: QuadStore, tmp_path: Path) -> None:
+async def test_timeout_of_unread_result_frees_slot(store: QuadStore, tmp_path: Path) -> None:
     pool = QueryPool(tmp_path / "store", tmp_path / "words", workers=1)
     try:
         async with asyncio.timeout(60):
             with pytest.raises(QueryFailure) as caught:
                 async with pool.ask(WorkerQuery(sparql=LARGE), seconds=1) as answer:
                     async for _ in answer.chunks():
-                        await asyncio.Event().wait()  # as a client that takes nothing more
+                        await asyncio.Event().wait()  # like a client that stops reading
             assert caught.value.status == 504
             assert await count(pool) == 200
     finally:
         await pool.close()
 
 
-async def test_without_a_store_there_is_nothing_to_ask(tmp_path: Path) -> None:
+async def test_query_without_store_is_refused(tmp_path: Path) -> None:
     pool = QueryPool(tmp_path / "none", tmp_path / "words")
     with pytest.raises(QueryFailure) as caught:
         async with pool.ask(WorkerQuery(sparql="ASK {}"), seconds=30):
@@ -129,7 +129,7 @@ async def test_without_a_store_there_is_nothing_to_ask(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("when", ["before", "meanwhile"])
-async def test_a_damaged_store_is_told_with_what_to_do(tmp_path: Path, when: str) -> None:
+async def test_damaged_store_is_reported_with_advice(tmp_path: Path, when: str) -> None:
     made = QuadStore(tmp_path / "store")
     made.write([record("http://a.test/", *(says(f"x{n}", f"value {n}") for n in range(5_000)))])
     made.flush()
@@ -138,7 +138,7 @@ async def test_a_damaged_store_is_told_with_what_to_do(tmp_path: Path, when: str
     try:
         if when == "meanwhile":
             assert await count(pool) == 5_000
-        for file in (tmp_path / "store").glob("*.sst"):  # a worker that has it open keeps what it was
+        for file in (tmp_path / "store").glob("*.sst"):  # a worker with an open snapshot is not affected
             file.unlink()
             file.touch()
         with pytest.raises(QueryFailure, match=r"is damaged: .*Put back a copy") as caught:

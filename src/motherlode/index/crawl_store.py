@@ -92,7 +92,8 @@ _PROVENANCE_QUADS_PER_PAGE = 10
 class BatchWriter:
     """Takes pages from the event loop and writes them to a store in batches, in one thread.
 
-    Memory is bounded: `put` waits while more than `max_pending_quads` quads are pending, so a slow disk slows the crawl.
+    Memory is bounded: `put` waits while more than `max_pending_quads` quads are pending, so a slow disk slows the
+    crawl.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class BatchWriter:
         self._pending_quads = 0
         self._changed = asyncio.Condition()
         self._accepted = self._written = self._flush_target = 0
-        """Numbers of pages since the start: accepted by `put`, written to the store, and needed by a waiting `flush`."""
+        """Numbers of pages since the start: accepted by `put`, written to the store, and awaited by `flush`."""
         self._closed = False
         self._error: BaseException | None = None
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="quads")

@@ -1,9 +1,10 @@
 """A log of the crawl's quads as N-Quads files, from which the store is built later (`--index later`).
 
-Appending to the log takes a tenth of the time of writing to the store, because nothing is sorted. The first command that
-needs the store builds it, with its word index, from the log (`UnindexedQuads`). The files are plain N-Quads, so other
-stores can load them, too. The log holds the statements of a page followed by the page's provenance, which is enough to
-separate the pages again. A page that is fetched again is appended again, and the later version replaces the earlier one.
+Appending to the log takes a tenth of the time of writing to the store, because nothing is sorted. The first command
+that needs the store builds it, with its word index, from the log (`UnindexedQuads`). The files are plain N-Quads, so
+other stores can load them, too. The log holds the statements of a page followed by the page's provenance, which is
+enough to separate the pages again. A page that is fetched again is appended again, and the later version replaces the
+earlier one.
 
 The crawl keeps the manifest of all files in its frontier (`NQuadsLog.manifest`). A file that is missing, truncated or
 changed is an error if the log is opened or read, because its quads would otherwise be missing from the store unnoticed.
@@ -68,11 +69,14 @@ class NQuadsLog:
         self.flush, self.close = self._segments.flush, self._segments.close
 
     def manifest(self) -> list[ManifestEntry]:
-        """Return the manifest of all files, for the next run to compare. All bytes that it counts are synced to disk."""
+        """Return the manifest of all files, for the next run to compare.
+
+        All bytes that it counts are synced to disk.
+        """
         return [*self._earlier, *self._segments.manifest()]
 
     def has(self, url: str) -> bool:
-        """Return True: the log has every committed page, because `flush` syncs it, and only later bytes are ever cut."""
+        """Return True: the log has every committed page, because `flush` syncs it and only later bytes are cut."""
         return True
 
     def begin(self, run: RunRecord) -> None:
@@ -148,7 +152,7 @@ def log_advice(folder: Path, found: Sequence[str]) -> str:
     more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
     crawl = quote(str(folder.parent))
     return (
-        f"{found[0]}{more}. Restore a copy of it if you have one; or `motherlode index {crawl} --skip-damaged` "
+        f"{found[0]}{more}. Put back a copy of it if you have one; or `motherlode index {crawl} --skip-damaged` "
         f"indexes what can still be read, and queues pages whose quads are lost for `motherlode resume {crawl}`"
     )
 

@@ -1,9 +1,9 @@
 """The quad store on disk (pyoxigraph): one graph per page, and the union of all pages as the default graph.
 
-One process writes. Any number of processes read, each from a snapshot (`index.snapshot`). Large batches of new pages are
-bulk-loaded as sorted files, which bypasses RocksDB's memtables: six memtables of 128 MB may exist for each of the twelve
-column families, and nothing bounds their sum. Small batches go through the memtables, which are flushed before they
-become large.
+One process writes. Any number of processes read, each from a snapshot (`index.snapshot`). Large batches of new pages
+are bulk-loaded as sorted files, which bypasses RocksDB's memtables: six memtables of 128 MB may exist for each of the
+twelve column families, and nothing bounds their sum. Small batches go through the memtables, which are flushed before
+they become large.
 """
 
 from __future__ import annotations
@@ -293,8 +293,8 @@ def merge(sources: Iterable[Path], into: Path) -> None:
 def store_bytes(path: Path) -> int:
     """Return the bytes of a store on disk, including its write-ahead log and its change log."""
     total = 0
-    for place in (path, changes_path(path)):
-        for name in [place, *place.rglob("*")]:
+    for folder in (path, changes_path(path)):
+        for name in [folder, *folder.rglob("*")]:
             try:
                 total += name.stat().st_blocks * 512
             except FileNotFoundError:  # RocksDB has just compacted it, or there is no change log

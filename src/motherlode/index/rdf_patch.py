@@ -1,10 +1,9 @@
-"""What changed on pages that were written again, as an RDF patch that is kept beside the store.
+"""The change log: an RDF patch beside the store with the changes of pages that were written again.
 
-The format is RDF Patch (https://afs.github.io/rdf-patch/): headers, then one transaction a page, with a line for each
-quad that was deleted (D) or added (A). Only a page that was there before and says something else now costs anything.
-The patch is written before the store is touched: after a crash the page is written again, and what the store still
-lacked then comes once more. Applying a line twice changes nothing, so a copy of the store that follows the patch is the
-same in the end.
+The format is RDF Patch (https://afs.github.io/rdf-patch/): one transaction per page, with headers and one line for each
+quad that was deleted (D) or added (A). Only pages that were stored before and have changed appear in it. The patch is
+written before the store is changed. After a crash the page is written again, and the patch may repeat some lines.
+Applying a line twice changes nothing, so a copy of the store that applies the patch ends in the same state.
 """
 
 from __future__ import annotations
@@ -32,32 +31,32 @@ _HEADER_LINES = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One page that says something else than before."""
+    """A change of one page."""
 
     page: str
-    """Its URL, as the graph is named."""
+    """The URL of the page, which is also the IRI of its graph."""
     at: datetime
     lines: tuple[str, ...] = field(repr=False)
-    """The patch as it is kept, headers included."""
+    """The transaction as it is in the file, with its headers."""
 
     @property
     def added(self) -> list[str]:
-        """N-Quads lines that came."""
+        """N-Quads lines that were added."""
         return [line[2:] for line in self.lines if line.startswith("A ")]
 
     @property
     def removed(self) -> list[str]:
-        """N-Quads lines that went."""
+        """N-Quads lines that were deleted."""
         return [line[2:] for line in self.lines if line.startswith("D ")]
 
 
 def changes_path(store: Path) -> Path:
-    """Where the changes of a store are kept: beside it, for the store's own folder is the library's."""
+    """Return the path of a store's change log. It is beside the store, because pyoxigraph owns the store's folder."""
     return store.with_name("changes.rdfp")
 
 
 def copy_changes(source: Path, target: Path) -> None:
-    """Append what is known of one store's changes to those of another; both are named by their stores."""
+    """Append the change log of the store `source` to the change log of the store `target`."""
     kept = changes_path(source)
     if kept.exists():
         with kept.open("rb") as file, changes_path(target).open("ab") as out:
@@ -65,14 +64,17 @@ def copy_changes(source: Path, target: Path) -> None:
 
 
 class ChangeLog:
-    """Appends changes to a file that is made when the first one comes."""
+    """Appends changes to a file. The first change creates it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = -1
 
     def add(self, page: str, *, at: float, removed: Iterable[ox.Quad], added: Iterable[ox.Quad]) -> None:
-        """Keep a change; `page` is a term. In a fixed order, so that the same change reads the same."""
+        """Append a change.
+
+        `page` is an IRI in angle brackets. The lines are sorted, so that the result is reproducible.
+        """
         lines = [f"H page {page} .\nH time {datetime_literal(at)} .\nTX .\n"]
         lines.extend(sorted(f"D {quad} .\n" for quad in removed))
         lines.extend(sorted(f"A {quad} .\n" for quad in added))
@@ -97,7 +99,7 @@ def _write_all(file: int, data: bytes) -> None:
 
 
 def _truncate_partial(file: int) -> None:
-    """Cut off what a crash left of a transaction that has no end."""
+    """Truncate the file after its last complete transaction, because a crash may have left an incomplete one."""
     size = end = os.fstat(file).st_size
     tail = b""
     while end > 0:
@@ -114,10 +116,10 @@ def _truncate_partial(file: int) -> None:
 
 
 def read_changes(path: Path, since: datetime | None = None) -> Iterator[Change]:
-    """The changes on record, oldest first, from a moment on; of the same moment, in the order of writing.
+    """Yield the changes since a time, the oldest first. Changes with the same time keep their order.
 
-    Stores that were joined have theirs one behind the other. So the times are read first, and then one transaction
-    after the other: in memory is one of them, and 16 bytes for each that is to come.
+    The file of a merged store is not sorted by time, because the logs of its sources are concatenated. So the times are
+    read first, and then one transaction after the other. Memory holds one transaction, and 16 bytes for each other one.
     """
     if not path.exists():
         return
@@ -132,7 +134,7 @@ def read_changes(path: Path, since: datetime | None = None) -> Iterator[Change]:
 
 
 def _scan_times(file: BinaryIO, since: datetime | None) -> tuple[array[float], array[int]]:
-    """The moment of each change, and where in the file it begins."""
+    """Return the time of each change, and its offset in the file."""
     times, starts = array("d"), array("q")
     while True:
         start = file.tell()
@@ -146,7 +148,7 @@ def _scan_times(file: BinaryIO, since: datetime | None) -> tuple[array[float], a
 
 
 def _read_headers(file: BinaryIO) -> tuple[tuple[str, ...], bool]:
-    """The headers of the next transaction, which is passed over; and whether it has an end."""
+    """Read past the next transaction. Return its headers, and whether it is complete."""
     lines: list[str] = []
     line = b""
     for line in _read_transaction(file):

@@ -1,10 +1,10 @@
-"""Files of N-Quads that only grow: each is complete once it has its final name, and is never touched again.
+"""Segments: append-only files of compressed N-Quads. A file with its final name is complete and never changes again.
 
-The file that is being written ends in `.part`. Every batch is a gzip member of its own, written with one call, so a
-kill can cut at most the last member, which the next run takes off again; a member that is whole was acknowledged.
+The name of the file that is being written ends in `.part`. Each batch is one gzip member that is written with one call,
+so a kill can truncate only the last member, which the next run removes. A complete member was acknowledged.
 
-A `ManifestEntry` has the name, the length and the SHA-256 of a file. With entries that are kept in another place,
-`entry_damage` finds out later whether a file is missing, cut or changed.
+A `ManifestEntry` has the name, length and SHA-256 of a file. With entries that were saved elsewhere, `entry_damage`
+detects whether a file is missing, truncated or changed.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from motherlode.www.gzip_members import gzip_members
 _NAME = re.compile(r"segment-(\d+)[.]nq[.]gz(?:[.]part)?")
 _CHUNK_BYTES = 1 << 20
 _MEMBER_START = b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
-"""Begins every member that is written here: gzip, deflate, no flags, no time."""
+"""The first bytes of every member that is written here: gzip, deflate, no flags, no time."""
 
 
 class ManifestEntry(msgspec.Struct, frozen=True, array_like=True):
-    """What a file held when it was written."""
+    """Name, length and checksum of a file."""
 
     name: str
-    """The final name, also while the file is still being written."""
+    """The final name, also if the file is not finished yet."""
     length: int
-    """Bytes; the file may have grown since."""
+    """Length in bytes. The file may have grown since."""
     sha256: str
-    """Hexadecimal, of these bytes."""
+    """Hexadecimal SHA-256 of the first `length` bytes."""
 
     @property
     def number(self) -> int:
@@ -44,10 +44,10 @@ class ManifestEntry(msgspec.Struct, frozen=True, array_like=True):
 
 
 class SegmentWriter:
-    """Appends batches to a file until it has `size` bytes, then begins the next."""
+    """Appends batches to a file until it has `size` bytes, then starts the next file."""
 
     def __init__(self, folder: Path, *, size: int, level: int = 6, after: int = 0) -> None:
-        """`level` is gzip's. The first new file has a higher number than `after` and than every file in the folder."""
+        """`level` is the gzip level. New files get numbers above `after` and above those of the files in the folder."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._size = size
@@ -61,10 +61,10 @@ class SegmentWriter:
         self._sha256 = hashlib.sha256()
         self._closed: list[ManifestEntry] = []
         self._lock = threading.Lock()
-        """One thread appends while another asks for the manifest."""
+        """One thread appends, another one reads the manifest."""
 
     def append(self, text: bytes) -> None:
-        """One batch, which is there as a whole or not at all."""
+        """Append a batch. After a crash the file has all of it or nothing."""
         member = gzip.compress(text, compresslevel=self._level, mtime=0)
         with self._lock:
             if self._file < 0:
@@ -80,7 +80,7 @@ class SegmentWriter:
         try:
             while left:
                 left = left[os.write(self._file, left) :]
-        except OSError:  # the disk is full, perhaps: half a member must not come to stand in a complete file
+        except OSError:  # for example a full disk: a finished file must not contain an incomplete member
             os.ftruncate(self._file, self._written)
             raise
         self._written += len(member)
@@ -91,7 +91,7 @@ class SegmentWriter:
             os.fsync(self._file)
 
     def manifest(self) -> list[ManifestEntry]:
-        """The manifest of all files that were written here, the open one included; their bytes are on disk then."""
+        """Return the manifest of all files of this writer, including the open one, after syncing them to disk."""
         with self._lock:
             self.flush()
             return [*self._closed, self._entry()] if self._file >= 0 else list(self._closed)
@@ -100,7 +100,7 @@ class SegmentWriter:
         return ManifestEntry(self._part.stem, self._written, self._sha256.hexdigest())
 
     def close(self) -> None:
-        """Give the file that is being written its final name."""
+        """Finish the open file: sync it and give it its final name."""
         with self._lock:
             if self._file < 0:
                 return
@@ -117,7 +117,7 @@ class SegmentWriter:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the names of files lasting."""
+    """Sync a folder, so that the names of new files survive a power failure."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -126,12 +126,12 @@ def _sync_folder(folder: Path) -> None:
 
 
 def segment_name(number: int) -> str:
-    """The final name of a file."""
+    """Return the final name of the file with this number."""
     return f"segment-{number:06d}.nq.gz"
 
 
 def file_number(name: str) -> int:
-    """The number in the name of a file; 0 if it is not such a name.
+    """Return the number in the name of a file; 0 if it is not the name of a segment.
 
     >>> file_number("segment-000012.nq.gz.part"), file_number("lock")
     (12, 0)
@@ -141,7 +141,7 @@ def file_number(name: str) -> int:
 
 
 def describe_segment(path: Path) -> ManifestEntry:
-    """The entry of a file as it is now."""
+    """Return the manifest entry of a file as it is now."""
     found, length = hashlib.sha256(), 0
     with open_segment(path) as file:
         while piece := file.read(_CHUNK_BYTES):
@@ -151,14 +151,14 @@ def describe_segment(path: Path) -> ManifestEntry:
 
 
 def entry_damage(folder: Path, entry: ManifestEntry, *, contents: bool = True) -> str:
-    """What is wrong with the file of an entry, for a person; "" if nothing is. Without `contents` no bytes are read."""
+    """Return what is wrong with the file of an entry, as text; "" if it is intact. `contents`: compare the SHA-256."""
     try:
         with open_segment(folder / f"{entry.name}.part") as file:
             size = os.fstat(file.fileno()).st_size
             if size < entry.length:
                 return f"has only {size:,} of the {entry.length:,} bytes that were written"
             if contents and _checksum(file, entry.length) != entry.sha256:
-                return f"is not what was written: the SHA-256 of its first {entry.length:,} bytes is another"
+                return f"is not what was written: the SHA-256 of its first {entry.length:,} bytes is different"
     except FileNotFoundError:
         return f"is missing: {entry.length:,} bytes were written to it"
     except OSError as error:
@@ -175,13 +175,13 @@ def _checksum(file: BinaryIO, length: int) -> str:
 
 
 def list_segments(folder: Path) -> list[tuple[int, Path]]:
-    """The files of a folder by their numbers, the one that is being written included."""
+    """Return the numbers and paths of the segments in a folder, sorted, including the unfinished one."""
     found = [(int(match[1]), path) for path in folder.iterdir() if (match := _NAME.fullmatch(path.name))]
     return sorted(found)
 
 
 def open_segment(path: Path) -> BinaryIO:
-    """A file of those, whose writer may give it its final name at any moment."""
+    """Open a segment for reading. Its writer may rename it from `.part` to its final name at any time."""
     try:
         return path.open("rb")
     except FileNotFoundError:
@@ -189,40 +189,40 @@ def open_segment(path: Path) -> BinaryIO:
 
 
 def whole_members(path: Path, start: int = 0) -> Iterator[tuple[bytes, int]]:
-    """The batches of a file from a place on, each with the place behind it; a cut one at the end is left out."""
+    """Yield the batches of a file from an offset on, each with its end offset, up to the first incomplete one."""
     with open_segment(path) as file:
         for member in gzip_members(file, start):
             yield member.data, member.end
 
 
 def readable_members(path: Path, start: int = 0) -> Iterator[tuple[bytes, int]]:
-    """The batches of a complete file that are whole, each with the offset behind it; the others are passed over."""
-    place = start
-    while place >= 0:
-        for text, end in whole_members(path, place):
+    """Yield the complete batches of a finished file, each with its end offset. Damaged batches are skipped."""
+    offset = start
+    while offset >= 0:
+        for text, end in whole_members(path, offset):
             yield text, end
-            place = end
-        place = _next_start(path, place + 1)
+            offset = end
+        offset = _next_start(path, offset + 1)
 
 
-def _next_start(path: Path, place: int) -> int:
-    """Where the next member may begin, from an offset on; -1 if there is none."""
+def _next_start(path: Path, offset: int) -> int:
+    """Return the first offset, from `offset` on, at which a member may start; -1 if no member follows."""
     with open_segment(path) as file:
-        file.seek(place)
+        file.seek(offset)
         data = b""
         while piece := file.read(_CHUNK_BYTES):
             data += piece
             found = data.find(_MEMBER_START)
             if found >= 0:
-                return place + found
+                return offset + found
             kept = data[1 - len(_MEMBER_START) :]
-            place += len(data) - len(kept)
+            offset += len(data) - len(kept)
             data = kept
     return -1
 
 
 def _recover_part(part: Path) -> None:
-    """Give a file that a kill left behind its final name, without the member that was cut."""
+    """Finish a file that a killed process left: remove its incomplete last member and give it its final name."""
     good = max((end for _, end in whole_members(part)), default=0)
     if good == 0:
         part.unlink()

@@ -1,4 +1,7 @@
-"""A store that is not what was written: how the library tells it, and what a person can do about it."""
+"""Snapshots of the store for readers, and errors of the store: how to recognize them, and what the user can do.
+
+A `Snapshot` is a read-only copy of a store that costs almost no space, because its data files are hard links.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,11 @@ import pyoxigraph as ox
 
 
 class DamagedError(OSError):
-    """Something on disk is not what was written there; the message says what to do."""
+    """A file on disk differs from what was written. The message says what to do."""
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether the library has met files that contradict each other, or themselves; it says so in words only.
+    """Return whether the store has damaged files. pyoxigraph reports this only in the text of the error.
 
     >>> is_damage(RuntimeError("Corruption: block checksum mismatch")), is_damage(RuntimeError("Already borrowed"))
     (True, False)
@@ -31,7 +34,7 @@ def is_damage(error: BaseException) -> bool:
 
 
 def is_full_disk(error: BaseException) -> bool:
-    """Whether an error, or what caused it, says that there is no space left; libraries say so in words only.
+    """Return whether an error or its cause says that the disk is full. Some libraries report it only as text.
 
     >>> is_full_disk(OSError(28, "No space left on device")), is_full_disk(OSError("no such file"))
     (True, False)
@@ -40,7 +43,7 @@ def is_full_disk(error: BaseException) -> bool:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error, or what caused it, says that there is no memory, or that its limit was met.
+    """Return whether an error or its cause says that memory is exhausted or limited.
 
     >>> is_out_of_memory(OSError("out/frontier: Cannot allocate memory")), is_out_of_memory(OSError("no such file"))
     (True, False)
@@ -51,7 +54,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def is_refused(error: BaseException) -> bool:
-    """Whether the system refused to open or read something, which says nothing about what is on disk.
+    """Return whether the system refused access. Such an error does not mean that the files are damaged.
 
     >>> is_refused(OSError("IO error: While open a file: a/CURRENT: Permission denied"))
     True
@@ -62,7 +65,7 @@ def is_refused(error: BaseException) -> bool:
 _FULL = ("no space left", "disk full")
 _NO_MEMORY = ("cannot allocate memory", "memoryerror", "bad_alloc", "failed to map segment", "memory allocation of")
 _WRITER_ENDED = "the process that writes the quad store has ended"
-"""A limit of addresses ends it when it starts its threads."""
+"""A limit of the address space ends the process when it starts its threads."""
 _REFUSED = (
     "permission denied",
     "operation not permitted",
@@ -79,7 +82,7 @@ def _mentions(error: BaseException, words: Sequence[str]) -> bool:
 
 
 def remedy(error: BaseException) -> str:
-    """What a person does before a command can go on, as the beginning of a sentence; "" if nothing is known."""
+    """Return what the user must do before a command can go on, as the beginning of a sentence; "" if unknown."""
     if is_full_disk(error):
         return "make space on the disk, then "
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
@@ -96,30 +99,28 @@ def _lift_limit(limit: int) -> str:
 
 
 def store_advice(store: Path, why: str) -> str:
-    """What to do about a damaged store in the folder of a crawl."""
+    """Return the error message for a damaged store: the reason, and what the user can do."""
     folder = store.parent
     return (
         f"the quad store in {store} is damaged: {why.rstrip('. ')}. "
         f"The frontier in {folder / 'frontier'} is untouched. "
-        f"`motherlode resume {folder}` cannot go on with it as it is. "
+        f"`motherlode resume {folder}` cannot use it as it is. "
         f"Put back a copy of the store if you have one; or move it away and {_rebuild_advice(folder)}"
     )
 
 
 def _rebuild_advice(folder: Path) -> str:
-    """How a crawl comes to a store again that has lost its own."""
+    """Return how to build a new store for a crawl that lost its own."""
     if (folder / "quads").is_dir():
-        return f"`motherlode index {folder}` makes a new one of the files in {folder / 'quads'}."
+        return f"`motherlode index {folder}` builds a new one from the files in {folder / 'quads'}."
     again = f"`motherlode resume {folder}` makes a new one and fetches its pages again."
     if not (folder / "warc").exists():
         return again
     return (
-        f"{again} All answers are in {folder / 'warc'}, too: `motherlode crawl --web FILE.warc.gz` reads them again "
+        f"{again} All responses are in {folder / 'warc'}, too: `motherlode crawl --web FILE.warc.gz` reads them again "
         "without the network."
     )
 
-
-# ── A picture of the store that readers may keep while the crawl goes on writing.
 
 _MAX_ATTEMPTS = 60
 _DATA = (".sst", ".blob")
@@ -127,9 +128,10 @@ _LOG = ".log"
 
 
 class Snapshot:
-    """The store in a folder as it is now; what a writer does later is not seen. Close it when the last answer is read.
+    """A read-only view of a store at one moment. Later writes are not visible. Close it after the last result is read.
 
-    A kill leaves its folder behind, but not the lock in it: the next reader sweeps it away.
+    It has its own folder with a lock in it. A killed process leaves the folder unlocked, and the next reader removes
+    it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -140,7 +142,7 @@ class Snapshot:
         readers = path.with_name(path.name + ".readers")
         try:
             self._folder, self._lock = _create_reader_folder(readers)
-        except OSError:  # a folder that may only be read, an old medium perhaps; then nobody writes to it either
+        except OSError:  # the crawl's folder is read-only, so no process writes to the store and no copy is needed
             self.store = ox.Store.read_only(str(path))
             return
         self._owner = os.getpid()
@@ -160,26 +162,26 @@ class Snapshot:
 
 
 def _create_reader_folder(readers: Path) -> tuple[Path, int]:
-    """A folder of one's own, and the lock that tells others that it is in use."""
+    """Create a folder for one reader. Return it with the file descriptor of its lock."""
     for _ in range(_MAX_ATTEMPTS):
         try:
             readers.mkdir(exist_ok=True)
             _remove_stale_folders(readers)
-            room = Path(tempfile.mkdtemp(dir=readers))
-            lock = os.open(room / "held", os.O_CREAT | os.O_RDWR)
+            folder = Path(tempfile.mkdtemp(dir=readers))
+            lock = os.open(folder / "held", os.O_CREAT | os.O_RDWR)
             fcntl.flock(lock, fcntl.LOCK_EX)
-        except FileNotFoundError:  # the last reader has just left, and has taken the folder of all readers with it
+        except FileNotFoundError:  # the last reader has just removed the folder of all readers
             continue
-        if (room / "held").exists():
-            return room, lock
-        os.close(lock)  # somebody swept it away before it was locked
-    raise OSError(f"{readers} does not stay")
+        if (folder / "held").exists():
+            return folder, lock
+        os.close(lock)  # another reader removed it before it was locked
+    raise OSError(f"a folder for this reader could not be kept in {readers}: other readers remove it; try again")
 
 
-def _open_snapshot(path: Path, room: Path) -> ox.Store:
-    trouble = ""
+def _open_snapshot(path: Path, reader_folder: Path) -> ox.Store:
+    message = ""
     for attempt in range(_MAX_ATTEMPTS):
-        folder = room / str(attempt)
+        folder = reader_folder / str(attempt)
         folder.mkdir()
         before = _file_names(path, "")
         try:
@@ -187,30 +189,30 @@ def _open_snapshot(path: Path, room: Path) -> ox.Store:
             store = ox.Store.read_only(str(folder))
             if logs == _file_names(path, _LOG):
                 return store
-        except (OSError, RuntimeError) as error:  # files that went away in the middle
-            trouble = str(error).replace(str(folder), str(path))
+        except (OSError, RuntimeError) as error:  # for example files that the writer removed meanwhile
+            message = str(error).replace(str(folder), str(path))
             if attempt and is_damage(error) and before == _file_names(path, ""):
-                raise RuntimeError(trouble) from error  # nobody writes, so it was not the moment that was wrong
+                raise RuntimeError(message) from error  # no process writes, so another attempt cannot help
         shutil.rmtree(folder, ignore_errors=True)
         time.sleep(0.002 * attempt)
-    raise OSError(f"the store changes too quickly to be read, try again later ({trouble or 'its log moves on'})")
+    raise OSError(f"the store changes too quickly to be read, try again later ({message or 'its log was replaced'})")
 
 
 def _copy_store(path: Path, folder: Path) -> set[str]:
-    """Link and copy what makes up a store; the names of the logs as they were."""
+    """Link and copy the files of a store. Return the names of its logs as they were before."""
     logs, data = _file_names(path, _LOG), _file_names(path, *_DATA)
     for name in logs | data:
         _link_or_copy(path / name, folder / name)
     for name in _file_names(path, ""):
         if name.startswith(("MANIFEST-", "CURRENT", "IDENTITY", "OPTIONS-")):
             shutil.copyfile(path / name, folder / name)
-    for name in _file_names(path, *_DATA) - data:  # the manifest may name them by now
+    for name in _file_names(path, *_DATA) - data:  # new files that the copied manifest may name
         _link_or_copy(path / name, folder / name)
     return logs
 
 
 def _link_or_copy(source: Path, target: Path) -> None:
-    """A file in a second place; as a copy where the disk knows no hard links, or lets only the owner make them."""
+    """Hard-link a file. Copy it if the file system has no hard links or lets only the owner create them."""
     try:
         os.link(source, target)
     except OSError:
@@ -223,25 +225,25 @@ def _file_names(path: Path, *endings: str) -> set[str]:
 
 
 def _remove_stale_folders(readers: Path) -> None:
-    """Take away what readers left behind that were killed."""
-    for room in readers.iterdir():
+    """Remove the folders of readers that were killed."""
+    for folder in readers.iterdir():
         try:
-            lock = os.open(room / "held", os.O_RDWR)
+            lock = os.open(folder / "held", os.O_RDWR)
         except OSError:
-            with contextlib.suppress(FileNotFoundError):  # others sweep, too
-                if time.time() - room.stat().st_mtime > 60:  # no lock: just being made, or left so
-                    shutil.rmtree(room, ignore_errors=True)
+            with contextlib.suppress(FileNotFoundError):  # another reader removed it
+                if time.time() - folder.stat().st_mtime > 60:  # without a lock: just being created, or left by a kill
+                    shutil.rmtree(folder, ignore_errors=True)
             continue
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(lock)
             continue
-        _remove_reader_folder(room, lock)
+        _remove_reader_folder(folder, lock)
 
 
-def _remove_reader_folder(room: Path, lock: int) -> None:
-    shutil.rmtree(room, ignore_errors=True)
+def _remove_reader_folder(folder: Path, lock: int) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
     os.close(lock)
-    with contextlib.suppress(OSError):  # other readers are there
-        room.parent.rmdir()
+    with contextlib.suppress(OSError):  # not empty: there are other readers
+        folder.parent.rmdir()

@@ -1,4 +1,4 @@
-"""What a crawl asks of a store in another process, as messages."""
+"""A client for a store in another process (`index.store_server`), and the messages between the two processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from motherlode.runtime.frames import read_frame, write_frame
 
 
 class OpenStore(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """The first call: where the store is."""
+    """The first call: opens the store."""
 
     path: str
 
@@ -59,29 +59,30 @@ Call = OpenStore | Has | Begin | IndexWords | Write | Flush | Finish | Backup | 
 
 
 class CallResult(msgspec.Struct, frozen=True, array_like=True):
-    """What came of a call."""
+    """The result of a call."""
 
     value: bool = False
     error: str = ""
-    """Why it failed, or ""."""
+    """The reason of the failure; "" if the call succeeded."""
     errno: int = 0
     is_os_error: bool = False
     is_damaged: bool = False
-    """The error says what to do about a damaged store."""
+    """The store is damaged, and the error says what to do."""
 
-
-# ── A crawl's store in a process of its own.
 
 _EXIT_TIMEOUT_SECONDS = 60.0
-"""Seconds that the process has to end once it was told to."""
+"""How long to wait for the process to exit before it is killed."""
 
 
 class StoreClient:
-    """Calls wait for their answers, from whatever thread they come; what goes wrong there is raised here."""
+    """A `CrawlStore` in its own process. Each call waits for its result and raises the error of the other process.
+
+    Any thread may call it.
+    """
 
     def __init__(self, path: Path) -> None:
         command = [sys.executable, "-m", "motherlode.index.store_server", str(os.getpid())]
-        # in a session of its own: Ctrl-C at a terminal is for the crawl, even before this one can ignore it
+        # in its own session, so that Ctrl-C in a terminal never reaches it, not even before it ignores SIGINT
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         self._end = weakref.finalize(self, _end_process, self._process)
         self._lock = threading.Lock()
@@ -116,7 +117,7 @@ class StoreClient:
         self._call(Backup(str(path)))
 
     def close(self) -> None:
-        """Write what there is, and end the process; the store is free for others then."""
+        """Close the store and end its process. Another process can open the store afterwards."""
         if self._end.alive:
             try:
                 self._call(Close())
@@ -124,14 +125,14 @@ class StoreClient:
                 self._end()
 
     def _call(self, call: Call) -> bool:
-        answer = self._exchange(call)
-        if not answer.error:
-            return answer.value
-        if answer.is_damaged:
-            raise DamagedError(answer.error)
-        if answer.is_os_error:
-            raise OSError(answer.errno, answer.error) if answer.errno else OSError(answer.error)
-        raise RuntimeError(answer.error)
+        result = self._exchange(call)
+        if not result.error:
+            return result.value
+        if result.is_damaged:
+            raise DamagedError(result.error)
+        if result.is_os_error:
+            raise OSError(result.errno, result.error) if result.errno else OSError(result.error)
+        raise RuntimeError(result.error)
 
     def _exchange(self, call: Call) -> CallResult:
         source, sink = self._process.stdout, self._process.stdin
@@ -140,7 +141,7 @@ class StoreClient:
             try:
                 write_frame(sink, self._encode(call))
                 frame = read_frame(source)
-            except (BrokenPipeError, ValueError):  # the latter where the pipes are closed
+            except (BrokenPipeError, ValueError):  # ValueError: the pipes are closed
                 frame = None
         if frame is None:
             code = self._process.poll()
@@ -149,7 +150,7 @@ class StoreClient:
 
 
 def _end_process(process: subprocess.Popen[bytes]) -> None:
-    """Its stdin closes, so it comes to its end; and where it does not, it is ended."""
+    """Close the pipes of the process, which makes it exit. Kill it after a timeout."""
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             try:

@@ -1,8 +1,8 @@
-"""The process that holds a crawl's store: calls in on stdin, answers out on stdout, until stdin closes.
+"""The process that holds a crawl's store. It reads calls from stdin and writes results to stdout, until stdin closes.
 
-It must not outlive the crawl, whose next run would find the store locked; so the system is asked to end it with its
-parent, even where it is deep in the library and reads nothing. What was not flushed is lost with it, as a crawl expects
-of a store.
+The process must not outlive the crawl, because the next run would find the store locked. So the kernel kills it when
+its parent dies (PR_SET_PDEATHSIG), even if it is busy in the library and does not read stdin. Pages that were not
+flushed are lost then, which the crawl takes into account.
 """
 
 from __future__ import annotations
@@ -34,41 +34,38 @@ from motherlode.index.store_client import (
 from motherlode.runtime.frames import read_frame, write_frame
 
 _SET_PARENT_DEATH_SIGNAL = 1
-"""Of Linux's prctl; elsewhere the end of stdin must do."""
+"""PR_SET_PDEATHSIG of Linux's prctl(2). On other systems the process ends when stdin closes."""
 
 
 def main(parent: int) -> None:
-    for number in (
-        signal.SIGINT,
-        signal.SIGTERM,
-        signal.SIGHUP,
-    ):  # they are for the crawl, which has pages to store before its end
+    """Serve calls until stdin closes. `parent` is the process ID of the crawl."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the crawl handles them, and still stores pages then
         signal.signal(number, signal.SIG_IGN)
     with suppress(AttributeError):
         ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    if os.getppid() != parent:  # it has ended already
+    if os.getppid() != parent:  # the parent died before prctl was called
         return
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing that prints can break the frames
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints go to stderr and cannot corrupt the frames
     decode, encode = msgspec.msgpack.Decoder(Call).decode, msgspec.msgpack.Encoder().encode
-    desk = _CallHandler()
-    while not desk.is_closed and (frame := read_frame(source)) is not None:
-        write_frame(sink, encode(_handle_call(desk, decode(frame))))
+    handler = _CallHandler()
+    while not handler.is_closed and (frame := read_frame(source)) is not None:
+        write_frame(sink, encode(_handle_call(handler, decode(frame))))
 
 
-def _handle_call(desk: _CallHandler, call: Call) -> CallResult:
+def _handle_call(handler: _CallHandler, call: Call) -> CallResult:
     try:
-        return CallResult(value=desk.handle(call))
+        return CallResult(value=handler.handle(call))
     except DamagedError as error:
         return CallResult(error=str(error), is_damaged=True)
     except OSError as error:
         return CallResult(error=str(error), errno=error.errno or 0, is_os_error=True)
-    except BaseException as error:  # noqa: BLE001 - a panic of the library is no Exception, and the crawl must hear of it
+    except BaseException as error:  # noqa: BLE001 - a panic of pyoxigraph is no Exception, and the crawl must see it
         return CallResult(error=str(error) or type(error).__name__)
 
 
 class _CallHandler:
-    """Takes calls, one after the other."""
+    """Executes calls on the store."""
 
     def __init__(self) -> None:
         self.is_closed = False
@@ -79,7 +76,7 @@ class _CallHandler:
             self._open = LocalStore(Path(call.path))
             return True
         if self._open is None:
-            raise ValueError(f"{type(call).__name__} came before a store was opened")
+            raise ValueError(f"internal error: {type(call).__name__} was called before a store was opened")
         return self._dispatch(self._open, call)
 
     def _dispatch(self, store: LocalStore, call: Call) -> bool:

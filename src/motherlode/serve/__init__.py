@@ -1,10 +1,8 @@
-"""Serve: a crawl as a web site on this machine, running or over: a SPARQL endpoint, a search, and pages about it all.
+"""Serve: a local web site for a crawl, running or finished, with a SPARQL endpoint, word search and web pages.
 
-`application` puts it together; `access` says which hosts and origins are answered, `protocol` is the SPARQL 1.1
-Protocol, `negotiation` which format a client gets, `pool` the processes that work queries out and can be ended, `crawl`
-what a folder tells. `html` is the one way in which pages are written: whatever comes from the web is text there, never
-markup. `overview`, `finding`, `asking` and `knowing` are the pages. Read only, bound to this machine, and the only room
-with a web framework.
+`application` combines the parts. `access` checks hosts and origins, `sparql` is the SPARQL 1.1 Protocol, `negotiation`
+chooses formats, and `query_pool` runs queries in processes that can be killed. The pages are in `views`: text from the
+web is always escaped there. The server is read-only and listens on loopback. Only this package uses a web framework.
 """
 
 from motherlode.serve.access import Access

@@ -1,9 +1,9 @@
-"""Which requests are answered, by host and by origin.
+"""Access control by the Host and Origin headers of requests.
 
-Every page that a browser shows can send requests to a server on loopback. The same-origin policy keeps such a page from
-reading the response, unless the server allows its origin (CORS) or the page's own host name leads here: its DNS server
-can change the address of the name to 127.0.0.1 (DNS rebinding). The Host header then still has the foreign name. A
-crawl may hold pages of private networks, so both ways are closed unless the user opens them.
+Any web page in a browser can send requests to a server on loopback. The same-origin policy keeps the page from reading
+the response, unless the server allows its origin (CORS) or the page's host name resolves to 127.0.0.1 (DNS rebinding).
+In the latter case the Host header still has the foreign name. A crawl may contain pages of private networks, so both
+ways are closed by default.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from motherlode.serve.sparql import ALLOWED
 from motherlode.www.urls import canonical, host_of
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{0,5})?", re.ASCII)
-"""A Host header: a name or an address, perhaps with a port (RFC 9110, 7.2)."""
+"""A Host header: a name or an IP address, with an optional port (RFC 9110, 7.2)."""
 _GIVEN_HOST = re.compile(r"\[[0-9A-Fa-f:.]+\]|[^\s/:?#@\[\]\\]+")
 _ORIGIN = re.compile(r"https?://[^\s/?#@\\]+", re.IGNORECASE)
 _ANY = "*"
@@ -27,7 +27,7 @@ _ANY = "*"
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Names under which the server may be asked, beside those of loopback, and origins whose pages may read."""
+    """Allowed host names, besides those of loopback, and origins whose pages may read responses."""
 
     hosts: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
@@ -35,13 +35,13 @@ class Access:
 
     @classmethod
     def from_options(cls, *, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> Access:
-        """Return the access that a user has asked for. ValueError if a host or an origin cannot be read."""
+        """Return the access for command-line options. ValueError if a host or an origin is malformed."""
         return cls(frozenset(map(_parse_host, hosts)), frozenset(map(_parse_origin, origins)))
 
     def refused_host(self, request: web.Request) -> str | None:
-        """Return the host of a request that must not be answered; None if it may be."""
+        """Return the host of a request that must be refused; None if the request is allowed."""
         own = _own_address(request)
-        for host in (*request.headers.getall("Host", [""]), request.host):  # that of an absolute target is the last
+        for host in (*request.headers.getall("Host", [""]), request.host):  # the latter for absolute targets
             match = _HOST.fullmatch(host)
             name = match[1].lower().strip("[]").removesuffix(".") if match is not None else ""
             if not (_is_loopback(name) or name in self.hosts or (own and name == own)):
@@ -65,7 +65,7 @@ class Access:
 
 
 def _is_loopback(name: str) -> bool:
-    """Return whether a name always leads to this machine (RFC 6761, 6.3).
+    """Return whether a name always resolves to this machine (RFC 6761, 6.3).
 
     >>> [_is_loopback(name) for name in ("localhost", "a.localhost", "127.0.0.9", "::1", "127.0.0.1.evil.test", "")]
     [True, True, True, True, False, False]
@@ -79,13 +79,13 @@ def _is_loopback(name: str) -> bool:
 
 
 def _own_address(request: web.Request) -> str:
-    """Return the IP address at which the request has arrived."""
+    """Return the local IP address of the request's connection."""
     name = request.transport.get_extra_info("sockname") if request.transport is not None else None
     return str(name[0]) if isinstance(name, tuple) else ""
 
 
 def _parse_host(text: str) -> str:
-    """Return a host name of the user's as browsers send it.
+    """Return the host name of an option as browsers send it.
 
     >>> _parse_host("Crawl.Example.ORG"), _parse_host("bücher.example")
     ('crawl.example.org', 'xn--bcher-kva.example')
@@ -93,12 +93,12 @@ def _parse_host(text: str) -> str:
     url = canonical(f"http://{text}/") if _GIVEN_HOST.fullmatch(text) else None
     name = host_of(url) if url is not None else ""
     if _HOST.fullmatch(name) is None:
-        raise ValueError(f"--allow-host {text} is no host name: give it without scheme and port, as crawl.example.org")
+        raise ValueError(f"--allow-host {text} is not a host name: give it without scheme and port: crawl.example.org")
     return name.strip("[]").removesuffix(".")
 
 
 def _parse_origin(text: str) -> str:
-    """Return an origin of the user's as browsers send it.
+    """Return the origin of an option as browsers send it.
 
     >>> _parse_origin("HTTPS://App.example.org:443/"), _parse_origin("http://localhost:3000"), _parse_origin("*")
     ('https://app.example.org', 'http://localhost:3000', '*')
@@ -108,5 +108,5 @@ def _parse_origin(text: str) -> str:
     plain = text.removesuffix("/")
     url = canonical(f"{plain}/") if _ORIGIN.fullmatch(plain) else None
     if url is None:
-        raise ValueError(f"--cors {text} is no origin: give scheme, host and port, as https://app.example.org")
+        raise ValueError(f"--cors {text} is not an origin: give scheme, host and port: https://app.example.org")
     return url.removesuffix("/")

@@ -1,4 +1,4 @@
-"""The web application: addresses, limits, and the headers that every answer has."""
+"""The web application: routes, middleware, response headers, and the server itself."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from motherlode.serve.access import Access
 from motherlode.serve.negotiation import HTML, JSON, choose_format, find_format
 from motherlode.serve.query_pool import QueryFailure, QueryPool
 from motherlode.serve.sparql import QueryLimits, SparqlEndpoint, endpoint_url
-from motherlode.serve.views.elements import Row, page, problem, select
-from motherlode.serve.views.entity_pages import about_entity, about_node, about_page
-from motherlode.serve.views.overview import TOP_TYPES, CrawlView, live_part, overview
-from motherlode.serve.views.search_pages import asking, searching
+from motherlode.serve.views.elements import Row, error_section, render_page, select
+from motherlode.serve.views.entity_pages import blank_node_page, crawled_page, entity_page
+from motherlode.serve.views.overview import TOP_TYPES, CrawlView, render_live_part, render_overview
+from motherlode.serve.views.search_pages import query_page, render_search
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Page = Callable[[web.Request], Awaitable[tuple[int, str]]]
@@ -37,28 +37,28 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-cache",
 }
-"""The second wall: should a page's text ever become markup, the browser runs and loads nothing of it."""
+"""Headers of every response. If crawled text ever became markup, the browser would neither load nor run anything."""
 _CORS_PATHS = frozenset({"/sparql", "/search"})
-"""What programs ask; pages are for people."""
+"""Paths for programs, whose responses get CORS headers."""
 _SEARCH_FORMATS = (HTML, JSON)
 _LIMIT = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
 _MAX_HITS = 200
-"""Of one search; who asks for more gets so many."""
+"""Maximum number of results of a search. Larger limits are lowered to it."""
 _TYPES_TIMEOUT_SECONDS = 10.0
 _TYPES_FRESH_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class _TypeCounts:
-    """The most common types as they were counted."""
+    """The most common types, with the time at which they were counted."""
 
     at: float
     rows: list[Row]
-    running: bool
+    is_running: bool
 
 
 class CrawlSite:
-    """The pages. Each takes its parameters from the address alone, and works without scripts."""
+    """The pages of the site. Each has all its parameters in the URL and works without JavaScript."""
 
     def __init__(self, view: CrawlView, pool: QueryPool, limits: QueryLimits) -> None:
         self._view = view
@@ -84,53 +84,56 @@ class CrawlSite:
         ]
 
     def _page(self, make: Page) -> Handler:
-        """A page, or a page that says why there is none."""
+        """Return a handler that responds with the page, or with an error page if a query fails."""
 
         async def handle(request: web.Request) -> web.Response:
             try:
                 status, text = await make(request)
             except QueryFailure as failed:
-                status, text = failed.status, page("Trouble", problem(str(failed)))
+                status, text = failed.status, render_page("Error", error_section(str(failed)))
             return web.Response(status=status, text=text, content_type="text/html")
 
         return handle
 
     async def _running(self) -> bool:
-        return await asyncio.to_thread(self._view.running)
+        return await asyncio.to_thread(self._view.is_running)
 
     async def _overview(self, request: web.Request) -> tuple[int, str]:
         running = await self._running()
         report = await asyncio.to_thread(self._view.report)
         done = await asyncio.to_thread(self._view.progress)
-        types = await self._top_types(running=running)
-        return 200, overview(report, types, running=running, done=done)
+        types = await self._top_types(is_running=running)
+        return 200, render_overview(report, types, is_running=running, done=done)
 
-    async def _top_types(self, *, running: bool) -> list[Row] | None:
-        """Counting looks at the whole store: once for a crawl at rest, now and then while one runs."""
+    async def _top_types(self, *, is_running: bool) -> list[Row] | None:
+        """Return the most common types; None if they could not be counted in time.
+
+        Counting reads the whole store. It is done once for a finished crawl, and repeated for a running one.
+        """
         now = time.monotonic()
         known = self._types
         if (
             known is None
-            or (known.running and now - known.at > _TYPES_FRESH_SECONDS)
-            or (running and not known.running)
+            or (known.is_running and now - known.at > _TYPES_FRESH_SECONDS)
+            or (is_running and not known.is_running)
         ):
             if self._counting is None or self._counting.done():
-                self._counting = asyncio.create_task(self._count_types(running=running))
+                self._counting = asyncio.create_task(self._count_types(is_running=is_running))
             await asyncio.shield(self._counting)
         return self._types.rows if self._types is not None else None
 
-    async def _count_types(self, *, running: bool) -> None:
+    async def _count_types(self, *, is_running: bool) -> None:
         now = time.monotonic()
         with contextlib.suppress(QueryFailure):
             found = await select(self._pool, TOP_TYPES, seconds=_TYPES_TIMEOUT_SECONDS)
-            self._types = _TypeCounts(now, list(found.rows), running=running)
+            self._types = _TypeCounts(now, list(found.rows), is_running=is_running)
 
     async def _live(self, request: web.Request) -> web.Response:
-        """The part of the first page that changes, for its script."""
+        """Return the part of the overview that changes. The script of the page fetches it."""
         running = await self._running()
         report = await asyncio.to_thread(self._view.report)
         done = await asyncio.to_thread(self._view.progress)
-        text = live_part(report, running=running, done=done)
+        text = render_live_part(report, is_running=running, done=done)
         headers = {"X-Running": str(running).lower()}
         return web.Response(text=text, content_type="text/html", headers=headers)
 
@@ -139,33 +142,33 @@ class CrawlSite:
         wanted = request.query.get("format", "")
         form = find_format(wanted, _SEARCH_FORMATS) or choose_format(request.headers.get("Accept", ""), _SEARCH_FORMATS)
         as_json = form is JSON
-        hits, status, trouble = None, 200, asked.problem or _parameter_problem(request)
-        if trouble:
+        hits, status, problem = None, 200, asked.problem or _parameter_problem(request)
+        if problem:
             status = 400
         elif asked.words.strip():
             try:
                 hits = await asyncio.to_thread(self._view.search, asked)
             except FileNotFoundError:
-                status, trouble = 404, "This crawl has no index of words: `motherlode search DIR --rebuild` makes one."
+                status, problem = 404, "This crawl has no word index: `motherlode search DIR --rebuild` makes one."
         if not as_json:
-            return web.Response(status=status, text=searching(asked, hits, trouble), content_type="text/html")
+            return web.Response(status=status, text=render_search(asked, hits, problem), content_type="text/html")
         found = [hit.summary() for hit in hits or ()]
         content = {"words": asked.words, "count": len(found), "results": found}
-        return web.json_response({"error": trouble} if trouble else content, status=status)
+        return web.json_response({"error": problem} if problem else content, status=status)
 
     async def _query(self, request: web.Request) -> tuple[int, str]:
         sparql, base = request.query.get("q", ""), endpoint_url(request)
-        return await asking(self._pool, sparql, base=base, seconds=self._limits.seconds)
+        return await query_page(self._pool, sparql, base=base, seconds=self._limits.seconds)
 
     async def _entity(self, request: web.Request) -> tuple[int, str]:
         node = request.query.get("node", "")
         if node:
             graph = request.query.get("page", "")
-            return await about_node(self._pool, node, graph, seconds=self._limits.seconds)
-        return await about_entity(self._pool, request.query.get("iri", ""), seconds=self._limits.seconds)
+            return await blank_node_page(self._pool, node, graph, seconds=self._limits.seconds)
+        return await entity_page(self._pool, request.query.get("iri", ""), seconds=self._limits.seconds)
 
     async def _about_page(self, request: web.Request) -> tuple[int, str]:
-        return await about_page(self._pool, request.query.get("url", ""), seconds=self._limits.seconds)
+        return await crawled_page(self._pool, request.query.get("url", ""), seconds=self._limits.seconds)
 
 
 def _parse_search(request: web.Request) -> Search:
@@ -182,12 +185,12 @@ def _parse_search(request: web.Request) -> Search:
 
 
 def _parameter_problem(request: web.Request) -> str:
-    """What is wrong with the limit or the format of a search; "" where nothing is."""
+    """Return what is wrong with the parameters `limit` or `format` of a search; "" if they are valid."""
     limit, wanted = request.query.get("limit", ""), request.query.get("format", "")
     if limit and not _LIMIT.fullmatch(limit):
-        return f"limit={limit[:100]} is no number of results: it is a whole number from 1 on"
+        return f"limit={limit[:100]} is not a number of results: give a whole number from 1 on"
     if wanted and find_format(wanted, _SEARCH_FORMATS) is None:
-        return f"format={wanted[:100]} is not possible here: a search is answered as html, json"
+        return f"format={wanted[:100]} is not possible here: the formats of a search are html, json"
     return ""
 
 
@@ -202,17 +205,19 @@ def _static(name: str, content_type: str, before: str = "") -> Handler:
 
 @web.middleware
 async def not_found_page(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """What is not there is told as a page like the others."""
+    """Respond to unknown paths with a page of the site."""
     try:
         return await handler(request)
     except web.HTTPNotFound:
         return web.Response(
-            status=404, text=page("Nothing here", problem("There is no such page.")), content_type="text/html"
+            status=404,
+            text=render_page("Not found", error_section("There is no such page.")),
+            content_type="text/html",
         )
 
 
 def check_host(access: Access) -> Middleware:
-    """Return a middleware that answers 421 to requests for hosts that are not this server's."""
+    """Return a middleware that responds with 421 to requests for hosts that are not allowed."""
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -229,7 +234,7 @@ def check_host(access: Access) -> Middleware:
 
 
 def add_response_headers(access: Access) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
-    """Return a signal handler that completes the headers of every response."""
+    """Return a signal handler that adds `HEADERS` and CORS headers to every response."""
 
     async def complete(request: web.Request, response: web.StreamResponse) -> None:
         for name, value in HEADERS.items():
@@ -242,7 +247,7 @@ def add_response_headers(access: Access) -> Callable[[web.Request, web.StreamRes
 
 
 def application(folder: CrawlFolder, limits: QueryLimits, access: Access | None = None) -> web.Application:
-    """The application for a crawl's folder. Call it inside a running event loop."""
+    """Return the application for a crawl's folder. Call it inside a running event loop."""
     access = access or Access()
     pool = QueryPool(folder.store, folder.words, workers=limits.workers, waiting=limits.waiting)
     made = web.Application(middlewares=[check_host(access), not_found_page], client_max_size=limits.query + 100_000)
@@ -265,15 +270,18 @@ async def serve(
     access: Access | None = None,
     ready: Callable[[str], None] = lambda address: None,
 ) -> None:
-    """Serve a crawl on this machine until the event is set; `ready` hears the address. OSError for a port in use."""
-    in_url = 3 * limits.query + 10_000  # a query may come by GET, each byte as %XX
+    """Serve a crawl on loopback until the event `until` is set. OSError if the port is in use.
+
+    `ready` is called with the URL of the server when it accepts requests.
+    """
+    in_url = 3 * limits.query + 10_000  # a query may be in the URL of a GET, with each byte as %XX
     made = application(folder, limits, access)
     runner = web.AppRunner(
         made,
         access_log=None,
         shutdown_timeout=1.0,
         max_line_size=in_url,
-        handler_cancellation=True,  # a query ends when its client has gone
+        handler_cancellation=True,  # stop a query when its client disconnects
     )
     await runner.setup()
     try:

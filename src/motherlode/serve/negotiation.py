@@ -1,4 +1,4 @@
-"""Which format a client gets (RFC 9110, 12.5.1; SPARQL 1.1 Protocol, 2.1.6)."""
+"""Content negotiation: the formats of responses (RFC 9110, 12.5.1; SPARQL 1.1 Protocol, 2.1.6)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A way to write an answer."""
+    """A format of a response."""
 
     name: str
-    """As `format=` in a URL spells it."""
+    """The value of the URL parameter `format`."""
     media_type: str
     charset: bool = False
     aliases: tuple[str, ...] = ()
-    """Other media types for it."""
+    """Other media types of the format."""
     other_names: tuple[str, ...] = ()
-    """Other names that clients have for it."""
+    """Other accepted values of the URL parameter `format`."""
 
     @property
     def header(self) -> str:
@@ -30,7 +30,7 @@ RESULTS = (
     Format("csv", "text/csv", charset=True),
     Format("tsv", "text/tab-separated-values", charset=True),
 )
-"""For SELECT and ASK; the first is for those who do not care."""
+"""Formats for SELECT and ASK. The first one is the default."""
 GRAPHS = (
     Format(
         "turtle",
@@ -45,20 +45,20 @@ GRAPHS = (
     ),
     Format("jsonld", "application/ld+json", aliases=("application/json",), other_names=("json", "json-ld")),
 )
-"""For CONSTRUCT, DESCRIBE and the service description."""
+"""Formats for CONSTRUCT, DESCRIBE and the service description."""
 HTML = Format("html", "text/html", charset=True)
 JSON = Format("json", "application/json")
 
 
 def parse_accept(header: str) -> list[tuple[str, float, int]]:
-    """The media ranges of an Accept header with their weights and how exact they are.
+    """Return the media ranges of an Accept header with weight and specificity (0 to 2).
 
     >>> parse_accept("text/csv;q=0.5, application/*, */*;q=0.1")
     [('text/csv', 0.5, 2), ('application/*', 1.0, 1), ('*/*', 0.1, 0)]
     """
     ranges = []
     for part in header.split(","):
-        name, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        name, *parameters = (chunk.strip().lower() for chunk in part.split(";"))
         if "/" not in name:
             continue
         weight = 1.0
@@ -74,7 +74,9 @@ def parse_accept(header: str) -> list[tuple[str, float, int]]:
 
 
 def find_format(wanted: str, offered: Sequence[Format]) -> Format | None:
-    """The format that `format=` in a URL means: it goes before the header, because links cannot send headers.
+    """Return the format with a name or media type; None if it is not offered.
+
+    The URL parameter `format` overrides the Accept header, because links cannot set headers.
 
     >>> find_format("json", GRAPHS).name, find_format("text/csv", RESULTS).name, find_format("csv", GRAPHS)
     ('jsonld', 'csv', None)
@@ -86,10 +88,12 @@ def find_format(wanted: str, offered: Sequence[Format]) -> Format | None:
 
 
 def choose_format(header: str, offered: Sequence[Format]) -> Format | None:
-    """The offered format that the client likes best; None where it takes none of them.
+    """Return the offered format that the client prefers; None if it accepts none of them.
 
-    >>> choose_format("application/json, text/csv;q=0.9", RESULTS).name, choose_format("", GRAPHS).name, choose_format("image/png", GRAPHS)
-    ('json', 'turtle', None)
+    >>> choose_format("application/json, text/csv;q=0.9", RESULTS).name, choose_format("", GRAPHS).name
+    ('json', 'turtle')
+    >>> choose_format("image/png", GRAPHS) is None
+    True
     """
     ranges = parse_accept(header)
     if not ranges:
@@ -97,14 +101,14 @@ def choose_format(header: str, offered: Sequence[Format]) -> Format | None:
     best, best_rank = None, (0.0, 0)
     for form in offered:
         others = (_rank([asked for asked in ranges if asked[2] == 2], name) for name in form.aliases)
-        rank = max(_rank(ranges, form.media_type), *others, (0.0, 0))  # a range with a star means the true names
+        rank = max(_rank(ranges, form.media_type), *others, (0.0, 0))  # wildcards match only the main media type
         if rank > best_rank:
             best, best_rank = form, rank
     return best
 
 
 def _rank(ranges: list[tuple[str, float, int]], name: str) -> tuple[float, int]:
-    """The weight of a media type: the most exact range counts."""
+    """Return weight and specificity of the most specific range that matches a media type."""
     fitting = [
         (exact, weight)
         for pattern, weight, exact in ranges

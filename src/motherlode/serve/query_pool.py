@@ -1,7 +1,8 @@
-"""Processes that answer queries, so that one that never ends costs a process and not the server.
+"""A pool of processes that execute queries (`index.query.query_worker`).
 
-A query has a process to itself. When its time is up the process is killed, which frees what it held, and a new one
-takes its place when it is needed. When all are busy a few queries wait; more are turned away at once.
+A process executes one query at a time. After the timeout it is killed, because the engine cannot stop a query, and a
+new process is started when it is needed. If all processes are busy, a limited number of queries wait; others are
+refused.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ from motherlode.runtime.frames import pack_frame, read_frame_async
 _START_TIMEOUT_SECONDS = 30.0
 _EXIT_TIMEOUT_SECONDS = 2.0
 _KILL_TIMEOUT_SECONDS = 10.0
-"""How long to wait for a killed process. The slot of its query is free after that in any case."""
+"""How long to wait for a killed process to end. Its slot becomes free after that in any case."""
 _DRAIN_BYTES = 1 << 16
 
 _log = logging.getLogger("motherlode.serve")
 
 
-class QueryFailure(Exception):  # noqa: N818 - a refusal that becomes a status, not a fault of ours
-    """No answer, and why; `status` is the HTTP status that says so."""
+class QueryFailure(Exception):  # noqa: N818 - the outcome of a query, not a bug
+    """A query without a result, with the reason and the HTTP status for it."""
 
     def __init__(self, status: int, message: str, problem: QueryProblem | None = None) -> None:
         super().__init__(message)
@@ -55,7 +56,7 @@ class _Worker:
         self._process = process
         self.opened_at = time.monotonic()
         self.fingerprint = 0
-        """What the store looked like from outside when it was opened."""
+        """The fingerprint of the store when the worker opened it."""
 
     @classmethod
     async def start(cls, store: Path, words: Path) -> _Worker:
@@ -79,18 +80,18 @@ class _Worker:
             await worker.end()
             if kind == DAMAGED:
                 raise failure_from_frame(kind, content)
-            raise QueryFailure(503, f"there is nothing to be asked yet: {content.decode('utf-8', 'replace')}")
+            raise QueryFailure(503, f"the store cannot be opened: {content.decode('utf-8', 'replace')}")
         return worker
 
-    async def send(self, order: WorkerQuery) -> None:
+    async def send(self, worker_query: WorkerQuery) -> None:
         if self._process.stdin is None:
-            raise QueryFailure(500, "the query process cannot be reached")
-        self._process.stdin.write(pack_frame(msgspec.msgpack.encode(order)))
+            raise QueryFailure(500, "internal error: the query process has no stdin")
+        self._process.stdin.write(pack_frame(msgspec.msgpack.encode(worker_query)))
         await self._process.stdin.drain()
 
     async def frame(self) -> tuple[bytes, bytes]:
         if self._process.stdout is None:
-            raise QueryFailure(500, "the query process cannot be heard")
+            raise QueryFailure(500, "internal error: the query process has no stdout")
         try:
             content = await read_frame_async(self._process.stdout)
         except (asyncio.IncompleteReadError, ConnectionError) as error:
@@ -102,7 +103,7 @@ class _Worker:
         return self._process.returncode is None
 
     async def end(self) -> None:
-        """Kill the process and wait for its end, for a bounded time."""
+        """Kill the process and wait until it has ended, with a timeout."""
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
         if self._process.stdin is not None:
@@ -128,7 +129,7 @@ class _Worker:
                     pass
 
     async def shut_down(self) -> None:
-        """End a worker that waits: it gives back what it holds by itself."""
+        """End an idle worker by closing its stdin, so that it removes its snapshot. Kill it after a timeout."""
         if self._process.stdin is not None:
             self._process.stdin.close()
         with contextlib.suppress(TimeoutError):
@@ -138,17 +139,17 @@ class _Worker:
 
 
 def store_fingerprint(store: Path) -> int:
-    """A number that changes when something is written to a store."""
+    """Return a number that changes when the files of a store change."""
     try:
         with os.scandir(store) as entries:
             found = [(entry.name, entry.stat().st_size, entry.stat().st_mtime_ns) for entry in entries]
-    except OSError:  # it is not there yet, or is just being changed
+    except OSError:  # the store does not exist yet, or a file was removed meanwhile
         return -1
     return hash(tuple(sorted(found)))
 
 
 class QueryResult:
-    """An answer on its way: what kind it is, and its bytes as they come."""
+    """A result that is being computed: its kind, and its bytes as an iterator."""
 
     def __init__(self, worker: _Worker, kind: str) -> None:
         self._worker = worker
@@ -170,18 +171,18 @@ class QueryResult:
 
 
 def failure_from_frame(kind: bytes, content: bytes) -> QueryFailure:
-    """What a worker's refusal means."""
+    """Return the failure that a frame of a worker reports."""
     if kind == INVALID:
         problem = msgspec.msgpack.decode(content, type=QueryProblem)
         return QueryFailure(400, str(problem), problem)
     if kind == TOO_LARGE:
-        return QueryFailure(413, "the answer is too large: a LIMIT makes it smaller")
-    told = content.decode("utf-8", "replace")
-    return QueryFailure(500, told if kind == DAMAGED else f"the query failed: {told}")
+        return QueryFailure(413, "the result is too large: a LIMIT makes it smaller")
+    message = content.decode("utf-8", "replace")
+    return QueryFailure(500, message if kind == DAMAGED else f"the query failed: {message}")
 
 
 class QueryPool:
-    """At most `workers` queries at a time, at most `waiting` that wait for their turn."""
+    """Executes at most `workers` queries at a time, while at most `waiting` further queries wait."""
 
     def __init__(
         self, store: Path, words: Path, *, workers: int = 2, waiting: int = 32, refresh_seconds: float = 5.0
@@ -193,11 +194,14 @@ class QueryPool:
         self._idle: list[_Worker] = []
         self._closed = False
         self._refresh_seconds = refresh_seconds
-        """Seconds after which a worker looks at the store anew, if it has changed."""
+        """Seconds after which a worker opens a new snapshot, if the store has changed."""
 
     @asynccontextmanager
-    async def ask(self, order: WorkerQuery, *, seconds: float) -> AsyncIterator[QueryResult]:
-        """The answer; its pieces must be read inside. QueryFailure where there is none, or not in time."""
+    async def ask(self, worker_query: WorkerQuery, *, seconds: float) -> AsyncIterator[QueryResult]:
+        """Execute a query and yield its result, which must be read inside the context.
+
+        QueryFailure if the result does not begin and end within `seconds`. The time in the queue does not count.
+        """
         if self._queries >= self._max_queries:
             raise QueryFailure(503, "too many queries are waiting; try again in a moment")
         self._queries += 1
@@ -205,39 +209,42 @@ class QueryPool:
         try:
             async with asyncio.timeout(seconds) as limit, self._worker() as worker:
                 has_begun = True
-                limit.reschedule(asyncio.get_running_loop().time() + seconds)  # waiting does not count
-                await worker.send(self._refresh_if_stale(order, worker))
+                limit.reschedule(asyncio.get_running_loop().time() + seconds)  # the time in the queue does not count
+                await worker.send(self._refresh_if_stale(worker_query, worker))
                 kind, content = await worker.frame()
                 if kind != HEAD:
                     raise _QueryRefused(failure_from_frame(kind, content))
-                answer = QueryResult(worker, content.decode())
-                yield answer
-                if not answer.is_complete:
-                    raise QueryFailure(500, "the answer was not read to its end")
+                result = QueryResult(worker, content.decode())
+                yield result
+                if not result.is_complete:
+                    raise QueryFailure(500, "internal error: the result was not read to its end")
         except TimeoutError as error:
             if not has_begun:
                 raise QueryFailure(503, f"the query could not begin within {seconds:g} s; try again later") from error
             raise QueryFailure(
-                504, f"no answer within {seconds:g} s, so the query was ended: a LIMIT or a narrower pattern may help"
+                504, f"no result within {seconds:g} s, so the query was stopped: a LIMIT or a narrower pattern may help"
             ) from error
         except _QueryRefused as handled:
             raise handled.failure from None
         finally:
             self._queries -= 1
 
-    def _refresh_if_stale(self, order: WorkerQuery, worker: _Worker) -> WorkerQuery:
+    def _refresh_if_stale(self, worker_query: WorkerQuery, worker: _Worker) -> WorkerQuery:
         if time.monotonic() - worker.opened_at < self._refresh_seconds:
-            return order
+            return worker_query
         worker.opened_at, before, worker.fingerprint = (
             time.monotonic(),
             worker.fingerprint,
             store_fingerprint(self._store),
         )
-        return order if worker.fingerprint == before else msgspec.structs.replace(order, refresh=True)
+        return worker_query if worker.fingerprint == before else msgspec.structs.replace(worker_query, refresh=True)
 
     @asynccontextmanager
     async def _worker(self) -> AsyncIterator[_Worker]:
-        """A worker to oneself. It goes back if all went well, or if the query was merely wrong; otherwise it ends."""
+        """Yield a worker. It stays in the pool after a result, an invalid query or a result that is too large.
+
+        After any other failure it is killed.
+        """
         async with self._slots:
             worker = await self._take_worker()
             try:
@@ -272,7 +279,7 @@ class QueryPool:
 
 
 class _QueryRefused(Exception):  # noqa: N818
-    """A refusal after which the worker waits for the next query."""
+    """A query was refused before its result, and the worker is ready for the next one."""
 
     def __init__(self, failure: QueryFailure) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The endpoint described in RDF (SPARQL 1.1 Service Description)."""
+"""The SPARQL endpoint: the query part of the SPARQL 1.1 Protocol, and the SPARQL 1.1 Service Description."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ml:matches a sd:Function . ml:score a sd:Function . ml:node a sd:Function . ml:k
 
 
 def describe_service(endpoint: str, media_type: str) -> bytes:
-    """The description of the service at this address.
+    """Return the service description of the endpoint with this URL.
 
     >>> b"sparql-service-description#Service" in describe_service("http://localhost/sparql", "application/n-triples")
     True
@@ -45,14 +45,12 @@ def describe_service(endpoint: str, media_type: str) -> bytes:
     return ox.serialize((quad.triple for quad in quads), format=kind) or b""
 
 
-# ── The SPARQL 1.1 Protocol, its query half: the store can only be read.
-
 _FORM, _QUERY, _UPDATE = "application/x-www-form-urlencoded", "application/sparql-query", "application/sparql-update"
 ALLOWED = "GET, HEAD, POST, OPTIONS"
 _RESET = struct.pack("ii", 1, 0)
 """The value of SO_LINGER (on, zero seconds) by which closing a socket resets its connection."""
 _MAX_BUFFERED_BYTES = 1 << 20
-"""Bytes of an answer that are kept until it is known to go well: a status cannot be taken back."""
+"""Results up to this size are buffered, so that an error can still change the status of the response."""
 
 
 def endpoint_url(request: web.Request) -> str:
@@ -61,7 +59,7 @@ def endpoint_url(request: web.Request) -> str:
 
 
 class RefusalError(Exception):
-    """A request that gets no answer, with the status that says why."""
+    """A request that is refused, with the status of the response."""
 
     def __init__(self, status: int, message: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(message)
@@ -71,13 +69,13 @@ class RefusalError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class QueryLimits:
-    """What one query may take."""
+    """Limits of queries."""
 
     seconds: float = 30.0
     bytes: int = 100_000_000
-    """Of an answer."""
+    """Maximum size of a result."""
     query: int = 1_000_000
-    """Bytes of a query."""
+    """Maximum size of a query in bytes."""
     workers: int = 2
     waiting: int = 32
 
@@ -112,12 +110,12 @@ class SparqlEndpoint:
         pairs = await self._read_parameters(request)
         if pairs is None:
             return _describe_or_redirect(request)
-        order, form = self._worker_query(pairs, request.headers.get("Accept", ""), base=endpoint_url(request))
-        async with self._pool.ask(order, seconds=self._limits.seconds) as answer:
-            return await _respond(request, answer, form, begun)
+        worker_query, form = self._worker_query(pairs, request.headers.get("Accept", ""), base=endpoint_url(request))
+        async with self._pool.ask(worker_query, seconds=self._limits.seconds) as result:
+            return await _respond(request, result, form, begun)
 
     async def _read_parameters(self, request: web.Request) -> Pairs | None:
-        """The parameters however they were sent; None for a GET without a query."""
+        """Return the parameters in the URL or in the body; None for a GET without a query."""
         in_url = _parse_parameters(request.query_string)
         if request.method != "POST":
             return in_url if any(name in ("query", "update") for name, _ in in_url) else None
@@ -142,7 +140,7 @@ class SparqlEndpoint:
         raise RefusalError(415, f"a query is sent as {_FORM} or {_QUERY}, not as {kind}")
 
     def _too_large(self) -> RefusalError:
-        return RefusalError(413, f"a query may have {self._limits.query:,} bytes")
+        return RefusalError(413, f"the query is too large: at most {self._limits.query:,} bytes are allowed")
 
     def _worker_query(self, pairs: Pairs, accept: str, *, base: str) -> tuple[WorkerQuery, Format]:
         if any(name == "update" for name, _ in pairs):
@@ -156,7 +154,7 @@ class SparqlEndpoint:
         is_graph = query_form(queries[0]) in ("CONSTRUCT", "DESCRIBE")
         offered = GRAPHS if is_graph else RESULTS
         chosen = _choose_format(accept, offered, wanted, "this query can be answered as")
-        order = WorkerQuery(
+        worker_query = WorkerQuery(
             sparql=queries[0],
             default_graphs=_graph_iris(pairs, "default-graph-uri"),
             named_graphs=_graph_iris(pairs, "named-graph-uri"),
@@ -165,7 +163,7 @@ class SparqlEndpoint:
             graph=chosen.media_type,
             max_bytes=self._limits.bytes,
         )
-        return order, chosen
+        return worker_query, chosen
 
 
 def _parse_parameters(text: str) -> Pairs:
@@ -176,30 +174,30 @@ def _parse_parameters(text: str) -> Pairs:
 
 
 def _graph_iris(pairs: Pairs, name: str) -> tuple[str, ...] | None:
-    """IRIs of graphs; None where none is named."""
+    """Return the graph IRIs of a parameter; None if it is absent."""
     values = [value for key, value in pairs if key == name]
     for value in values:
         if iri(value) is None:
-            raise RefusalError(400, f"{name} is no absolute IRI: {value[:200]}")
+            raise RefusalError(400, f"{name} is not an absolute IRI: {value[:200]}")
     return tuple(values) or None
 
 
-def _choose_format(accept: str, offered: Sequence[Format], wanted: str, told: str) -> Format:
-    """The format of an answer: that of the URL, or the one that the client likes best."""
+def _choose_format(accept: str, offered: Sequence[Format], wanted: str, introduction: str) -> Format:
+    """Return the format of a response: that of the URL, or the one that the client prefers."""
     if wanted:
         chosen = find_format(wanted, offered)
         if chosen is None:
             names = ", ".join(form.name for form in offered)
-            raise RefusalError(400, f"format={wanted[:100]} is not possible here: {told} {names}")
+            raise RefusalError(400, f"format={wanted[:100]} is not possible here: {introduction} {names}")
         return chosen
     chosen = choose_format(accept, offered)
     if chosen is None:
-        raise RefusalError(406, f"{told} {', '.join(form.media_type for form in offered)}")
+        raise RefusalError(406, f"{introduction} {', '.join(form.media_type for form in offered)}")
     return chosen
 
 
 def _describe_or_redirect(request: web.Request) -> web.Response:
-    """The service description (SPARQL 1.1 Service Description, 2), or the page to write queries for a browser."""
+    """Return the service description (SPARQL 1.1 Service Description, 2). Redirect browsers to the query page."""
     accept, wanted = request.headers.get("Accept", ""), request.query.get("format", "")
     form = _choose_format(accept, (*GRAPHS, HTML), wanted, "the service is described as")
     if form is HTML:
@@ -209,18 +207,21 @@ def _describe_or_redirect(request: web.Request) -> web.Response:
 
 
 async def _respond(
-    request: web.Request, answer: QueryResult, form: Format, begun: list[web.StreamResponse]
+    request: web.Request, result: QueryResult, form: Format, begun: list[web.StreamResponse]
 ) -> web.StreamResponse:
-    """Small answers whole, so that trouble still has its status; large ones as they come, noted as begun."""
-    headers = {"Content-Type": _content_type(answer.kind, form), "Vary": "Accept"}
+    """Send a result: a small one as a whole, so that an error can still set the status; a large one as a stream.
+
+    A streaming response is appended to `begun`.
+    """
+    headers = {"Content-Type": _content_type(result.kind, form), "Vary": "Accept"}
     held: list[bytes] = []
     size = 0
-    async for piece in answer.chunks():
+    async for chunk in result.chunks():
         if begun:
-            await begun[0].write(piece)
+            await begun[0].write(chunk)
             continue
-        held.append(piece)
-        size += len(piece)
+        held.append(chunk)
+        size += len(chunk)
         if size > _MAX_BUFFERED_BYTES:
             begun.append(await _start_streaming(request, headers, held))
     if not begun:
@@ -232,15 +233,15 @@ async def _respond(
 async def _start_streaming(request: web.Request, headers: dict[str, str], held: Sequence[bytes]) -> web.StreamResponse:
     response = web.StreamResponse(headers=headers)
     await response.prepare(request)
-    for piece in held:
-        await response.write(piece)
+    for chunk in held:
+        await response.write(chunk)
     return response
 
 
 def _reset_connection(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
-    """Reset the connection, so that the client cannot take half of an answer for all of it.
+    """Reset the connection, so that the client cannot mistake a part of the result for all of it.
 
-    Without SO_LINGER the system would go on sending what it has buffered, for as long as a slow client likes.
+    Without SO_LINGER the system would first send what it has buffered, however slowly the client reads.
     """
     if request.transport is not None:
         connection = request.transport.get_extra_info("socket")
@@ -251,5 +252,5 @@ def _reset_connection(request: web.Request, response: web.StreamResponse) -> web
 
 
 def _content_type(kind: str, form: Format) -> str:
-    """The W3C names no CSV for a truth value; the engine writes the bare word."""
+    """Return the Content-Type. There is no CSV format for booleans: the engine writes the bare word."""
     return "text/plain; charset=utf-8" if kind == "boolean" and form.name in ("csv", "tsv") else form.header

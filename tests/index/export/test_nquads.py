@@ -1,4 +1,4 @@
-"""Export: what is written can be read again, and is all there is."""
+"""Tests of the N-Quads and TriG exports: other programs read them, and they are complete."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def exported(store: QuadStore) -> tuple[int, bytes]:
     return export_nquads(store, output), output.getvalue()
 
 
-def test_the_pages_and_the_provenance_are_written_and_the_union_is_not(store: QuadStore) -> None:
+def test_export_nquads_writes_pages_and_provenance_without_union(store: QuadStore) -> None:
     store.write([record(A, says("x", "1"), says("y", "2", graph="_:g")), record(B, says("x", "1"))])
     count, data = exported(store)
     quads = list(ox.parse(data, ox.RdfFormat.N_QUADS))
@@ -50,19 +50,19 @@ def test_the_pages_and_the_provenance_are_written_and_the_union_is_not(store: Qu
     assert set(quads) == set(store.quads())
 
 
-def test_many_quads(store: QuadStore) -> None:
+def test_export_nquads_of_many_quads_reports_progress(store: QuadStore) -> None:
     store.write([record(A, *(says(str(number), "x") for number in range(9000)))])
     count, data = exported(store)
     assert count == data.count(b"\n") == 9000 + len(graph(store, PROVENANCE))
 
 
-def test_an_empty_store(store: QuadStore) -> None:
+def test_export_nquads_of_empty_store_writes_nothing(store: QuadStore) -> None:
     assert exported(store) == (0, b"")
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(values=st.lists(LITERALS, max_size=5))
-def test_any_literal_comes_back_as_it_was(store: QuadStore, values: list[str]) -> None:
+def test_export_nquads_any_literal_round_trips(store: QuadStore, values: list[str]) -> None:
     statements: list[Statement] = [("_:b1", P, value, "") for value in values]
     store.write([record(A, *statements)])
     _, data = exported(store)
@@ -71,7 +71,7 @@ def test_any_literal_comes_back_as_it_was(store: QuadStore, values: list[str]) -
 
 
 def imported(data: bytes, form: ox.RdfFormat, path: Path) -> QuadStore:
-    """What another program's store holds after reading an export."""
+    """Return the quads of another program's store after it has loaded an export."""
     fresh = QuadStore(path)
     fresh.extend(ox.parse(data, form))
     return fresh
@@ -86,7 +86,7 @@ def canonical(store: QuadStore) -> ox.Dataset:
 @pytest.mark.parametrize(
     ("write", "form"), [(export_nquads, ox.RdfFormat.N_QUADS), (export_trig, ox.RdfFormat.TRIG)], ids=["nquads", "trig"]
 )
-def test_a_round_trip_gives_the_same_data_set(
+def test_export_round_trip_gives_equal_dataset(
     store: QuadStore, tmp_path: Path, write: Write, form: ox.RdfFormat
 ) -> None:
     odd: list[Statement] = [
@@ -103,19 +103,19 @@ def test_a_round_trip_gives_the_same_data_set(
     fresh = imported(output.getvalue(), form, tmp_path / "fresh")
     assert count == len(list(fresh.quads())) == heard[-1]
     assert canonical(fresh) == canonical(store)
-    assert union(fresh) == union(store), "blank nodes keep their labels, and the union is made again"
+    assert union(fresh) == union(store), "blank nodes keep their labels, and the union is rebuilt"
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(values=st.lists(LITERALS, max_size=5))
-def test_any_literal_survives_trig(store: QuadStore, values: list[str]) -> None:
+def test_export_trig_any_literal_round_trips(store: QuadStore, values: list[str]) -> None:
     store.write([record(A, *(("_:b1", P, value, "") for value in values))])
     output = io.BytesIO()
     export_trig(store, output)
     assert set(ox.parse(output.getvalue(), ox.RdfFormat.TRIG)) == set(store.quads())
 
 
-def test_a_name_that_ends_in_gz_is_packed(store: QuadStore, tmp_path: Path) -> None:
+def test_open_output_with_gz_suffix_compresses(store: QuadStore, tmp_path: Path) -> None:
     store.write([record(A, says("x", "1"))])
     for name in ("all.nq", "all.nq.gz"):
         with open_output(tmp_path / name) as file:

@@ -1,4 +1,4 @@
-"""The tables, read by the tools that they are for."""
+"""Tests of the Parquet export, read by DuckDB and Polars."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "out"
 
 
-def test_duckdb_joins_the_two(tables: Path) -> None:
+def test_parquet_tables_can_be_joined_in_duckdb(tables: Path) -> None:
     query = f"""SELECT q.object, count(DISTINCT p.url) AS pages FROM '{tables}/quads.parquet' q
         JOIN '{tables}/pages.parquet' p ON q.page = p.url GROUP BY 1 ORDER BY 2 DESC, 1"""
     found = duckdb.sql(query).fetchall()
     assert found == [("1", 2), ("5", 1), ("_:b2", 1), ("chat", 1), ("http://ex.org/o", 1)]
 
 
-def test_polars_sees_every_column(tables: Path) -> None:
+def test_quads_table_has_all_columns_in_polars(tables: Path) -> None:
     quads = pl.read_parquet(tables / "quads.parquet")
     assert sorted(quads["object_kind"]) == ["blank", "iri", "literal", "literal", "literal", "literal"]
     assert quads.filter(pl.col("language") == "fr")["object"].to_list() == ["chat"]
@@ -51,20 +51,20 @@ def test_polars_sees_every_column(tables: Path) -> None:
     assert set(quads["subject"]) == {"http://ex.org/x", "_:b1"}
 
 
-def test_polars_sees_the_pages(tables: Path) -> None:
+def test_pages_table_has_all_pages_in_polars(tables: Path) -> None:
     pages = {row["url"]: row for row in pl.read_parquet(tables / "pages.parquet").iter_rows(named=True)}
-    assert set(pages) == {A, B, "http://c.example/"}, "the run is no page"
+    assert set(pages) == {A, B, "http://c.example/"}, "a run is not a page"
     assert pages[B]["fetched_at"].timestamp() == 1_500.25
     assert (pages[B]["status"], pages[B]["syntaxes"], pages[B]["run"]) == (200, ["jsonld"], "urn:motherlode:run:r1")
     assert (pages["http://c.example/"]["redirects_to"], pages["http://c.example/"]["size"]) == (A, None)
 
 
-def test_an_empty_store(tmp_path: Path) -> None:
+def test_export_parquet_of_empty_store_writes_empty_tables(tmp_path: Path) -> None:
     assert export_parquet(QuadStore(tmp_path / "store"), tmp_path / "out") == (0, 0)
     assert pl.read_parquet(tmp_path / "out" / "quads.parquet").height == 0
 
 
-def test_long_texts_make_more_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_export_parquet_long_texts_are_split_into_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet_module, "_CHARACTERS_PER_GROUP", 10_000)
     store = QuadStore(tmp_path / "store")
     store.write([record(A, *(says(str(number), "x" * 9_000) for number in range(5)))])
@@ -73,7 +73,7 @@ def test_long_texts_make_more_groups(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [groups.row_group(number).num_rows for number in range(groups.num_row_groups)] == [2, 2, 1]
 
 
-def test_terms_of_rdf_1_2(tmp_path: Path) -> None:
+def test_export_parquet_supports_rdf_1_2_terms(tmp_path: Path) -> None:
     inner = f'<http://ex.org/s> {P} "x"'
     store = QuadStore(tmp_path / "store")
     store.write([record(A, ("_:b", P, f"<<( {inner} )>>", ""), ("_:b", P, '"y"@ar--rtl', ""))])

@@ -1,4 +1,4 @@
-"""The description of the data set."""
+"""Tests of the VoID description."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def filled(path: Path) -> QuadStore:
     return store
 
 
-def test_what_is_counted(tmp_path: Path) -> None:
+def test_count_statistics_counts_triples_subjects_and_classes(tmp_path: Path) -> None:
     found = count_statistics(filled(tmp_path))
     assert (found.triples, found.subjects, found.documents) == (4, 3, 2)
     assert found.classes == {"http://ex.org/Thing": 2}
@@ -33,14 +33,14 @@ def test_what_is_counted(tmp_path: Path) -> None:
     assert (found.first, found.last) == ("1970-01-01T00:00:10Z", "1970-01-01T00:00:20Z")
 
 
-def test_redirects_and_pages_that_are_gone_are_no_documents(tmp_path: Path) -> None:
+def test_redirects_and_deleted_pages_are_not_counted_as_documents(tmp_path: Path) -> None:
     store = filled(tmp_path)
     moved = PageRecord(url="http://c.example/", fetched_at=30.0, status=301, redirects_to=A)
     store.write([PageRecord(url=B, fetched_at=30.0, status=404), moved])
     assert count_statistics(store).documents == 1
 
 
-def test_the_description_can_be_asked(tmp_path: Path) -> None:
+def test_void_description_can_be_queried(tmp_path: Path) -> None:
     output = io.BytesIO()
     count = export_void(filled(tmp_path), output)
     store = ox.Store()
@@ -55,7 +55,7 @@ def test_the_description_can_be_asked(tmp_path: Path) -> None:
     assert [row[name].value for name in ("triples", "entities", "version")] == ["4", "2", "9.9"]
 
 
-def test_an_empty_store_has_a_description(tmp_path: Path) -> None:
+def test_void_description_of_empty_store_is_valid(tmp_path: Path) -> None:
     output = io.BytesIO()
     assert export_void(QuadStore(tmp_path / "store"), output) > 0
     assert b"void:triples 0" in output.getvalue()

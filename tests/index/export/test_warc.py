@@ -1,4 +1,4 @@
-"""The kept answers as one file."""
+"""Tests of the WARC export."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read(data: bytes) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("packed", [True, False])
 @pytest.mark.parametrize("cut", [0, 1, 40, 10_000_000])
-def test_files_are_joined_and_a_record_that_was_cut_off_is_left_out(tmp_path: Path, cut: int, packed: bool) -> None:  # noqa: FBT001 - pytest calls it
+def test_export_warc_joins_files_and_skips_truncated_record(tmp_path: Path, cut: int, packed: bool) -> None:  # noqa: FBT001 - pytest calls it
     first, second = tmp_path / "1.warc.gz", tmp_path / "2.warc.gz"
     *whole, last = records(1, 2, 3)
     first.write_bytes(b"".join(whole) + last[: max(0, len(last) - cut)])
@@ -37,7 +37,7 @@ def test_files_are_joined_and_a_record_that_was_cut_off_is_left_out(tmp_path: Pa
     assert found == {f"http://a.example/{number}": f"body {number}".encode() * 1000 for number in expected}
 
 
-def test_plain_is_the_packed_unpacked(tmp_path: Path) -> None:
+def test_export_warc_plain_equals_decompressed_export(tmp_path: Path) -> None:
     path = tmp_path / "1.warc.gz"
     path.write_bytes(b"".join(records(*range(300))))
     packed, plain = io.BytesIO(), io.BytesIO()
@@ -47,7 +47,7 @@ def test_plain_is_the_packed_unpacked(tmp_path: Path) -> None:
     assert gzip.decompress(packed.getvalue()) == plain.getvalue()
 
 
-def test_a_file_that_is_no_warc_costs_itself_alone(tmp_path: Path) -> None:
+def test_export_warc_skips_file_that_is_not_gzip(tmp_path: Path) -> None:
     (tmp_path / "1").write_bytes(b"rubbish" * 100)
     (tmp_path / "2").write_bytes(records(1)[0])
     assert export_warc([tmp_path / "1", tmp_path / "2"], io.BytesIO(), packed=True) == 1

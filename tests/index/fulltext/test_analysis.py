@@ -1,4 +1,4 @@
-"""Tantivy as the index uses it: words, fields, what comes back, and folders of other versions."""
+"""Tests of the text analysis, the fields of documents, and indexes with other schemas."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from motherlode.index.fulltext.documents import SubjectDocument, Text
 
 NAME, TEXT = "http://schema.org/name", "http://schema.org/text"
 LETTERS = " -'a1" + "".join(map(chr, [*range(0xC0, 0x180), *range(0x386, 0x3CF), *range(0x400, 0x460), 0x301]))
-"""European letters with all their accents, and what stands between words."""
+"""European letters with accents, and separators of words."""
 DOCUMENT = SubjectDocument(
     "http://ex.org/soup",
     "http://shop.example.org/a#graph=g",
@@ -74,27 +74,27 @@ def count(index: tantivy.Index, query: tantivy.Query) -> int:
         ("-- !? …", []),
     ],
 )
-def test_text_is_cut_into_words_without_case_and_accents(text: str, words: list[str]) -> None:
+def test_tokenize_removes_case_and_accents(text: str, words: list[str]) -> None:
     assert tokenize(text) == words
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(alphabet=LETTERS, max_size=80))
-def test_words_are_the_same_when_they_are_cut_again(text: str) -> None:
-    """What a search is made of must meet what the index holds."""
+def test_tokenize_is_idempotent(text: str) -> None:
+    """The words of a query must equal the words in the index."""
     words = tokenize(text)
     assert tokenize(" ".join(words)) == words
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(alphabet=st.sampled_from("ab \u4e00\u3042\u0e01\u1780ø"), max_size=30))
-def test_spaces_come_only_between_characters_of_scripts_without_them(text: str) -> None:
+def test_normalize_text_adds_spaces_only_in_unspaced_scripts(text: str) -> None:
     made = normalize_text(text)
     assert made.replace(" ", "") == text.replace(" ", "")
     assert not re.search(f"[{UNSPACED}][^ ]|[^ ][{UNSPACED}]", made)
 
 
-def test_a_document_comes_back_as_it_went_in(index: tantivy.Index) -> None:
+def test_document_round_trips_through_index(index: tantivy.Index) -> None:
     searcher = index.searcher()
     ((_, address),) = searcher.search(tantivy.Query.all_query(), limit=10).hits
     assert decode(searcher.doc(address)["stored"][0]) == DOCUMENT
@@ -120,23 +120,23 @@ def test_a_document_comes_back_as_it_went_in(index: tantivy.Index) -> None:
         ("text", "red", 1),
     ],
 )
-def test_a_document_is_found_by_its_fields(index: tantivy.Index, field: str, value: str, found: int) -> None:
+def test_document_is_found_by_its_fields(index: tantivy.Index, field: str, value: str, found: int) -> None:
     assert count(index, tantivy.Query.term_query(schema(), field, value)) == found
 
 
-def test_a_phrase_does_not_reach_from_one_literal_into_the_next(index: tantivy.Index) -> None:
+def test_phrase_does_not_match_across_literals(index: tantivy.Index) -> None:
     assert count(index, tantivy.Query.phrase_query(schema(), "text", ["tomato", "soup"])) == 1
     assert count(index, tantivy.Query.phrase_query(schema(), "text", ["soup", "red"])) == 0
     assert count(index, tantivy.Query.phrase_query(schema(), "text", ["red", "warm"])) == 0
 
 
-def test_an_index_that_is_there_is_opened_and_not_made_anew(tmp_path: Path) -> None:
+def test_open_index_existing_index_is_kept(tmp_path: Path) -> None:
     index_of(tmp_path / "words", DOCUMENT)
     for create in (False, True):
         assert open_index(tmp_path / "words", create=create).searcher().num_docs == 1
 
 
-def test_a_reader_makes_no_index_where_none_is(tmp_path: Path) -> None:
+def test_open_index_without_create_raises_if_missing(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for folder in (tmp_path / "none", tmp_path / "empty"):
         with pytest.raises(FileNotFoundError):
@@ -145,7 +145,7 @@ def test_a_reader_makes_no_index_where_none_is(tmp_path: Path) -> None:
     assert list((tmp_path / "empty").iterdir()) == []
 
 
-def test_an_index_of_another_version_is_made_anew_by_a_writer_and_refused_to_a_reader(tmp_path: Path) -> None:
+def test_open_index_with_other_schema_is_rebuilt_by_writer_and_refused_to_reader(tmp_path: Path) -> None:
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("body", stored=True)
     old = tantivy.Index(builder.build(), str(tmp_path))
@@ -153,7 +153,7 @@ def test_an_index_of_another_version_is_made_anew_by_a_writer_and_refused_to_a_r
     (tmp_path / "pending.journal").write_bytes(b"of another version")
     with pytest.raises(ValueError, match="schema"):
         open_index(tmp_path)
-    assert (tmp_path / "pending.journal").exists(), "a reader touches nothing"
+    assert (tmp_path / "pending.journal").exists(), "a reader changes nothing"
     assert open_index(tmp_path, create=True).searcher().num_docs == 0
     assert not (tmp_path / "pending.journal").exists()
     open_index(tmp_path)
@@ -168,13 +168,13 @@ def test_an_index_of_another_version_is_made_anew_by_a_writer_and_refused_to_a_r
         ("", [""]),
     ],
 )
-def test_a_host_is_found_by_the_domains_above_it_but_not_by_the_last(host: str, found: list[str]) -> None:
+def test_domain_suffixes_exclude_top_level_domain(host: str, found: list[str]) -> None:
     assert domain_suffixes(host, ".") == found
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.from_regex(r"[a-z0-9]{1,8}", fullmatch=True), min_size=1, max_size=4))
-def test_each_prefix_of_a_language_tag_is_a_tag_and_the_last_is_the_tag(parts: list[str]) -> None:
+def test_language_prefixes_are_tags_and_end_with_whole_tag(parts: list[str]) -> None:
     tag = "-".join(parts)
     found = language_prefixes(tag)
     assert found[-1] == tag

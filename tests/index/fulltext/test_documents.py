@@ -1,4 +1,4 @@
-"""From statements to documents."""
+"""Tests of the documents that are made from the statements of a page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAME = "<http://schema.org/name>"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
-def test_a_subject_is_one_document_with_its_types() -> None:
+def test_make_documents_subject_becomes_one_document_with_types() -> None:
     made = make_documents(
         record(
             "http://a.example/",
@@ -33,7 +33,7 @@ def test_a_subject_is_one_document_with_its_types() -> None:
     assert {document.page for document in made} == {"http://a.example/"}
 
 
-def test_graphs_of_the_page_are_told_apart() -> None:
+def test_make_documents_separates_graphs_of_page() -> None:
     made = make_documents(record("http://a.example/", says("x", "one"), says("x", "two", graph="<http://ex.org/g>")))
     assert [(document.graph, document.texts[0].value) for document in made] == [
         ("http://a.example/", "one"),
@@ -41,7 +41,7 @@ def test_graphs_of_the_page_are_told_apart() -> None:
     ]
 
 
-def test_numbers_and_dates_are_no_words_but_unknown_types_may_be() -> None:
+def test_make_documents_skips_numbers_and_dates_but_keeps_unknown_datatypes() -> None:
     lines = "".join(
         f"<u:s> <u:p> {value} <http://a/> .\n"
         for value in (
@@ -60,7 +60,7 @@ def test_numbers_and_dates_are_no_words_but_unknown_types_may_be() -> None:
     ]
 
 
-def test_quotes_escapes_and_what_looks_like_syntax_stay_text() -> None:
+def test_make_documents_keeps_quotes_escapes_and_syntax_in_text() -> None:
     hostile = 'a " <u:g> . b \\ \n\t _:x'
     (document,) = make_documents(record("http://a/", ("_:b1", "<u:p>", '"' + _escaped(hostile) + '"', "")))
     assert document.texts[0].value == hostile
@@ -84,7 +84,7 @@ def _escaped(text: str) -> str:
         unique=True,
     )
 )
-def test_every_text_is_read_as_it_was_written(said: list[tuple[str, str, str]]) -> None:
+def test_make_documents_any_text_round_trips(said: list[tuple[str, str, str]]) -> None:
     page = "http://a.example/"
     made = make_documents(
         record(page, *(("<u:s>", "<u:p>", literal(text, language=tag), graph) for text, tag, graph in said))
@@ -94,7 +94,7 @@ def test_every_text_is_read_as_it_was_written(said: list[tuple[str, str, str]]) 
     assert sorted(found) == sorted((text.strip(), tag, names[graph]) for text, tag, graph in said if text.strip())
 
 
-def test_size_is_bounded() -> None:
+def test_make_documents_bounds_literals_and_characters() -> None:
     many = (says("x", f"word{number}") for number in range(MAX_LITERALS_PER_SUBJECT + 50))
     (document,) = make_documents(record("http://a/", *many))
     assert len(document.texts) == MAX_LITERALS_PER_SUBJECT
@@ -102,7 +102,7 @@ def test_size_is_bounded() -> None:
     assert len(document.texts[0].value) == MAX_TEXT_CHARACTERS
 
 
-def test_broken_lines_are_passed_over() -> None:
+def test_make_documents_skips_broken_lines() -> None:
     lines = b'rubbish\n<u:s> <u:p> "open\n<u:s> <u:p> "good" .\n\xff\xfe <u:p> "x" .\n'
     made = make_documents(PageRecord(url="http://a/", fetched_at=0, status=200, graph_quads=lines))
     assert "good" in {text.value for document in made for text in document.texts}

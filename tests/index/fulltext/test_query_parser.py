@@ -1,4 +1,4 @@
-"""From typed words to queries; what they find is the matter of `test_searching`."""
+"""Tests of the parsing of words and filters. `test_searcher` tests what the queries find."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from motherlode.model.terms import PREFIXES
         ("", []),
     ],
 )
-def test_words_phrases_and_what_must_be_absent(typed: str, found: list[QueryPart]) -> None:
+def test_parse_words_finds_words_phrases_and_exclusions(typed: str, found: list[QueryPart]) -> None:
     assert parse_words(typed) == found
 
 
 @pytest.mark.parametrize("typed", ["-basil", '-"san marzano" -basil', "-a-b"])
-def test_where_everything_is_excluded_the_sign_meant_something_else(typed: str) -> None:
+def test_parse_words_all_excluded_ignores_minus_signs(typed: str) -> None:
     found = parse_words(typed)
     assert found
     assert not any(part.excluded for part in found)
-    assert build_queries(Search(words=typed)), "there is something to look for"
+    assert build_queries(Search(words=typed)), "at least one part is required"
 
 
-def test_what_is_typed_is_bounded() -> None:
+def test_parse_words_bounds_input() -> None:
     assert len(parse_words("a " * 600)) == 32
     (phrase,) = parse_words('"' + "word " * 150 + '"')
     assert len(phrase.tokens) == 40
@@ -46,7 +46,7 @@ def test_what_is_typed_is_bounded() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(max_size=60) | st.text(alphabet='-" ab', max_size=30))
-def test_every_part_has_words_and_something_is_wanted_if_anything_is_found(typed: str) -> None:
+def test_parse_words_any_input_gives_tokens_and_required_part(typed: str) -> None:
     found = parse_words(typed)
     assert all(part.tokens for part in found)
     assert not found or any(not part.excluded for part in found)
@@ -61,20 +61,20 @@ def test_every_part_has_words_and_something_is_wanted_if_anything_is_found(typed
         Search(words="soup", limit=0),
     ],
 )
-def test_no_filter_is_an_error(asked: Search) -> None:
+def test_build_queries_any_filter_is_accepted(asked: Search) -> None:
     assert len(build_queries(asked)) == 3
 
 
 @pytest.mark.parametrize("name", ["", "schema:Recipe", "<foo:Bar>", "http://a.test/x", "x://y", "URN:isbn:1", " "])
-def test_names_that_may_be_meant(name: str) -> None:
+def test_search_problem_valid_names_are_accepted(name: str) -> None:
     assert Search(words="", type=name, predicate=name).problem == ""
 
 
-def test_names_that_can_never_fit_are_told_with_what_is_known() -> None:
+def test_search_problem_unknown_prefix_lists_known_prefixes() -> None:
     unknown = Search(words="", type="foo:Bar").problem
     assert unknown.startswith("type: the prefix of 'foo:Bar' is not known")
     assert "dcterms, doap, foaf" in unknown
-    assert Search(words="", predicate="name").problem.startswith("predicate: 'name' is no IRI")
+    assert Search(words="", predicate="name").problem.startswith("predicate: 'name' is not an IRI")
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,11 @@ def test_names_that_can_never_fit_are_told_with_what_is_known() -> None:
         ("", []),
     ],
 )
-def test_a_name_is_written_out_and_http_and_https_are_the_same(name: str, found: list[str]) -> None:
+def test_iri_variants_expand_prefix_and_include_http_and_https(name: str, found: list[str]) -> None:
     assert list(iri_variants(name)) == found
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.sampled_from(sorted(PREFIXES)), st.from_regex(r"[A-Za-z0-9_]{1,12}", fullmatch=True))
-def test_a_prefixed_name_and_its_iri_mean_the_same(prefix: str, local: str) -> None:
+def test_iri_variants_of_prefixed_name_and_iri_are_equal(prefix: str, local: str) -> None:
     assert set(iri_variants(f"{prefix}:{local}")) == set(iri_variants(f"<{PREFIXES[prefix]}{local}>"))

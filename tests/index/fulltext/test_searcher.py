@@ -1,14 +1,17 @@
-"""An index in a folder that may only be read; that is played, for whoever runs the tests may write everywhere."""
+"""Tests of the search in a word index, of snippets, and of read-only indexes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from motherlode.index.fulltext import Search, WordIndex, WordSearcher
 from motherlode.index.fulltext import searcher as searching
-from motherlode.index.fulltext.searcher import LinkedFolder, is_writable
+from motherlode.index.fulltext.documents import Text
+from motherlode.index.fulltext.searcher import LinkedFolder, best_text, is_writable, make_snippet
 from tests.index.fakes import record, says
 
 
@@ -17,7 +20,9 @@ def _written(index: WordIndex, name: str, text: str) -> None:
     index.commit()
 
 
-def test_the_index_is_read_through_links_and_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_only_index_is_searched_through_links_and_unchanged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     index = WordIndex(tmp_path)
     _written(index, "pan", "A frying pan")
     monkeypatch.setattr(searching, "is_writable", lambda path: False)
@@ -31,7 +36,7 @@ def test_the_index_is_read_through_links_and_stays_as_it_is(tmp_path: Path, monk
     index.close()
 
 
-def test_locks_are_not_linked_and_the_folder_goes_with_its_reader(tmp_path: Path) -> None:
+def test_linked_folder_skips_locks_and_is_removed_with_reader(tmp_path: Path) -> None:
     for name in ("meta.json", ".tantivy-meta.lock"):
         (tmp_path / name).touch()
     folder = LinkedFolder(tmp_path)
@@ -41,5 +46,225 @@ def test_locks_are_not_linked_and_the_folder_goes_with_its_reader(tmp_path: Path
     assert not path.exists()
 
 
-def test_a_folder_of_our_own_needs_no_links(tmp_path: Path) -> None:
+def test_writable_index_is_opened_without_links(tmp_path: Path) -> None:
     assert is_writable(tmp_path)
+
+
+NAME, TEXT = "<http://schema.org/name>", "<http://schema.org/description>"
+TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+RECIPE = "<http://schema.org/Recipe>"
+PAN = tuple(says("pan", "A frying pan", graph=f"<urn:{name}>") for name in "ab")
+"""A page that has the same statement in two of its graphs."""
+WORLD = {"ru": "Зелёный чай", "ko": "한국어 사전", "el": "Αθήνα", "ja": "ｶﾞﾗｽ", "en-gb": "Tomato soup"}
+
+
+def literal(name: str, value: str, language: str, predicate: str = TEXT) -> tuple[str, str, str, str]:
+    return (f"<http://ex.org/{name}>", predicate, f'"{value}"@{language}', "")
+
+
+@pytest.fixture(scope="module")
+def searcher(tmp_path_factory: pytest.TempPathFactory) -> WordSearcher:
+    path = tmp_path_factory.mktemp("words")
+    index = WordIndex(path)
+    pages = [
+        record(
+            "http://kitchen.example.org/soup",
+            says("soup", "Tomato soup", predicate=NAME),
+            says("soup", "San Marzano tomatoes, basil, salt", predicate=TEXT),
+            ("<http://ex.org/soup>", TYPE, RECIPE, ""),
+            says("cook", "Mario Crème", predicate=NAME),
+        ),
+        record("http://shop.test/", says("seeds", "Seeds of tomato and basil; marzano from san"), says("saw", "A saw")),
+        record(
+            "http://a.test/x",
+            literal("lake", "der Zürichsee", "de-ch"),
+            literal("lake", "the lake of Zurich", "en"),
+            ("<http://ex.org/rice>", NAME, '"白米飯の作り方"@ja', ""),
+        ),
+        *(record(f"http://b.test/{n}", (f"_:b{n}", NAME, '"The same footer"', "")) for n in range(5)),
+        *(record(f"http://c.test:{8000 + n % 2}/{n}", *PAN) for n in range(60)),
+        record("http://c.test/lid", says("lid", "A lid for a frying pan")),
+        record("http://[2001:db8::1]:81/", says("wok", "An iron wok")),
+        record("http://shop.xn--mller-kva.test/", says("spoon", "A wooden spoon")),
+    ]
+    index.write(index.prepare(pages))
+    index.close()
+    return WordSearcher(path)
+
+
+def found(searcher: WordSearcher, words: str, **filters: str) -> list[str]:
+    return [hit.subject.rpartition("/")[2] for hit in searcher.search(Search(words=words, **filters))]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("words", "subjects"),
+    [
+        ("tomato", ["soup", "seeds"]),
+        ("TOMATO basil", ["soup", "seeds"]),
+        ("creme", ["cook"]),
+        ("crème", ["cook"]),
+        ("tomat", ["soup", "seeds"]),
+        ('"san marzano"', ["soup"]),
+        ("tomato -salt", ["seeds"]),
+        ("-saw", ["saw"]),
+        ("米飯", ["rice"]),
+        ("飯米", []),
+        ("tomato zzzzz", ["soup", "seeds"]),
+        ("tomaqo", ["soup", "seeds"]),
+        ("nothingofthekind", []),
+        ("", []),
+        ("*** ()", []),
+    ],
+)
+def test_search_finds_expected_subjects(searcher: WordSearcher, words: str, subjects: list[str]) -> None:
+    assert sorted(found(searcher, words)) == sorted(subjects)
+
+
+def test_search_name_ranks_above_other_text(searcher: WordSearcher) -> None:
+    assert found(searcher, "tomato")[0] == "soup"
+
+
+@pytest.mark.parametrize(
+    ("filters", "subjects"),
+    [
+        ({"type": "schema:Recipe"}, ["soup"]),
+        ({"type": "https://schema.org/Recipe"}, ["soup"]),
+        ({"type": "schema:Book"}, []),
+        ({"predicate": "schema:description"}, ["soup"]),
+        ({"host": "shop.test"}, ["seeds"]),
+        ({"host": "example.org"}, ["soup"]),
+        ({"host": "kitchen.example.org"}, ["soup"]),
+        ({"host": "ample.org"}, []),
+    ],
+)
+def test_search_filters_results(searcher: WordSearcher, filters: dict[str, str], subjects: list[str]) -> None:
+    assert found(searcher, "tomato", **filters) == subjects
+
+
+def test_search_filter_applies_to_literal_with_the_word(searcher: WordSearcher) -> None:
+    assert found(searcher, "lake", language="en") == ["lake"]
+    assert found(searcher, "lake", language="de") == []
+    assert found(searcher, "zurichsee", language="de") == ["lake"]
+    assert found(searcher, "zurichsee", language="de-CH") == ["lake"]
+    assert found(searcher, "soup", predicate="schema:description") == []
+
+
+def test_search_hit_has_snippet_predicate_and_page(searcher: WordSearcher) -> None:
+    (hit,) = searcher.search(Search(words="marzano basil", type="schema:Recipe"))
+    assert hit.label == "Tomato soup"
+    assert hit.types == ("http://schema.org/Recipe",)
+    assert hit.predicate == "http://schema.org/description"
+    assert hit.page == "http://kitchen.example.org/soup"
+    assert [hit.snippet.text[start:end] for start, end in hit.snippet.marks] == ["Marzano", "basil"]
+
+
+def test_search_subject_on_every_page_does_not_hide_others(
+    searcher: WordSearcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "_DOCUMENTS_PER_ROUND", 40)
+    assert found(searcher, "pan") == ["pan", "lid"], "there are more documents about the pan than one round reads"
+
+
+@pytest.mark.parametrize(
+    ("words", "language", "predicate", "shown"),
+    [
+        ("чай", "ru", "", "Зелёный чай"),
+        ("зеленый", "ru", "", "Зелёный чай"),
+        ("한국어", "ko", "", "한국어 사전"),
+        ("αθηνα", "el", "", "Αθήνα"),
+        ("ガラス", "ja", "", "ｶﾞﾗｽ"),
+        ("tomatoe", "", "schema:name", "Tomato soup"),
+    ],
+)
+def test_search_filter_accepts_literal_of_fuzzy_match(
+    tmp_path: Path, words: str, language: str, predicate: str, shown: str
+) -> None:
+    others = [literal(f"{tag}-thing", text, tag, NAME) for tag, text in WORLD.items()]
+    index = WordIndex(tmp_path)
+    pages = [record("http://a.test/", *others, *(literal(f"{tag}-thing", "more", "en") for tag in WORLD))]
+    index.write(index.prepare(pages))
+    index.close()
+    (hit,) = WordSearcher(tmp_path).search(Search(words=words, language=language, predicate=predicate))
+    assert hit.snippet.text == shown
+
+
+def test_search_without_words_finds_nothing(searcher: WordSearcher) -> None:
+    assert searcher.subjects("pan", limit=0) == []
+    assert searcher.search(Search(words="pan", limit=0)) == []
+
+
+def test_search_blank_nodes_with_same_label_and_types_are_one_hit(searcher: WordSearcher) -> None:
+    (hit,) = searcher.search(Search(words="footer"))
+    assert (hit.pages, hit.similar_subjects) == (5, 4)
+
+
+def test_search_page_count_is_independent_of_limit(searcher: WordSearcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit in (1, 2, 10):
+        first = searcher.search(Search(words="pan", limit=limit))[0]
+        assert (first.pages, first.has_more_pages, first.other_pages) == (60, False, " and 59 more")
+        assert first.summary()["pages"] == 60
+    monkeypatch.setattr(searching, "_DOCUMENTS_PER_ROUND", 40)
+    few = [searcher.search(Search(words="pan", limit=limit))[0] for limit in (1, 10)]
+    assert few[0].pages == few[1].pages < 60
+    assert few[0].other_pages.startswith(" and at least ")
+
+
+@pytest.mark.parametrize(
+    ("words", "host", "subjects"),
+    [
+        ("pan", "c.test", ["pan", "lid"]),
+        ("pan", " C.Test ", ["pan", "lid"]),
+        ("pan", "c.test:8001", ["pan"]),
+        ("pan", "c.test:800", []),
+        ("pan", "test", []),
+        ("pan", "cxtest", []),
+        ("pan", "c.tes.", []),
+        ("wok", "[2001:db8::1]", ["wok"]),
+        ("spoon", "Müller.test", ["spoon"]),
+        ("spoon", "müller.test:81", []),
+        ("wok", "[2001:db8::1]:81", ["wok"]),
+        ("pan", "c test (", []),
+    ],
+)
+def test_search_host_without_port_matches_all_ports(
+    searcher: WordSearcher, words: str, host: str, subjects: list[str]
+) -> None:
+    assert sorted(found(searcher, words, host=host)) == sorted(subjects)
+
+
+@settings(max_examples=100, deadline=None)
+@given(host=st.text(max_size=20) | st.text(alphabet="a.-[]:1_*\\(", max_size=12))
+def test_search_any_host_filter_is_accepted(searcher: WordSearcher, host: str) -> None:
+    searcher.search(Search(words="pan", host=host))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(max_size=60) | st.text(alphabet='"-*()[]{}:^~+\\/ ANDORTO.?|&!<>', max_size=40))
+def test_search_any_input_is_accepted(searcher: WordSearcher, words: str) -> None:
+    searcher.search(Search(words=words, limit=3))
+
+
+def test_searcher_without_index_raises_file_not_found(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        WordSearcher(tmp_path / "none")
+
+
+def test_make_snippet_cuts_long_text_around_match() -> None:
+    text = "nothing here " * 50 + "the Übergröße stands here " + "nothing after " * 50
+    piece = make_snippet(text, ["ubergroße", "ubergrosse", "ubergro"])
+    assert piece.text.startswith("… ")
+    assert piece.text.endswith(" …")
+    assert [piece.text[start:end] for start, end in piece.marks] == ["Übergröße"]
+    assert len(piece.text) < 260
+
+
+def test_best_text_has_most_words() -> None:
+    texts = [Text("p", "red"), Text("q", "red and green and more"), Text("r", "red green")]
+    assert best_text(texts, ["red", "green"]) == texts[2]
+    assert best_text(texts, ["blue"]) is None
+
+
+@given(st.text(max_size=500), st.lists(st.text(min_size=1, max_size=8), max_size=4))
+def test_make_snippet_marks_are_inside_text(text: str, wanted: list[str]) -> None:
+    piece = make_snippet(text, wanted)
+    assert all(0 <= start < end <= len(piece.text) for start, end in piece.marks)

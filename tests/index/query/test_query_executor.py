@@ -1,4 +1,4 @@
-"""Questions to a store on disk with its words."""
+"""Tests of queries on a store on disk and its word index."""
 
 from __future__ import annotations
 
@@ -30,37 +30,37 @@ def answerer(tmp_path_factory: pytest.TempPathFactory) -> QueryExecutor:
     return QueryExecutor(folder / "store", folder / "words")
 
 
-def values(answerer: QueryExecutor, question: QueryRequest) -> list[str]:
-    found = answerer.execute(question)
+def values(executor: QueryExecutor, request: QueryRequest) -> list[str]:
+    found = executor.execute(request)
     assert isinstance(found, ox.QuerySolutions)
     return [str(row[0].value) for row in found]
 
 
-def test_words_inside_of_a_query(answerer: QueryExecutor) -> None:
-    assert values(answerer, QueryRequest(sparql=SEARCH)) == ["tomato", "tomato soup"]
+def test_query_with_word_search_returns_subjects(executor: QueryExecutor) -> None:
+    assert values(executor, QueryRequest(sparql=SEARCH)) == ["tomato", "tomato soup"]
 
 
-def test_a_mark_of_the_byte_order_is_no_part_of_a_query(answerer: QueryExecutor) -> None:
-    assert values(answerer, QueryRequest(sparql=f"\ufeff{SEARCH}")) == ["tomato", "tomato soup"]
+def test_query_with_byte_order_mark_is_accepted(executor: QueryExecutor) -> None:
+    assert values(executor, QueryRequest(sparql=f"\ufeff{SEARCH}")) == ["tomato", "tomato soup"]
 
 
-def test_the_default_graph_is_the_union_unless_graphs_are_named(answerer: QueryExecutor) -> None:
+def test_default_graph_is_union_unless_graphs_are_given(executor: QueryExecutor) -> None:
     sparql = "SELECT ?o { ?s <http://ex.org/p> ?o } ORDER BY ?o"
-    assert values(answerer, QueryRequest(sparql=sparql)) == ["bread", "tomato", "tomato soup"]
-    assert values(answerer, QueryRequest(sparql=sparql, default_graphs=("http://b.test/",))) == ["bread"]
-    assert values(answerer, QueryRequest(sparql=sparql, named_graphs=("http://b.test/",))) == []
+    assert values(executor, QueryRequest(sparql=sparql)) == ["bread", "tomato", "tomato soup"]
+    assert values(executor, QueryRequest(sparql=sparql, default_graphs=("http://b.test/",))) == ["bread"]
+    assert values(executor, QueryRequest(sparql=sparql, named_graphs=("http://b.test/",))) == []
     inside = "SELECT ?o { GRAPH ?g { ?s <http://ex.org/p> ?o } }"
-    assert values(answerer, QueryRequest(sparql=inside, named_graphs=("http://b.test/",))) == ["bread"]
+    assert values(executor, QueryRequest(sparql=inside, named_graphs=("http://b.test/",))) == ["bread"]
 
 
-def test_a_mistake_behind_a_search_is_told_at_its_place(answerer: QueryExecutor) -> None:
+def test_error_after_word_search_is_reported_at_users_position(executor: QueryExecutor) -> None:
     sparql = 'SELECT * { SERVICE ml:search { ?s ml:matches "tomato" }\n ?s ?p ?o } ORDER ?s'
     with pytest.raises(QueryError) as caught:
-        answerer.execute(QueryRequest(sparql=sparql))
+        executor.execute(QueryRequest(sparql=sparql))
     assert (caught.value.problem.line, caught.value.problem.column) == (2, 19)
 
 
-def test_a_process_that_left_the_network_reaches_nobody() -> None:
+def test_isolated_process_cannot_connect() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         child = os.fork()
         if child == 0:

@@ -1,4 +1,4 @@
-"""The process that answers, frame by frame."""
+"""Tests of the process that executes queries, on the level of frames."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def frames(store: Path, *orders: WorkerQuery) -> list[tuple[bytes, bytes]]:
     return found
 
 
-def test_orders_are_answered_one_after_the_other(tmp_path: Path) -> None:
+def test_worker_answers_queries_in_sequence(tmp_path: Path) -> None:
     store = QuadStore(tmp_path / "store")
     store.write([record("http://a.test/", *(says(f"x{n}", f"v{n}") for n in range(500)))])
     store.flush()
@@ -52,10 +52,10 @@ def test_orders_are_answered_one_after_the_other(tmp_path: Path) -> None:
     assert kinds.endswith(TOO_LARGE + HEAD + CHUNK + DONE)
     assert found[-3][1] == b"graph"
     assert found[-2][1].count(b" .\n") == 500
-    assert not list(tmp_path.glob("store.readers")), "it leaves nothing behind"
+    assert not list(tmp_path.glob("store.readers")), "the folder of the reader was removed"
 
 
-def test_texts_that_xml_cannot_hold_do_not_break_it(tmp_path: Path) -> None:
+def test_xml_result_replaces_characters_that_xml_cannot_contain(tmp_path: Path) -> None:
     store = QuadStore(tmp_path / "store")
     store.write([record("http://a.test/", says("x", "back\\bspace, \\u0000, \\uFFFE, tab\\t, \\r\\n, 日本"))])
     store.flush()
@@ -67,13 +67,13 @@ def test_texts_that_xml_cannot_hold_do_not_break_it(tmp_path: Path) -> None:
         assert "back\\bspace" in [content for kind, content in found if kind == CHUNK][1].decode()
 
 
-def test_without_a_store_it_says_so(tmp_path: Path) -> None:
+def test_worker_without_store_reports_failure(tmp_path: Path) -> None:
     ((kind, message),) = frames(tmp_path / "none")
     assert kind == FAILED
     assert b"none" in message
 
 
-def test_a_damaged_store_is_told_with_what_to_do(tmp_path: Path) -> None:
+def test_worker_with_damaged_store_reports_advice(tmp_path: Path) -> None:
     store = QuadStore(tmp_path / "store")
     store.write([record("http://a.test/", *(says(f"x{n}", f"v{n}") for n in range(5_000)))])
     store.flush()

@@ -1,4 +1,4 @@
-"""Words inside of a query, and the network outside of it."""
+"""Tests of the word search in queries, and of the refusal of other services."""
 
 from __future__ import annotations
 
@@ -34,30 +34,30 @@ def rows(store: ox.Store, sparql: str) -> list[tuple[str, ...]]:
     return sorted(tuple(str(value) for value in row) for row in found)
 
 
-def test_a_search_binds_iris_and_blank_nodes(store: ox.Store) -> None:
+def test_search_clause_binds_iris_and_blank_nodes(store: ox.Store) -> None:
     sparql = 'SELECT ?name { SERVICE <urn:motherlode:search> { ?s ml:matches "tomato" } ?s schema:name ?name }'
     assert rows(store, sparql) == [('"tomato soup"',), ('"tomato"',)]
     assert rows(store, sparql.replace("tomato", "nothing")) == []
 
 
-def test_score_graph_and_limit(store: ox.Store) -> None:
+def test_search_clause_supports_score_graph_and_limit(store: ox.Store) -> None:
     asked = '?s ml:matches """tomato""" ; ml:score ?score ; ml:graph ?g ; ml:limit 1 .'
     sparql = f"SELECT ?s ?g ?score {{ SERVICE SILENT ml:search {{ {asked} }} }}"
     score = '"2"^^<http://www.w3.org/2001/XMLSchema#double>'
     assert rows(store, sparql) == [("<http://ex.org/a>", "<http://page.test/>", score)]
 
 
-def test_the_function_form(store: ox.Store) -> None:
+def test_search_functions_in_filter(store: ox.Store) -> None:
     sparql = 'SELECT ?name { ?s schema:name ?name FILTER(ml:matches(?s, "tomato") && ml:score(?s, "tomato") > 1.5) }'
     assert rows(store, sparql) == [('"tomato"',)]
 
 
-def test_two_searches_join(store: ox.Store) -> None:
+def test_two_search_clauses_are_joined(store: ox.Store) -> None:
     search = 'SERVICE ml:search { ?s ml:matches "tomato" }'
     assert len(rows(store, f"SELECT ?s {{ {search} {search} }}")) == 2
 
 
-def test_words_are_escaped(store: ox.Store) -> None:
+def test_search_words_are_escaped(store: ox.Store) -> None:
     seen: list[str] = []
 
     def note(words: str, limit: int) -> list[tuple[str, str, float]]:
@@ -80,8 +80,8 @@ def test_words_are_escaped(store: ox.Store) -> None:
         "SELECT * { ?s ?p 'a' . SERVICE <http://a/> { ?s ?p \"b\" } }",
     ],
 )
-def test_the_network_is_refused_unless_allowed(sparql: str) -> None:
-    with pytest.raises(QueryError, match="asks another server"):
+def test_service_is_refused_unless_allowed(sparql: str) -> None:
+    with pytest.raises(QueryError, match="sends requests to another server"):
         rewrite_services(sparql, look_up)
     assert rewrite_services(sparql, look_up, allow_network=True).text == sparql
 
@@ -90,25 +90,25 @@ def test_the_network_is_refused_unless_allowed(sparql: str) -> None:
     ("sparql", "message"),
     [
         ("ASK { SERVICE ml:search { } }", "has no words"),
-        ("ASK { SERVICE ml:search ?x }", "between { and }"),
+        ("ASK { SERVICE ml:search ?x }", "enclosed in { and }"),
         ('ASK { SERVICE ml:search { ?s ml:matches "x" ', "never closed"),
-        ("ASK { SERVICE ml:search { ?s ml:matches ?w } }", "no part of a search"),
+        ("ASK { SERVICE ml:search { ?s ml:matches ?w } }", "not part of a search"),
         ('ASK { SERVICE ml:search { ?s ml:matches "x" . ?t ml:score ?n } }', "one subject"),
-        ("ASK { SERVICE ml:search { ?s ml:matches } }", "not whole"),
+        ("ASK { SERVICE ml:search { ?s ml:matches } }", "incomplete"),
     ],
 )
-def test_a_search_that_is_wrong_is_explained(sparql: str, message: str) -> None:
+def test_malformed_search_clause_is_explained(sparql: str, message: str) -> None:
     with pytest.raises(QueryError, match=message):
         rewrite_services(sparql, look_up)
 
 
-def test_without_words_the_query_says_so() -> None:
+def test_search_without_word_index_is_explained() -> None:
     for sparql in ('ASK { SERVICE ml:search { ?s ml:matches "x" } }', 'ASK { ?s ?p ?o FILTER(ml:matches(?s, "x")) }'):
-        with pytest.raises(QueryError, match="no index of words"):
+        with pytest.raises(QueryError, match="no word index"):
             rewrite_services(sparql, None)
 
 
-def test_words_that_cannot_be_read_are_told_before_the_query_runs() -> None:
+def test_unreadable_word_index_is_reported_before_query_runs() -> None:
     def of_another_version(words: str, limit: int) -> list[tuple[str, str, float]]:
         raise ValueError("Schema error: the schema does not match")
 
@@ -118,14 +118,14 @@ def test_words_that_cannot_be_read_are_told_before_the_query_runs() -> None:
         assert "--rebuild" in str(caught.value)
 
 
-def test_places_are_told_in_the_users_own_text() -> None:
+def test_original_offset_maps_to_users_text() -> None:
     sparql = 'ASK { SERVICE ml:search { ?s ml:matches "tomato" } ?s ?p ?o }'
     made = rewrite_services(sparql, look_up)
     assert made.original_offset(made.text.index("?s ?p ?o }", made.text.rindex("}") - 12)) == sparql.index("?s ?p ?o }")
 
 
-def test_a_subject_that_no_query_can_spell_is_found_too(store: ox.Store) -> None:
-    """IRIs of the wild web are stored as they are, though SPARQL refuses them."""
+def test_search_finds_subject_that_is_not_valid_iri(store: ox.Store) -> None:
+    """Invalid IRIs of the web are stored as they are, though SPARQL rejects them."""
     wild = next(iter(ox.parse(b"<urn:s> <urn:p> <http://ex.org/50%> .", ox.RdfFormat.N_QUADS, lenient=True))).object
     other = ox.NamedNode("http://other.test/")
     for page in (PAGE, other):
@@ -143,7 +143,7 @@ def test_a_subject_that_no_query_can_spell_is_found_too(store: ox.Store) -> None
     ]
 
 
-def test_a_limit_holds_for_its_own_search_only(store: ox.Store) -> None:
+def test_search_limit_applies_to_its_own_search(store: ox.Store) -> None:
     one = '{ SELECT ?x { SERVICE ml:search { ?x ml:matches "tomato" ; ml:limit 1 } } }'
     all_of_them = 'GRAPH ?g { ?s schema:name ?name FILTER(ml:matches(?s, "tomato")) }'
     assert len(rows(store, f"SELECT ?s {{ {one} {all_of_them} }}")) == 2
@@ -151,8 +151,8 @@ def test_a_limit_holds_for_its_own_search_only(store: ox.Store) -> None:
     assert len(rows(store, f"SELECT ?x ?y {{ {one} {two} }}")) == 2
 
 
-def test_an_escape_that_is_none_is_told() -> None:
-    with pytest.raises(QueryError, match="column 46: this string has an escape that is none"):
+def test_invalid_escape_in_search_words_is_explained() -> None:
+    with pytest.raises(QueryError, match="column 46: this string has an invalid escape"):
         rewrite_services('SELECT * { SERVICE ml:search { ?s ml:matches "\\q" } }', look_up)
 
 
@@ -168,18 +168,18 @@ HIDDEN = [
     "{ ?s ?p x:a\u0300\\#'''\n''' . SERVICE x:a { ?s ?p ?o } # '''\n }",
     "{ ?s ?p ?o FILTER(?s<x:b#c>'''\n) SERVICE # to\n x:a\\# { ?s ?p ?o } # '''\n }",
 ]
-"""Queries in which the engine finds a SERVICE, though the word does not stand there alone."""
+"""Queries that the engine reads as SERVICE, though our tokenizer does not find the keyword."""
 PROLOGUE = "PREFIX x: <http://x.test/> PREFIX : <http://x.test/> PREFIX service: <http://s.test/> SELECT * "
 
 
 @pytest.mark.parametrize("pattern", HIDDEN)
-def test_a_service_that_hides_is_refused(pattern: str) -> None:
-    with pytest.raises(QueryError, match="SERVICE asks another server"):
+def test_hidden_service_is_refused(pattern: str) -> None:
+    with pytest.raises(QueryError, match="SERVICE sends requests to another server"):
         rewrite_services(PROLOGUE + pattern, look_up)
     assert rewrite_services(PROLOGUE + pattern, look_up, allow_network=True).text == PROLOGUE + pattern
 
 
-def test_our_own_search_is_none_that_hides(store: ox.Store) -> None:
+def test_own_search_is_not_taken_for_hidden_service(store: ox.Store) -> None:
     asked = 'SERVICE ml:search { ?s ml:matches "tomato" } FILTER(EXISTS { ?s <http://schema.org/name#> ?o } || true)'
     assert len(rows(store, f"SELECT ?s {{ {asked} }}")) == 2
 
@@ -193,5 +193,5 @@ def test_our_own_search_is_none_that_hides(store: ox.Store) -> None:
         "{ ?s ?p ?o FILTER(EXISTS { ?s <http://x.test/#p> ?o }) } # not a service",
     ],
 )
-def test_a_name_that_begins_like_a_service_is_a_name(pattern: str) -> None:
+def test_name_that_begins_with_service_is_allowed(pattern: str) -> None:
     assert rewrite_services(PROLOGUE + pattern, look_up).text == PROLOGUE + pattern

@@ -1,4 +1,4 @@
-"""Pages as the index gets them, for tests of sinks."""
+"""Page records for tests of sinks."""
 
 from __future__ import annotations
 

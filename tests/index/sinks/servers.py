@@ -1,4 +1,4 @@
-"""A real SPARQL server on loopback, which tests may end and start again; and one that answers what a test says."""
+"""A real SPARQL server on loopback that tests can stop and restart, and a server with scripted responses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _program() -> str:
 
 
 class OxigraphServer:
-    """`oxigraph serve` on a port of its own, over a folder that outlives it."""
+    """`oxigraph serve` on its own port. Its folder survives a restart."""
 
     def __init__(self, folder: Path) -> None:
         self._program = _program()
@@ -80,7 +80,7 @@ Script = Callable[[str, bytes], tuple[int, dict[str, str]]]
 
 
 class ScriptedServer:
-    """Answers every request with what a function of method-and-path and body says; keeps a log."""
+    """Responds to requests with the result of a function of method, path and body. Keeps a log of the requests."""
 
     def __init__(self, script: Script) -> None:
         self.log: list[tuple[str, bytes, dict[str, str]]] = []

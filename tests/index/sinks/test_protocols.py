@@ -1,4 +1,4 @@
-"""How a page is spelled for an endpoint: updates by running them on a real store, graphs by what a server is sent."""
+"""Tests of the protocols: updates are run on a real store, graph requests are compared with expected ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ X = "<http://x.example/>"
 
 
 def applied(store: ox.Store, *changes: PageChange, provenance: bool = True) -> ox.Store:
-    """The store after all updates in one request, as an endpoint runs them."""
+    """Return a store after it has executed all updates in one request."""
     store.update(" ;\n".join(build_update(change, provenance=provenance) for change in changes))
     return store
 
@@ -33,7 +33,7 @@ def graphs(store: ox.Store) -> set[str]:
     return {quad.graph_name.value for quad in store}
 
 
-def test_a_page_replaces_itself_with_all_graphs_it_ever_named() -> None:
+def test_update_replaces_all_graphs_of_earlier_versions() -> None:
     store = applied(
         ox.Store(),
         change_from(record(A, (X, P, '"1"', "<http://inner.example/>"), (X, P, '"old"'))),
@@ -44,13 +44,13 @@ def test_a_page_replaces_itself_with_all_graphs_it_ever_named() -> None:
     assert [str(quad.object) for quad in store.quads_for_pattern(None, None, None, ox.NamedNode(A))] == ['"new"']
 
 
-def test_a_page_that_says_nothing_any_more_leaves_its_provenance_or_nothing() -> None:
+def test_update_of_page_without_statements_keeps_provenance_if_wanted() -> None:
     said, gone = change_from(record(A, (X, P, '"1"'))), change_from(record(A, status=410))
     assert graphs(applied(ox.Store(), said, gone)) == {PROVENANCE}
     assert graphs(applied(ox.Store(), said, gone, provenance=False)) == set()
 
 
-def test_a_blank_node_is_one_node_in_all_graphs_of_its_page() -> None:
+def test_update_keeps_blank_node_shared_between_graphs() -> None:
     said = ((X, P, "_:n"), ("_:n", P, '"text"', "<http://inner.example/>"))
     store = applied(ox.Store(), change_from(record(A, *said)))
     (node,) = (quad.object for quad in store if isinstance(quad.object, ox.BlankNode))
@@ -60,7 +60,7 @@ def test_a_blank_node_is_one_node_in_all_graphs_of_its_page() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from([A, B]), st.lists(st.text(max_size=12), max_size=3)), min_size=1, max_size=6))
-def test_sending_twice_is_sending_once_and_the_last_word_counts(pages: list[tuple[str, list[str]]]) -> None:
+def test_update_sent_twice_equals_once_and_last_version_remains(pages: list[tuple[str, list[str]]]) -> None:
     changes = [change_from(record(url, *((X, P, literal(text)) for text in texts))) for url, texts in pages]
     store = applied(ox.Store(), *changes)
     once = set(store)
@@ -94,7 +94,7 @@ def serve() -> Iterator[Callable[[Script], tuple[ScriptedServer, Callable[[str],
 Serve = Callable[[Script], tuple[ScriptedServer, Callable[[str], EndpointClient]]]
 
 
-def test_several_pages_are_one_update(serve: Serve) -> None:
+def test_send_update_sends_pages_in_one_request(serve: Serve) -> None:
     server, client = serve(lambda line, body: (204, {}))
     changes = [change_from(record(A, (X, P, '"é"'))), change_from(record(B, (X, P, '"2"')))]
     assert send_update(client("/update?x=1"), changes, provenance=False).is_success
@@ -106,7 +106,7 @@ def test_several_pages_are_one_update(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize(("target", "joined"), [("/store", "/store?graph="), ("/store?db=1", "/store?db=1&graph=")])
-def test_each_graph_is_put_under_its_name(serve: Serve, target: str, joined: str) -> None:
+def test_send_graphs_puts_each_graph_under_its_iri(serve: Serve, target: str, joined: str) -> None:
     server, client = serve(lambda line, body: (201, {}))
     page = "http://a.example/ä?b=c&d#e"
     assert send_graphs(client(target), [change_from(record(page, (X, P, '"1"')))], provenance=True).is_success
@@ -118,23 +118,21 @@ def test_each_graph_is_put_under_its_name(serve: Serve, target: str, joined: str
 
 
 @pytest.mark.parametrize(("status", "counts_as"), [(204, 204), (404, 204), (410, 204), (500, 500), (403, 403)])
-def test_an_empty_graph_is_deleted_and_one_that_was_never_there_is_gone_too(
-    serve: Serve, status: int, counts_as: int
-) -> None:
+def test_send_graphs_deletes_empty_graph_and_accepts_not_found(serve: Serve, status: int, counts_as: int) -> None:
     server, client = serve(lambda line, body: (status, {}))
     found = send_graphs(client("/store"), [change_from(record(A, status=410))], provenance=False)
     assert found.status == counts_as
     assert [line.partition(" ")[0] for line, *_ in server.log] == ["DELETE"]
 
 
-def test_the_first_answer_that_is_not_good_ends_it(serve: Serve) -> None:
+def test_send_graphs_stops_at_first_error(serve: Serve) -> None:
     server, client = serve(lambda line, body: (404 if b'"2"' in body else 204, {}))
     changes = [change_from(record(f"http://h.example/{n}", (X, P, f'"{n}"'))) for n in range(1, 5)]
     found = send_graphs(client("/store"), changes, provenance=False)
-    assert (found.status, len(server.log)) == (404, 2), "missing is good news for what was to be deleted alone"
+    assert (found.status, len(server.log)) == (404, 2), "404 is a success for DELETE only"
 
 
-def test_nothing_to_send_is_good(serve: Serve) -> None:
+def test_send_graphs_without_changes_is_success(serve: Serve) -> None:
     server, client = serve(lambda line, body: (500, {}))
     assert send_graphs(client("/store"), [], provenance=True).is_success
     assert server.log == []

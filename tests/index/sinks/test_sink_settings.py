@@ -1,4 +1,4 @@
-"""One table of `[[sinks]]`."""
+"""Tests of the settings of a sink."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from motherlode.index.sinks import SinkKind, sink_settings
 URL = "http://127.0.0.1:1/update"
 
 
-def test_a_table_becomes_settings() -> None:
+def test_sink_settings_from_table() -> None:
     made = sink_settings({"kind": "update", "url": URL, "user": "ann", "password_env": "PW"})
     assert made.kind is SinkKind.UPDATE
     assert made.headers({"PW": "x"}) == {"Authorization": "Basic YW5uOng="}
@@ -32,12 +32,12 @@ def test_a_table_becomes_settings() -> None:
         ({"kind": "nquads", "provenance": 1}, "cannot be 1"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(table: dict[str, object], message: str) -> None:
+def test_sink_settings_invalid_table_is_refused(table: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         sink_settings(table)
 
 
-def test_a_job_names_the_table_that_is_wrong_and_reads_sizes() -> None:
+def test_job_names_invalid_sink_table_and_parses_sizes() -> None:
     job = Job(sinks=({"kind": "nquads", "size": "2MB"}, {"kind": "update"}))
     with pytest.raises(JobError, match="number 2"):
         job.sink_settings()

@@ -1,4 +1,4 @@
-"""The store and its sinks as one store: order, ends, and what a job's tables open."""
+"""Tests of `SinkStore`, and of opening the sinks of a job."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOWHERE = sink_settings({"kind": "update", "url": "http://127.0.0.1:9/update", "
 
 
 class Log:
-    """A store or a sink that tells what was asked of it, and fails where it should."""
+    """A store or sink that records its calls, and fails if it should."""
 
     def __init__(self, name: str, told: list[str], *, full: bool = False) -> None:
         self._name, self._told, self._full = name, told, full
@@ -38,7 +38,7 @@ class Log:
         self._told.append(f"{self._name} close")
 
 
-def test_the_store_comes_first_and_each_sink_after_it() -> None:
+def test_sink_store_writes_store_first_then_sinks() -> None:
     told: list[str] = []
     sinks = Sinks([Log("one", told), Log("two", told)])
     store = sinks.wrap(Log("store", told))
@@ -52,7 +52,7 @@ def test_the_store_comes_first_and_each_sink_after_it() -> None:
     ]
 
 
-def test_what_the_store_could_not_take_no_sink_is_told() -> None:
+def test_sink_store_write_error_of_store_skips_sinks() -> None:
     told: list[str] = []
     store = SinkStore(Log("store", told, full=True), [Log("sink", told)])
     with pytest.raises(OSError, match="No space"):
@@ -60,13 +60,13 @@ def test_what_the_store_could_not_take_no_sink_is_told() -> None:
     assert told == ["store write 1"]
 
 
-def test_without_sinks_the_store_is_left_as_it_is(tmp_path: Path) -> None:
+def test_sinks_wrap_without_sinks_returns_store(tmp_path: Path) -> None:
     store = QuadStore(tmp_path / "store")
     sinks = open_sinks([], tmp_path, environment={})
     assert sinks.wrap(store) is store
 
 
-def test_store_and_files_hold_the_same(tmp_path: Path) -> None:
+def test_sink_files_equal_store(tmp_path: Path) -> None:
     quads = QuadStore(tmp_path / "store")
     sinks = open_sinks([NQUADS], tmp_path, environment={})
     store = sinks.wrap(quads)
@@ -80,7 +80,7 @@ def test_store_and_files_hold_the_same(tmp_path: Path) -> None:
     assert union(quads) == [f'<http://x.example/> {P} "1"']
 
 
-def test_each_table_opens_its_kind_and_each_endpoint_has_a_spool_of_its_own(tmp_path: Path) -> None:
+def test_open_sinks_opens_each_kind_with_own_spool(tmp_path: Path) -> None:
     tables = [NQUADS, NOWHERE, NOWHERE]
     sinks = open_sinks(tables, tmp_path, environment={})
     assert [type(sink) for sink in sinks.all] == [SegmentSink, EndpointSink, EndpointSink]
@@ -90,14 +90,14 @@ def test_each_table_opens_its_kind_and_each_endpoint_has_a_spool_of_its_own(tmp_
     assert [path.name for path in sorted((tmp_path / "sinks").iterdir())] == ["2", "3"], "as numbered in the job"
 
 
-def test_a_secret_that_is_not_in_the_environment_opens_nothing(tmp_path: Path) -> None:
+def test_open_sinks_with_missing_secret_raises(tmp_path: Path) -> None:
     guarded = sink_settings({"kind": "update", "url": "http://127.0.0.1:9/", "token_env": "TOKEN"})
     with pytest.raises(ValueError, match="TOKEN"):
         open_sinks([guarded], tmp_path, environment={})
     assert not (tmp_path / "sinks").exists()
 
 
-def test_states_of_sinks_that_never_ran_are_empty(tmp_path: Path) -> None:
+def test_sink_states_of_unused_sinks_are_empty(tmp_path: Path) -> None:
     assert sink_states([NQUADS, NOWHERE], tmp_path) == [
         {"kind": "nquads", "to": str(tmp_path / "out"), "files": 0},
         {"kind": "update", "to": "http://127.0.0.1:9/update", "waiting": 0, "refused": 0, "trouble": ""},

@@ -1,4 +1,4 @@
-"""Pages about things and pages about pages, from a real store through a real process."""
+"""Tests of the pages about entities and crawled pages, with a real store and a real query process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 from motherlode.index import QuadStore
 from motherlode.serve.query_pool import QueryPool
 from motherlode.serve.views.elements import Term
-from motherlode.serve.views.entity_pages import about_entity, about_node, about_page, best_label
+from motherlode.serve.views.entity_pages import best_label, blank_node_page, crawled_page, entity_page
 from tests.index.fakes import record, says
 
 NAME, URL, TYPE = (
@@ -22,7 +22,7 @@ NAME, URL, TYPE = (
 SOUP = "http://ex.org/soup"
 A, B = "http://a.test/", "http://b.test/x?y=|"
 WILD = "http://shop.test/50%?a[]=1"
-"""What the store takes from pages, and a query cannot spell."""
+"""An IRI that the store accepts and a query cannot contain."""
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ async def pool(store: Path) -> AsyncIterator[QueryPool]:
 
 
 def rows(html: str) -> list[str]:
-    """The lines of the tables, as text."""
+    """Return the rows of the tables as text."""
     return [" ".join(row.text(separator=" ").split()) for row in LexborHTMLParser(html).css("tbody tr")]
 
 
@@ -75,25 +75,25 @@ def links(html: str, start: str) -> list[str]:
     return [href for href in found if href.startswith(start)]
 
 
-async def test_a_thing_that_no_query_can_name_is_told_like_any_other(pool: QueryPool) -> None:
-    status, html = await about_entity(pool, WILD, seconds=30)
+async def test_entity_page_of_invalid_iri_is_shown(pool: QueryPool) -> None:
+    status, html = await entity_page(pool, WILD, seconds=30)
     assert status == 200
     assert "<h1><bdi>half price</bdi></h1>" in html
-    assert any("ex.org/shop" in row for row in rows(html)), "who mentions it"
-    status, _ = await about_entity(pool, f"{WILD}0", seconds=30)
+    assert any("ex.org/shop" in row for row in rows(html)), "the entity that mentions it"
+    status, _ = await entity_page(pool, f"{WILD}0", seconds=30)
     assert status == 404
 
 
-async def test_a_thing_is_told_with_its_values_those_who_say_so_and_those_who_mention_it(pool: QueryPool) -> None:
-    status, html = await about_entity(pool, SOUP, seconds=30)
+async def test_entity_page_shows_values_sources_and_mentions(pool: QueryPool) -> None:
+    status, html = await entity_page(pool, SOUP, seconds=30)
     assert status == 200
     assert "<h1><bdi>Tomato soup</bdi></h1>" in html
     found = rows(html)
-    assert found[0].startswith("rdf:type"), "what it is comes first, then its name"
+    assert found[0].startswith("rdf:type"), "the type comes first, then the name"
     assert found[1].startswith("schema:name Tomato soup ")
-    assert sorted(found[1].split()[-2:]) == ["1", "2"], "said by two pages, told once"
+    assert sorted(found[1].split()[-2:]) == ["1", "2"], "a value of two pages is shown once"
     (address,) = (row for row in found if row.startswith("schema:url"))
-    assert address.count("http://ex.org/bowl") == 2, "a text and an address of the same letters are two values"
+    assert address.count("http://ex.org/bowl") == 2, "a literal and an IRI with the same text are two values"
     assert "&lt;b&gt;hot&lt;/b&gt;" in html
     assert any(row.startswith("http://ex.org/cook schema:makes") for row in found)
     assert sorted(links(html, "/page?")) == [
@@ -102,49 +102,49 @@ async def test_a_thing_is_told_with_its_values_those_who_say_so_and_those_who_me
     ]
 
 
-async def test_a_nameless_thing_is_known_by_its_page(pool: QueryPool) -> None:
-    _, html = await about_entity(pool, SOUP, seconds=30)
+async def test_blank_node_page_needs_its_graph(pool: QueryPool) -> None:
+    _, html = await entity_page(pool, SOUP, seconds=30)
     (href,) = links(html, "/entity?node=")
     assert "page=http%3A%2F%2Fa.test%2F" in href
     node = href.partition("node=_%3A")[2].partition("&")[0]
-    status, html = await about_node(pool, f"_:{node}", A, seconds=30)
+    status, html = await blank_node_page(pool, f"_:{node}", A, seconds=30)
     assert status == 200
     assert rows(html)[0].startswith("schema:part")
-    assert (await about_node(pool, f"_:{node}", "http://many.test/", seconds=30))[0] == 404
-    assert (await about_node(pool, "_:none' } #", A, seconds=30))[0] == 404
-    assert (await about_node(pool, f"_:{node}", "no iri", seconds=30))[0] == 400
+    assert (await blank_node_page(pool, f"_:{node}", "http://many.test/", seconds=30))[0] == 404
+    assert (await blank_node_page(pool, "_:none' } #", A, seconds=30))[0] == 404
+    assert (await blank_node_page(pool, f"_:{node}", "no iri", seconds=30))[0] == 400
 
 
-async def test_what_nobody_speaks_of_is_not_found_and_what_is_no_iri_is_refused(pool: QueryPool) -> None:
-    status, html = await about_entity(pool, "http://nobody.test/", seconds=30)
+async def test_unknown_entity_is_404_and_invalid_iri_is_400(pool: QueryPool) -> None:
+    status, html = await entity_page(pool, "http://nobody.test/", seconds=30)
     assert status == 404
-    assert "No page that was crawled says anything about it" in html
+    assert "No crawled page has a statement about it" in html
     for wrong in ("no iri", "", "http://a.test/> ?p ?o } #", "x" * 10_000):
-        status, html = await about_entity(pool, wrong, seconds=30)
+        status, html = await entity_page(pool, wrong, seconds=30)
         assert status == 400
         assert len(html) < 10_000
-    status, html = await about_entity(pool, A, seconds=30)
-    assert status == 200, "a page that says nothing about itself was crawled all the same"
+    status, html = await entity_page(pool, A, seconds=30)
+    assert status == 200, "a page without statements about itself is still shown as crawled"
     assert "This page was crawled" in html
 
 
-async def test_many_values_are_cut_and_counted(pool: QueryPool) -> None:
-    _, html = await about_entity(pool, "http://ex.org/many", seconds=30)
+async def test_entity_page_shortens_and_counts_many_values(pool: QueryPool) -> None:
+    _, html = await entity_page(pool, "http://ex.org/many", seconds=30)
     assert "and 10 more" in html
     assert len(LexborHTMLParser(html).css("ul.values li")) == 51
 
 
-async def test_a_page_tells_how_it_came_here_and_all_that_it_says(pool: QueryPool) -> None:
-    status, html = await about_page(pool, B, seconds=30)
+async def test_page_shows_provenance_and_statements(pool: QueryPool) -> None:
+    status, html = await crawled_page(pool, B, seconds=30)
     assert status == 200
     found = rows(html)
     assert found[0].startswith("prov:generatedAtTime")
     assert found[1].startswith("ml:status 200")
-    assert "3 statements about 2 things" in html, "those of a graph of its own included"
+    assert "3 statements about 2 subjects" in html, "statements of a named graph of the page are included"
     cards = [card.text(strip=True) for card in LexborHTMLParser(html).css("article h3")]
-    assert cards == ["Tomato soup", "http://ex.org/in"], "what most is said of comes first"
-    assert (await about_page(pool, "http://none.test/", seconds=30))[0] == 404
-    assert (await about_page(pool, "no url", seconds=30))[0] == 400
+    assert cards == ["Tomato soup", "http://ex.org/in"], "the subject with most statements comes first"
+    assert (await crawled_page(pool, "http://none.test/", seconds=30))[0] == 404
+    assert (await crawled_page(pool, "no url", seconds=30))[0] == 400
 
 
 def row(predicate: str, value: str, kind: str = "literal") -> dict[str, Term]:
@@ -166,5 +166,5 @@ def row(predicate: str, value: str, kind: str = "literal") -> dict[str, Term]:
         ([row("http://schema.org/name", "x" * 500)], "x" * 159 + "…"),
     ],
 )
-def test_the_best_name_is_chosen(said: list[dict[str, Term]], label: str) -> None:
+def test_best_label_prefers_naming_predicates(said: list[dict[str, Term]], label: str) -> None:
     assert best_label(said) == label

@@ -1,15 +1,20 @@
-"""The first page: what is shown of a crawl at rest, of one that runs, and of one that has nothing yet."""
+"""Tests of the overview of a finished, a running and a new crawl, and of `CrawlView`."""
 
 from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from motherlode.crawler import CrawlFolder, Job
 from motherlode.crawler.report.page import Count, CrawlReport, Figure, HostRow, SyntaxRow
 from motherlode.crawler.report.plot import Curve
 from motherlode.index.query.diagnostics import query_form
 from motherlode.serve.views.elements import Row, Term
-from motherlode.serve.views.overview import TOP_TYPES, live_part, overview
+from motherlode.serve.views.overview import TOP_TYPES, CrawlView, render_live_part, render_overview
 
 HOSTILE = '"><script>alert(1)</script>'
 EMPTY = CrawlReport(title="Crawl of a.test")
@@ -28,10 +33,10 @@ def shown(
     report: CrawlReport,
     types: list[Row] | None = None,
     *,
-    running: bool = False,
+    is_running: bool = False,
     done: tuple[int, int | None] = (0, None),
 ) -> LexborHTMLParser:
-    return LexborHTMLParser(overview(report, types, running=running, done=done))
+    return LexborHTMLParser(render_overview(report, types, is_running=is_running, done=done))
 
 
 def typed(name: str, count: int, kind: str = "uri") -> Row:
@@ -42,32 +47,34 @@ def headings(page: LexborHTMLParser) -> list[str]:
     return [node.text() for node in page.css("main h2")]
 
 
-def test_a_crawl_that_has_just_begun_has_a_page() -> None:
-    page = shown(EMPTY, [], running=True, done=(0, 10))
+def test_overview_of_new_crawl() -> None:
+    page = shown(EMPTY, [], is_running=True, done=(0, 10))
     assert "Nothing has been fetched yet." in page.css("#live")[0].text()
-    assert headings(page) == ["Look inside", "Syntaxes", "Failures"]
+    assert headings(page) == ["Explore", "Syntaxes", "Failures"]
     assert [node.text() for node in page.css(".pair p")] == ["None.", "None."]
 
 
-@pytest.mark.parametrize("running", [True, False])
-def test_only_a_crawl_that_runs_is_followed_and_shows_how_far_it_is(*, running: bool) -> None:
-    page = shown(FULL, None, running=running, done=(1_234, 5_000))
+@pytest.mark.parametrize("is_running", [True, False])
+def test_overview_of_running_crawl_refreshes_and_shows_progress(*, is_running: bool) -> None:
+    page = shown(FULL, None, is_running=is_running, done=(1_234, 5_000))
     (live,) = page.css("#live")
-    assert live.attributes["data-live"] == str(running).lower()
-    assert ("1,234 of 5,000 pages" in live.text()) is running
-    assert page.css("h1 .state")[0].text() == ("running" if running else "at rest")
-    assert bool(page.css("noscript")) is running
+    assert live.attributes["data-live"] == str(is_running).lower()
+    assert ("1,234 of 5,000 pages" in live.text()) is is_running
+    assert page.css("h1 .state")[0].text() == ("running" if is_running else "not running")
+    assert bool(page.css("noscript")) is is_running
 
 
-def test_without_a_budget_there_is_no_share() -> None:
-    assert " of " not in LexborHTMLParser(live_part(EMPTY, running=True, done=(7, None))).css("h1 ~ *")[0].text()
-    assert "<svg" not in live_part(EMPTY, running=True, done=(7, None))
+def test_overview_without_page_budget_has_no_progress_bar() -> None:
+    assert (
+        " of " not in LexborHTMLParser(render_live_part(EMPTY, is_running=True, done=(7, None))).css("h1 ~ *")[0].text()
+    )
+    assert "<svg" not in render_live_part(EMPTY, is_running=True, done=(7, None))
 
 
-def test_the_best_of_everything_comes_first_and_the_rest_is_left_out() -> None:
+def test_overview_shows_top_entries_only() -> None:
     page = shown(FULL, [typed("http://schema.org/Recipe", 1_000), typed("_:b0", 3, kind="bnode"), {}])
     tables = {node.css("h2")[0].text(): node for node in page.css("section") if node.css("h2") and node.css("tbody")}
-    hosts = [row.css("td")[0].text() for row in tables["Hosts that gave most"].css("tbody tr")]
+    hosts = [row.css("td")[0].text() for row in tables["Hosts with most relevant pages"].css("tbody tr")]
     assert hosts == [f"h{n}.test" for n in range(19, 7, -1)]
     assert len(tables["Failures"].css("tbody tr")) == 8
     assert [row.css("td")[0].text() for row in tables["Syntaxes"].css("tbody tr")] == ["rdfa", "page"]
@@ -76,13 +83,46 @@ def test_the_best_of_everything_comes_first_and_the_rest_is_left_out() -> None:
     assert types[0].css(".count")[0].text() == "1,000"
 
 
-def test_types_that_could_not_be_counted_in_time_are_left_out() -> None:
+def test_overview_omits_types_that_were_not_counted() -> None:
     assert "Most common types" not in headings(shown(FULL, None))
     assert "Most common types" not in headings(shown(FULL, []))
     assert query_form(TOP_TYPES) == "SELECT"
 
 
-def test_nothing_that_a_crawl_met_becomes_markup() -> None:
-    page = shown(FULL, [typed(HOSTILE, 1)], running=True, done=(1, 2))
+def test_overview_escapes_crawled_text() -> None:
+    page = shown(FULL, [typed(HOSTILE, 1)], is_running=True, done=(1, 2))
     assert [node.attributes.get("src") for node in page.css("script")] == ["/script.js"]
     assert HOSTILE in page.css("h1")[0].text()
+
+
+def test_crawl_with_locked_folder_is_running(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path / "out")
+    folder.create(Job(seeds=("http://a.test/",), pages=7))
+    view = CrawlView(CrawlFolder(tmp_path / "out"))
+    assert view.is_running()
+    folder.unlock()
+    assert not view.is_running()
+    folder.lock()  # checking for a running crawl must not take the lock
+    folder.unlock()
+
+
+def test_report_of_new_crawl(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path / "out")
+    folder.create(Job(seeds=("http://a.test/",), pages=7))
+    view = CrawlView(folder)
+    assert view.report().title == "Crawl of a.test"
+    assert view.progress() == (0, 7)
+    folder.unlock()
+
+
+def test_report_from_many_threads_opens_frontier_once_at_a_time(folder: Path) -> None:
+    def report(view: CrawlView, together: threading.Barrier) -> str:
+        together.wait(30)
+        return view.report().title
+
+    with ThreadPoolExecutor(8) as threads:
+        for _ in range(30):  # a single round hits the race in about one of three runs
+            views = [CrawlView(CrawlFolder(folder)) for _ in range(2)]
+            together = threading.Barrier(8)
+            running = [threads.submit(report, view, together) for view in views * 4]
+            assert {done.result(60) for done in running} == {"Crawl of evil.test"}

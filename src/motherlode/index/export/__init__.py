@@ -1,1 +1,1 @@
-"""The `export` package."""
+"""Exports of the store: N-Quads, TriG, Parquet, a VoID description, and WARC files."""

@@ -1,7 +1,7 @@
-"""The store as files that other tools read: N-Quads, TriG and a VoID description.
+"""Export the store as N-Quads or TriG.
 
-Everything streams: quads come graph by graph from the store's own index and go out as they come. Blank nodes keep the
-labels that the store knows them by, so two exports of one crawl agree, and an export can be compared with the store.
+Quads are streamed graph by graph. Blank nodes keep their labels of the store, so that two exports of a crawl are equal
+and an export can be compared with the store.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import PREFIXES
 
 Progress = Callable[[int], None]
-"""Told now and then how many quads have gone out."""
+"""Is called from time to time with the number of quads that were written."""
 _QUADS_PER_REPORT = 8_192
 
 
 def ignore_progress(count: int) -> None:
-    """The progress that nobody watches."""
+    """Ignore the progress."""
 
 
 class CountedQuads:
-    """Passes quads on, and counts them."""
+    """Iterates over quads and counts them."""
 
     def __init__(self, quads: Iterable[ox.Quad], progress: Progress = ignore_progress) -> None:
         self._quads = quads
@@ -43,21 +43,21 @@ class CountedQuads:
 
 
 def export_nquads(store: QuadStore, output: BinaryIO, progress: Progress = ignore_progress) -> int:
-    """Write every quad of the pages and of the provenance as N-Quads; how many there were."""
+    """Write every quad of the pages and of the provenance as N-Quads. Return their number."""
     quads = CountedQuads(store.quads(), progress)
     ox.serialize(quads, output, format=ox.RdfFormat.N_QUADS)
     return quads.count
 
 
 def export_trig(store: QuadStore, output: BinaryIO, progress: Progress = ignore_progress) -> int:
-    """Write every quad of the pages and of the provenance as TriG, one block a graph; how many there were."""
+    """Write every quad of the pages and of the provenance as TriG, one block per graph. Return their number."""
     quads = CountedQuads(store.quads(), progress)
     ox.serialize(quads, output, format=ox.RdfFormat.TRIG, prefixes=PREFIXES)
     return quads.count
 
 
 def open_output(path: Path) -> BinaryIO:
-    """A file to write to; one whose name ends in `.gz` is packed."""
+    """Open a file for writing. It is compressed if its name ends in `.gz`."""
     if path.suffix == ".gz":
         return cast(BinaryIO, gzip.open(path, "wb", compresslevel=6))
     return path.open("wb")

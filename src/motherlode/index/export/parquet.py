@@ -1,7 +1,7 @@
-"""The store as two Parquet tables, for DuckDB, Polars, Spark and the like.
+"""Export the store as two Parquet tables, for example for DuckDB, Polars or Spark.
 
-`quads.parquet` has a row a quad of the pages, its object taken apart; `pages.parquet` has a row a page, from the
-provenance. Both go out in groups of rows, so memory is bounded by a group.
+`quads.parquet` has one row per quad of the pages, with columns for the parts of its object. `pages.parquet` has one row
+per page, from the provenance. Both are written in groups of rows, which bounds memory.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import PREFIXES
 
 _ROWS_PER_GROUP = 50_000
-"""Rows in a group."""
+"""Maximum number of rows in a group."""
 _CHARACTERS_PER_GROUP = 100_000_000
-"""Characters in a group, at most some more: Arrow holds no two gigabytes of text in one column."""
+"""A group ends when it has this number of characters, because Arrow limits the text of a column to 2 GB."""
 
 QUADS = pa.schema(
     [
@@ -38,7 +38,7 @@ QUADS = pa.schema(
         pa.field("page", pa.string(), nullable=False),
     ]
 )
-"""IRIs stand bare, blank nodes as `_:label`; `object_kind` is iri, blank, literal or triple."""
+"""IRIs have no angle brackets, blank nodes are `_:label`. `object_kind` is iri, blank, literal or triple."""
 
 PAGES = pa.schema(
     [
@@ -73,7 +73,7 @@ _CONVERTERS: dict[str, Any] = {"fetched_at": datetime.fromisoformat, "status": i
 
 
 def export_parquet(store: QuadStore, folder: Path, progress: Progress = ignore_progress) -> tuple[int, int]:
-    """Write `quads.parquet` and `pages.parquet` into a folder; how many rows each has."""
+    """Write `quads.parquet` and `pages.parquet` into a folder. Return the number of rows of each."""
     folder.mkdir(parents=True, exist_ok=True)
     quads = CountedQuads((quad for quad in store.quads() if quad.graph_name != _PROVENANCE), progress)
     _write(folder / "quads.parquet", QUADS, (_quad_row(quad) for quad in quads))
@@ -109,7 +109,7 @@ def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _quad_row(quad: ox.Quad) -> tuple[str | None, ...]:
-    graph = str(quad.graph_name)[1:-1]  # a page's graph has an IRI
+    graph = str(quad.graph_name)[1:-1]  # the graph of a page is always an IRI
     subject = quad.subject.value if isinstance(quad.subject, ox.NamedNode) else str(quad.subject)
     return (subject, quad.predicate.value, *_object(quad.object), graph, graph.partition("#graph=")[0])
 
@@ -124,7 +124,7 @@ def _object(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> tuple
 
 
 def _page_rows(store: QuadStore) -> Iterator[tuple[Any, ...]]:
-    """A row for each subject of the provenance that is a page; the store gives them subject by subject."""
+    """Yield a row for each subject of the provenance that is a page. The store returns quads sorted by subject."""
     quads = store.match(graph=f"<{PROVENANCE}>")
     for subject, group in groupby(quads, key=lambda quad: quad.subject):
         row: dict[str, Any] = {"url": subject.value, "syntaxes": []}

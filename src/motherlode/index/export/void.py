@@ -1,7 +1,8 @@
-"""A description of the data set in VoID (https://www.w3.org/TR/void/), with who made it and when in PROV-O.
+"""Export a description of the data set in VoID (https://www.w3.org/TR/void/), with its runs and software in PROV-O.
 
-It is counted in one pass over the union and one over the provenance. The store gives both subject by subject, so that
-distinct subjects need no memory; classes and properties are counted by name, and only the most used are described.
+The statistics take one pass over the union and one over the provenance. The union is sorted by subject, so that
+counting distinct subjects needs no memory. Classes and properties are counted by name, and only the most frequent are
+described.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from motherlode.index.quad_store import QuadStore
 from motherlode.model.terms import PREFIXES, RDF, XSD
 
 _MAX_PARTITIONS = 1_000
-"""Classes and properties that are described; a crawl of the web meets a hundred thousand."""
+"""Maximum number of described classes, and of described properties. A large crawl has a hundred thousand of them."""
 _MAX_NAMES = 200_000
-"""Names that are counted at a time; beyond, the rarest are forgotten."""
+"""Maximum number of names in a counter. Beyond it, the rarer half is dropped."""
 _TYPE = ox.NamedNode(RDF + "type")
 _PROVENANCE = ox.NamedNode(PROVENANCE)
 _DATASET = ox.NamedNode(DATASET)
@@ -41,14 +42,14 @@ def _ml(name: str) -> ox.NamedNode:
 
 @dataclass(slots=True, kw_only=True)
 class Statistics:
-    """What VoID tells of a data set."""
+    """The statistics of a VoID description."""
 
     triples: int = 0
     subjects: int = 0
     documents: int = 0
     first: str = ""
     last: str = ""
-    """When the oldest and the newest page were fetched."""
+    """Fetch times of the oldest and of the newest page."""
     classes: Counter[str] = field(default_factory=Counter)
     properties: Counter[str] = field(default_factory=Counter)
     syntaxes: Counter[str] = field(default_factory=Counter)
@@ -84,7 +85,7 @@ def _count_pages(store: QuadStore, found: Statistics) -> None:
             continue
         if quad.predicate == syntax:
             found.syntaxes[quad.object.value] += 1
-        elif quad.predicate == kind:  # which redirects and pages that are gone do not have
+        elif quad.predicate == kind:  # redirects and deleted pages have none
             found.documents += 1
         elif quad.predicate == generated:
             when = quad.object.value
@@ -93,14 +94,14 @@ def _count_pages(store: QuadStore, found: Statistics) -> None:
 
 
 def export_void(store: QuadStore, output: BinaryIO, progress: Progress = ignore_progress) -> int:
-    """Write the description as Turtle; how many statements it has."""
+    """Write the description as Turtle. Return its number of statements."""
     triples = CountedQuads(describe(store, count_statistics(store, progress)))  # type: ignore[arg-type]
     ox.serialize(triples, output, format=ox.RdfFormat.TURTLE, prefixes=PREFIXES)
     return triples.count
 
 
 def describe(store: QuadStore, found: Statistics) -> list[ox.Triple]:
-    """The description: the numbers, the parts by class and by property, and the runs that made it."""
+    """Return the description: statistics, class and property partitions, and the runs that generated the data."""
     dcterms = PREFIXES["dcterms"]
     rows: list[tuple[ox.NamedNode, ox.NamedNode | ox.BlankNode | ox.Literal]] = [
         (_TYPE, _void("Dataset")),
@@ -139,14 +140,14 @@ def _partitions(kind: str, counted: str, names: Counter[str]) -> list[ox.Triple]
 
 
 def _vocabularies(found: Statistics) -> list[str]:
-    """Namespaces of the properties and classes that are used most."""
+    """Return the namespaces of the most frequent properties and classes."""
     names = [name for counts in (found.properties, found.classes) for name, _ in counts.most_common(100)]
     ends = ((name, max(name.rfind("#"), name.rfind("/"))) for name in names)
     return sorted({name[: end + 1] for name, end in ends if end > len("https://")})
 
 
 def _runs(store: QuadStore) -> list[ox.Triple]:
-    """What the provenance says of the runs, and of the software that ran."""
+    """Return the statements of the provenance about the runs and the software."""
     activities = store.match(predicate=f"<{RDF}type>", object_=f"<{PREFIXES['prov']}Activity>", graph=f"<{PROVENANCE}>")
     triples = []
     for activity in activities:

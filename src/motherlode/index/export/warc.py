@@ -1,7 +1,7 @@
-"""The kept answers of a crawl as one WARC file.
+"""Export the WARC files of a crawl as one file.
 
-Each record is a gzip member of its own, so files can be joined end to end. A kill may have cut the last record of a
-file off; joined as it is, it would make all that follows unreadable. So members are passed on one by one, when whole.
+Each record is a gzip member, so files can be concatenated. A kill may have truncated the last record of a file, which
+would make everything after it unreadable. So only complete members are copied.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from motherlode.www.gzip_members import gzip_members
 def export_warc(
     files: Sequence[Path], output: BinaryIO, *, packed: bool, progress: Callable[[int], None] = lambda count: None
 ) -> int:
-    """Write the records of all files, packed as they are or plain; how many there were."""
+    """Write the records of all files, compressed (`packed`) or plain. Return their number."""
     count = 0
     for path in files:
         with path.open("rb") as file:

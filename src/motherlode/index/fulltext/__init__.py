@@ -1,8 +1,8 @@
-"""Words: what people type leads to subjects.
+"""Full-text index: find subjects by the words of their literals.
 
-`make_documents` makes one document of all that a graph says of a subject; `engine` is tantivy, and the only module that
-knows how it spells things; `writing` keeps the index beside the quads, `journal` carries it over a crash; `asking`
-turns typed words into queries, `searching` turns documents into ranked subjects, `snippets` shows why.
+`documents` makes one document per subject and graph. `analysis` defines the fields and the analyzer of tantivy.
+`word_index` writes the index besides the quads, with a journal for recovery after a crash. `query_parser` turns typed
+words into queries, and `searcher` turns matching documents into ranked subjects with snippets.
 """
 
 from motherlode.index.fulltext.query_parser import Search

@@ -1,6 +1,6 @@
-"""Tantivy: the fields of a document, how text is cut into words, and how an index is opened.
+"""The tantivy schema, the analysis of text into words, and opening an index.
 
-Nothing but this package knows the engine, and it is loaded when the first index is opened: most commands never do.
+Only this package uses tantivy. It is imported when the first index is opened, because most commands do not need it.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     import tantivy
 
 _ANALYZER_NAME = "folded-words"
-"""Stands in the index itself: with another name an index that spells words in another way is made anew."""
+"""Stored in the schema of the index. Change it together with the analysis, so that old indexes are rebuilt."""
 _MAX_WORD_BYTES = 60
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese."""
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
 ACCENTS = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
-"""Marks on letters that most people do not type: accents, the vowels of Hebrew and Arabic."""
+"""Combining marks that most people do not type: accents, and the vowel points of Hebrew and Arabic."""
 _ACCENTS = re.compile(f"[{ACCENTS}]+")
 _BEYOND_LATIN = re.compile("[\u0300-\u1dff\u1f00-\u1fff\u2c00-\U0010ffff]")
-"""Marks that stand apart, and letters of scripts whose accents the engine does not know. Most texts have none."""
+"""Combining marks, and scripts whose accents tantivy's ASCII folding does not remove. Most texts have none."""
 
 encode = msgspec.msgpack.Encoder().encode
 decode = msgspec.msgpack.Decoder(SubjectDocument).decode
@@ -51,11 +51,14 @@ def schema() -> tantivy.Schema:
 
 @cache
 def analyzer() -> tantivy.TextAnalyzer:
-    """Letters and digits make words, without case and accents; no stemming, because the web speaks every language."""
+    """Return the analyzer: words of letters and digits, case-folded, without Latin accents.
+
+    It has no stemming, because pages are in many languages.
+    """
     import tantivy
 
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    # accents go before case: folding may leave a capital (ǧ), and İ in lower case is an i with a dot that no fold takes
+    # fold before lowercase: folding may produce a capital (ǧ), and lowercase İ has a combining dot that is not folded
     filters = (tantivy.Filter.remove_long(_MAX_WORD_BYTES), tantivy.Filter.ascii_fold(), tantivy.Filter.lowercase())
     for step in filters:
         builder = builder.filter(step)
@@ -63,19 +66,19 @@ def analyzer() -> tantivy.TextAnalyzer:
 
 
 def remove_accents(text: str) -> str:
-    """Text without accents, in any script: the engine knows those of Latin only.
+    """Return text without accents, in any script. Tantivy removes only those of Latin.
 
-    >>> remove_accents("Αθήνα"), remove_accents("чёрный чай"), remove_accents("שָׁלוֹם"), remove_accents("한국어 ガラス ｶﾞﾗｽ")
-    ('Αθηνα', 'черныи чаи', 'שלום', '한국어 ガラス ガラス')
+    >>> [remove_accents(word) for word in ("Αθήνα", "чёрный чай", "שָׁלוֹם", "한국어 ガラス ｶﾞﾗｽ")]
+    ['Αθηνα', 'черныи чаи', 'שלום', '한국어 ガラス ガラス']
     """
     if text.isascii():
         return text
     plain = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text)))
-    return plain.replace("ς", "σ")  # the same letter at the end of a word; a capital tells no difference
+    return plain.replace("ς", "σ")  # final sigma is the same letter, with the same capital
 
 
 def normalize_text(text: str) -> str:
-    """Text without accents in which every character of a script without spaces is a word, found as a phrase.
+    """Return text without accents, in which each character of an unspaced script is a word. Phrases find them.
 
     >>> normalize_text("rice 米飯"), normalize_text("cafe\\u0301")
     ('rice  米  飯 ', 'cafe')
@@ -86,12 +89,15 @@ def normalize_text(text: str) -> str:
 
 
 def tokenize(text: str) -> list[str]:
-    """The words of a text as the index knows them."""
+    """Return the words of a text as they are in the index."""
     return analyzer().analyze(normalize_text(text))
 
 
 def open_index(path: Path, *, create: bool = False) -> tantivy.Index:
-    """The index in a folder, which is made where there is none; one of another version is made anew."""
+    """Open the index in a folder. `create`: create it if it is missing or has another schema.
+
+    Without `create`: FileNotFoundError if it is missing, ValueError if it has another schema.
+    """
     import tantivy
 
     if not create and not (path.is_dir() and tantivy.Index.exists(str(path))):
@@ -99,7 +105,7 @@ def open_index(path: Path, *, create: bool = False) -> tantivy.Index:
     path.mkdir(parents=True, exist_ok=True)
     try:
         index = tantivy.Index(schema(), str(path))
-    except ValueError:  # the fields have changed since
+    except ValueError:  # it was written with another schema
         if not create:
             raise
         shutil.rmtree(path)
@@ -110,7 +116,7 @@ def open_index(path: Path, *, create: bool = False) -> tantivy.Index:
 
 
 def to_tantivy(document: SubjectDocument, encoded: bytes) -> tantivy.Document:
-    """A document as the engine takes it; it gives back what is encoded here."""
+    """Return a document for tantivy. A search returns `encoded`."""
     import tantivy
 
     made = tantivy.Document()
@@ -127,7 +133,7 @@ def to_tantivy(document: SubjectDocument, encoded: bytes) -> tantivy.Document:
     name = document.name
     if name:
         made.add_text("label", normalize_text(name))
-    for text in document.texts:  # one value each: a phrase does not reach from one literal into the next
+    for text in document.texts:  # one value per literal, so that a phrase cannot match across two literals
         made.add_text("text", normalize_text(text.value))
     made.add_bytes("stored", encoded)
     return made
@@ -135,12 +141,12 @@ def to_tantivy(document: SubjectDocument, encoded: bytes) -> tantivy.Document:
 
 @lru_cache(maxsize=64)
 def _domains(page: str) -> list[str]:
-    """A page has several documents, one after the other."""
+    """Return the host of a page and its parent domains. Cached, because a page has several documents in a row."""
     return domain_suffixes(host_of(page), ".")
 
 
 def domain_suffixes(host: str, separator: str) -> list[str]:
-    """A host and the domains above it.
+    """Return a host and its parent domains, without the top-level domain.
 
     >>> domain_suffixes("shop.example.org", ".")
     ['shop.example.org', 'example.org']
@@ -150,7 +156,7 @@ def domain_suffixes(host: str, separator: str) -> list[str]:
 
 
 def language_prefixes(language: str) -> list[str]:
-    """A language tag and those that are less exact.
+    """Return a language tag and its prefixes, the shortest first.
 
     >>> language_prefixes("de-ch"), language_prefixes("")
     (['de', 'de-ch'], [])

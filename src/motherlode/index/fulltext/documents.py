@@ -1,8 +1,8 @@
-"""From a page's statements to what the word index keeps: one document for each subject of each graph of the page.
+"""Documents of the word index: one for each subject in each graph of a page.
 
-A subject is found by all that a page says of it, so that "margherita mario" finds the recipe whose name is the one and
-whose author is the other; and each literal keeps its predicate and language beside it, so that a search can be held to
-them. Numbers, dates and truth values are no words and stay in the quad store.
+A document has all literals of its subject, so that "margherita mario" finds a recipe whose name has one word and whose
+description has the other. Each literal has its predicate and language, by which a search can be filtered. Numbers,
+dates and booleans are not indexed.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from motherlode.index.page_record import PageRecord
 from motherlode.model.terms import RDF, XSD, page_iri
 
 LABELS = ("prefLabel", "label", "name", "title", "headline", "fn", "p-name", "altLabel", "alternateName", "caption")
-"""Local names of predicates that name their subject, the best first; vocabularies agree on little else."""
+"""Local names of predicates whose value is a name of the subject, in any vocabulary. The best comes first."""
 
 _RANKS = {name: rank for rank, name in enumerate(LABELS)}
 _NO_NAME = len(LABELS)
 _MAX_LABEL_CHARACTERS = 160
 
 MAX_TEXT_CHARACTERS = 20_000
-"""Characters of one literal that can be found; whole books are not what a search is for."""
+"""Characters of a literal that are indexed."""
 MAX_LITERALS_PER_SUBJECT = 1_000
-"""Literals of one subject on one page; a subject with more is a list, and found by its first."""
+"""Literals that are indexed for a subject in a graph. Only the first ones of a longer list are."""
 
 _TAIL = re.compile(r"(?:@([A-Za-z0-9-]+)|\^\^<([^<>]*)>)?(?: (<[^<>]*>|_:\S+))? \.")
-"""What follows a text: language, datatype, graph."""
+"""The end of a line, after the closing quote of a literal: language or datatype, and graph."""
 _SEPARATOR = re.compile(r"[/#:]")
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _PLAIN_ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
@@ -40,7 +40,7 @@ _TEXT_TYPES = frozenset({"string", "normalizedString", "token", "Name", "NMTOKEN
 
 
 class Text(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A literal that can be found."""
+    """An indexed literal."""
 
     predicate: str
     value: str
@@ -48,9 +48,9 @@ class Text(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class SubjectDocument(msgspec.Struct, array_like=True):
-    """What one graph of a page says of one subject, in words. IRIs have no brackets; blank nodes keep their `_:`.
+    """The types and literals of one subject in one graph. IRIs have no angle brackets; blank nodes begin with `_:`.
 
-    It is kept in the index and in the journal as it stands here.
+    The index and the journal store this struct in MessagePack.
     """
 
     subject: str
@@ -61,7 +61,7 @@ class SubjectDocument(msgspec.Struct, array_like=True):
 
     @property
     def name(self) -> str:
-        """The text that names the subject; "" where none does.
+        """The literal that names the subject; "" if the subject has no name.
 
         >>> texts = [Text("http://schema.org/about", "Naples"), Text("http://schema.org/name", "Pizza")]
         >>> SubjectDocument("_:b", "g", "p", texts=texts).name
@@ -75,13 +75,13 @@ class SubjectDocument(msgspec.Struct, array_like=True):
 
     @property
     def label(self) -> str:
-        """A line to show for the subject: its name, or the shortest of its texts."""
+        """A line to show for the subject: its name, or its shortest literal."""
         line = " ".join((self.name or min((text.value for text in self.texts), key=len, default="")).split())
         return line if len(line) <= _MAX_LABEL_CHARACTERS else line[: _MAX_LABEL_CHARACTERS - 1] + "…"
 
 
 def local_name(iri: str) -> str:
-    """The last part of an IRI.
+    """Return the last part of an IRI.
 
     >>> local_name("http://schema.org/name"), local_name("http://www.w3.org/2000/01/rdf-schema#label")
     ('name', 'label')
@@ -95,12 +95,12 @@ def _rank(predicate: str) -> int:
 
 
 def make_documents(record: PageRecord) -> list[SubjectDocument]:
-    """What there is to find on a page; the same record always gives the same documents."""
+    """Return the documents of a page. They depend on the record alone."""
     return documents_from_lines(record.url, record.graph_quads.decode("utf-8", "replace").split("\n"))
 
 
 def documents_from_lines(url: str, quads: Iterable[str]) -> list[SubjectDocument]:
-    """What there is to find in the quads of a page, each as a line of N-Quads."""
+    """Return the documents of a page from its quads, one N-Quads line each."""
     page = _strip_brackets(page_iri(url))
     found: dict[tuple[str, str], SubjectDocument] = {}
     types: dict[str, dict[str, None]] = {}
@@ -133,10 +133,12 @@ def documents_from_lines(url: str, quads: Iterable[str]) -> list[SubjectDocument
 
 
 def _parse_tail(end: str) -> _Tail | None:
-    """Language and graph, as what follows a text tells them; None where the text is no words, or the line is broken.
+    """Return language and graph from the end of a line. None if the datatype is not text, or the line is broken.
 
-    >>> _parse_tail("@de-CH <http://a.example/> ."), _parse_tail(" ."), _parse_tail("^^<http://www.w3.org/2001/XMLSchema#date> .")
-    (('de-ch', '<http://a.example/>'), ('', ''), None)
+    >>> _parse_tail("@de-CH <http://a.example/> ."), _parse_tail(" .")
+    (('de-ch', '<http://a.example/>'), ('', ''))
+    >>> _parse_tail("^^<http://www.w3.org/2001/XMLSchema#date> .") is None
+    True
     """
     found = _TAIL.fullmatch(end)
     if found is None or (found[2] and not _is_text(found[2])):
@@ -145,7 +147,7 @@ def _parse_tail(end: str) -> _Tail | None:
 
 
 def _is_text(datatype: str) -> bool:
-    """Of the types of XML Schema, only those of strings; what other vocabularies define may well be text."""
+    """Return whether a datatype may be text: the string types of XML Schema, and all types of other vocabularies."""
     return not datatype.startswith(XSD) or datatype[len(XSD) :] in _TEXT_TYPES
 
 
@@ -154,14 +156,14 @@ def _strip_brackets(term: str) -> str:
 
 
 def unescape(text: str) -> str:
-    r"""The characters that N-Quads spelled with a backslash; a half one at a cut end is dropped.
+    r"""Replace the escapes of N-Quads by their characters. An incomplete escape at the end is dropped.
 
     >>> unescape(r"caf\u00E9 \"x\"\n")
     'café "x"\n'
     """
     if "\\" not in text:
         return text
-    if "\\\\" not in text:  # then each backslash begins an escape, and those that our own lines have are few
+    if "\\\\" not in text:  # each backslash begins an escape, and our serializer uses only these three
         text = text.replace('\\"', '"').replace("\\n", "\n").replace("\\r", "\r")
         if "\\" not in text:
             return text
@@ -177,5 +179,5 @@ def unescape(text: str) -> str:
 
 
 def records_by_page(records: Iterable[PageRecord]) -> dict[str, PageRecord]:
-    """The records by the IRI of their page; of two for one page the later counts."""
+    """Return records by the IRI of their page. A later record of a page replaces an earlier one."""
     return {_strip_brackets(page_iri(record.url)): record for record in records}

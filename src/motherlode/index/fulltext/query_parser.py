@@ -1,7 +1,7 @@
-"""From what a person types to a query of the engine. Nothing that can be typed is an error.
+"""Turn the words and filters of a search into tantivy queries.
 
-Words are found without case and accents, and as the beginning of longer words with less weight; "several words" in
-quotes must stand together and as they are; -word must be absent. There is no other syntax, so no query can be wrong.
+Words match without case and accents. They also match as prefixes of longer words, with less weight. Words in "quotes"
+are a phrase that must match exactly. A -word must be absent. There is no other syntax, so no input is an error.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PORT = re.compile(r":\d+\Z")
 _PLAIN_HOST = re.compile(r"[a-z0-9._\-\[\]:]+")
 _BARE_SCHEMES = frozenset({"urn", "tag", "info", "did", "mailto", "tel", "doi", "data"})
-"""Schemes of IRIs in which no // follows, so that they look like a name with a prefix."""
+"""IRI schemes without `//`, which look like the prefix of a prefixed name."""
 _PART = re.compile(r'(-?)"([^"]*)"?|(-?)(\S+)')
 _MAX_PARTS = 32
 _MAX_CHARACTERS = 1_000
@@ -34,36 +34,36 @@ _MIN_FUZZY_CHARACTERS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """What is asked for."""
+    """The words and filters of a search."""
 
     words: str
     limit: int = 10
     type: str = ""
-    """An IRI, or a name with a common prefix; so is the predicate."""
+    """An IRI, or a name with a common prefix, like `predicate`."""
     predicate: str = ""
     host: str = ""
-    """A host, or a domain with all that is below it; without a port, on any port."""
+    """A host or a domain with its subdomains. Without a port it matches any port."""
     language: str = ""
-    """A language tag: de finds de-CH as well."""
+    """A language tag: `de` also matches `de-CH`."""
 
     @property
     def problem(self) -> str:
-        """Why a filter can never fit; "" where nothing is wrong. Words are never wrong."""
+        """The reason why a filter cannot match anything; "" if both filters are valid."""
         return _iri_problem("type", self.type) or _iri_problem("predicate", self.predicate)
 
 
 @dataclass(frozen=True, slots=True)
 class QueryPart:
-    """A word or a phrase, as the index spells it."""
+    """A word or a phrase of a search, as tokens of the index."""
 
     tokens: tuple[str, ...]
     excluded: bool = False
     exact: bool = False
-    """In quotes: a word stands for itself, and not for longer ones."""
+    """Given in quotes: a word does not match as a prefix."""
 
 
 def parse_words(words: str) -> list[QueryPart]:
-    """The words and phrases of a search.
+    """Return the words and phrases of a search.
 
     >>> [part.tokens for part in parse_words('Crème "San Marzano" -basil')]
     [('creme',), ('san', 'marzano'), ('basil',)]
@@ -76,21 +76,21 @@ def parse_words(words: str) -> list[QueryPart]:
         made = tuple(tokenize(match[2] if match[2] is not None else match[4])[:_MAX_TOKENS_PER_PART])
         if made:
             found.append(QueryPart(made, excluded, exact=match[2] is not None))
-    if all(part.excluded for part in found):  # nothing is left to look for, so the sign meant something else
+    if all(part.excluded for part in found):  # without any required word, the minus signs are ignored
         found = [QueryPart(part.tokens) for part in found]
     return found[:_MAX_PARTS]
 
 
-def build_queries(asked: Search) -> list[Query]:
-    """Queries to be tried one after the other until one finds something: all words, any of them, words like them."""
+def build_queries(search: Search) -> list[Query]:
+    """Return queries to try in turn until one has results: all words, any of the words, similar words."""
     import tantivy
 
-    found = parse_words(asked.words)
+    found = parse_words(search.words)
     wanted = [part for part in found if not part.excluded]
     if not wanted:
         return []
     must, must_not, should = tantivy.Occur.Must, tantivy.Occur.MustNot, tantivy.Occur.Should
-    fixed = [(must, tantivy.Query.const_score_query(condition, 0.0)) for condition in _filter_queries(asked)]
+    fixed = [(must, tantivy.Query.const_score_query(condition, 0.0)) for condition in _filter_queries(search)]
     fixed += [(must_not, _exact_query(part)) for part in found if part.excluded]
     everything = [(must, _part_query(part)) for part in wanted]
     anything = tantivy.Query.boolean_query([(should, _part_query(part)) for part in wanted])
@@ -122,7 +122,7 @@ def _part_query(part: QueryPart) -> Query:
 
 
 def _fuzzy_query(part: QueryPart) -> Query:
-    """Words that differ by one letter."""
+    """Return a query for words that differ by one letter."""
     import tantivy
 
     similar = [
@@ -133,19 +133,19 @@ def _fuzzy_query(part: QueryPart) -> Query:
     return tantivy.Query.boolean_query(similar) if similar else tantivy.Query.empty_query()
 
 
-def _filter_queries(asked: Search) -> list[Query]:
+def _filter_queries(search: Search) -> list[Query]:
     import tantivy
 
     made = []
     for field, values in (
-        ("type", iri_variants(asked.type)),
-        ("predicate", iri_variants(asked.predicate)),
-        ("language", language_prefixes(asked.language.lower())[-1:]),
+        ("type", iri_variants(search.type)),
+        ("predicate", iri_variants(search.predicate)),
+        ("language", language_prefixes(search.language.lower())[-1:]),
     ):
         if values:
             made.append(tantivy.Query.term_set_query(schema(), field, values))
-    if asked.host:
-        made.append(_host_query(asked.host.strip().lower()))
+    if search.host:
+        made.append(_host_query(search.host.strip().lower()))
     return made
 
 
@@ -153,26 +153,26 @@ def _host_query(host: str) -> Query:
     import tantivy
 
     if not host.isascii() and (page := canonical(f"http://{host}/")) is not None:
-        host = host_of(page)  # as the network spells it
+        host = host_of(page)  # in Punycode
     if _PORT.search(host) or not _PLAIN_HOST.fullmatch(host):
         return tantivy.Query.term_query(schema(), "host", host, index_option="basic")
     return tantivy.Query.regex_query(schema(), "host", f"{re.escape(host)}(:[0-9]+)?")
 
 
 def _iri_problem(field: str, name: str) -> str:
-    """Why a name means no IRI; "" where it does.
+    """Return why a name is not an IRI; "" if it is one.
 
     >>> [_iri_problem("type", name) for name in ("schema:Recipe", "http://schema.org/Recipe", "urn:a", "<x:y>", "")]
     ['', '', '', '', '']
     >>> _iri_problem("type", "Recipe")
-    "type: 'Recipe' is no IRI; as in schema:Recipe or http://schema.org/Recipe"
+    "type: 'Recipe' is not an IRI; write for example schema:Recipe or http://schema.org/Recipe"
     """
     name = name.strip()
     prefix, colon, local = name.partition(":")
     if not name or (colon and name.startswith("<")):
         return ""
     if not colon:
-        return f"{field}: {name!r} is no IRI; as in schema:Recipe or http://schema.org/Recipe"
+        return f"{field}: {name!r} is not an IRI; write for example schema:Recipe or http://schema.org/Recipe"
     if prefix in PREFIXES or prefix.lower() in _BARE_SCHEMES or local.startswith("//"):
         return ""
     known = ", ".join(sorted(PREFIXES))
@@ -180,7 +180,7 @@ def _iri_problem(field: str, name: str) -> str:
 
 
 def iri_variants(name: str) -> Sequence[str]:
-    """The IRIs that a name may mean: a common prefix is written out, and http and https are the same.
+    """Return the IRIs that a name may mean: with its prefix expanded, and with both http and https.
 
     >>> iri_variants("schema:Recipe")
     ['http://schema.org/Recipe', 'https://schema.org/Recipe']

@@ -1,7 +1,7 @@
-"""An index in a folder that may only be read: somebody else's crawl, or one on a medium that takes nothing more.
+"""The reading side of the word index: search, ranking by subject, and snippets.
 
-The engine locks an index before it reads, and its lock is a file that it must be able to write. So a reader who may not
-write gets a folder of his own with links to the files of the index, which costs nothing, and locks that.
+Tantivy needs a writable lock file even to read an index. If the index is read-only (another user's crawl, a read-only
+file system), it is opened through a temporary folder of symbolic links to its files (`LinkedFolder`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LOCK_SUFFIX = ".lock"
 
 
 class LinkedFolder:
-    """A folder of links to the files of another; it goes when the reader ends."""
+    """A temporary folder of links to the files of another folder. It is removed with this object."""
 
     def __init__(self, path: Path) -> None:
         self._source = path.resolve()
@@ -38,7 +38,7 @@ class LinkedFolder:
         self.update_links()
 
     def update_links(self) -> None:
-        """Link to the files that have come since."""
+        """Add links to new files."""
         for file in self._source.iterdir():
             link = self.path / file.name
             if file.suffix != _LOCK_SUFFIX and not link.is_symlink():
@@ -46,11 +46,11 @@ class LinkedFolder:
 
 
 def is_writable(path: Path) -> bool:
-    """Whether files can be made in a folder, and its locks be taken."""
-    return all(os.access(place, os.W_OK) for place in (path, *path.glob(f"*{_LOCK_SUFFIX}")))
+    """Return whether files can be created in a folder and its lock files can be written."""
+    return all(os.access(file, os.W_OK) for file in (path, *path.glob(f"*{_LOCK_SUFFIX}")))
 
 
-# ── Which of a subject's texts answers a search, and the piece of it that shows so.
+# Snippets: the literal of a subject that matches best, and the part of it to show.
 
 _WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}](?:[^\W_{UNSPACED}]|[{ACCENTS}])*")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
@@ -64,14 +64,14 @@ _CHARACTERS_AROUND_MATCH = 600
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A piece of a text, and where in it the words stand."""
+    """Part of a text, with the positions of the matching words."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
 
 
 def fold(text: str) -> str:
-    """Text without case and accents, much as the index spells its words.
+    """Return text without case and accents, nearly as the analyzer of the index does.
 
     >>> fold("Crème"), fold("ÅNGSTRÖM"), fold("Straße")
     ('creme', 'angstrom', 'strasse')
@@ -81,7 +81,7 @@ def fold(text: str) -> str:
 
 
 def find_matches(text: str, wanted: Iterable[str]) -> list[tuple[int, int, str]]:
-    """Where the wanted words stand in a text, alone or as the beginning of a longer word."""
+    """Return start, end and word of each match in a text. Words also match as prefixes of longer words."""
     exact = frozenset(wanted)
     stems = tuple(word for word in exact if len(word) >= 3)
     found = []
@@ -95,7 +95,7 @@ def find_matches(text: str, wanted: Iterable[str]) -> list[tuple[int, int, str]]
 
 
 def best_text(texts: Sequence[Text], wanted: Sequence[str]) -> Text | None:
-    """The text that holds most of the words, the shortest of several; None where none holds any."""
+    """Return the text with most of the words, the shortest of several. None if no text has any."""
     patterns = [_pattern(word) for word in dict.fromkeys(wanted)]
     ranked = [(_count_words(text.value, patterns), -len(text.value), text) for text in texts]
     count, _, chosen = max(ranked, key=lambda item: item[:2], default=(0, 0, None))
@@ -103,7 +103,7 @@ def best_text(texts: Sequence[Text], wanted: Sequence[str]) -> Text | None:
 
 
 def similar_words(texts: Iterable[Text], wanted: Sequence[str]) -> list[str]:
-    """Words of the texts that differ by one letter from a wanted one, by which the engine finds them.
+    """Return the words of texts that differ by one letter from a wanted word, as in a fuzzy query.
 
     >>> similar_words([Text("p", "Tomato soup, Tomaten")], ["tomatoe", "suop"])
     ['tomato', 'soup']
@@ -113,12 +113,12 @@ def similar_words(texts: Iterable[Text], wanted: Sequence[str]) -> list[str]:
 
 
 def _differ_by_one(word: str, other: str) -> bool:
-    """One letter too many, too few or another, or two of them changed about."""
+    """Return whether two words differ by one inserted, removed or replaced letter, or by two swapped letters."""
     lengths = range(min(len(word), len(other)))
-    same = next((place for place in lengths if word[place] != other[place]), len(lengths))
+    same = next((index for index in lengths if word[index] != other[index]), len(lengths))
     left, right = word[same:], other[same:]
-    is_turned = left[:2] == right[1::-1] and left[2:] == right[2:]
-    return left[1:] == right or left == right[1:] or left[1:] == right[1:] or is_turned
+    is_swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
+    return left[1:] == right or left == right[1:] or left[1:] == right[1:] or is_swapped
 
 
 def _count_words(text: str, patterns: Sequence[re.Pattern[str]]) -> int:
@@ -128,14 +128,14 @@ def _count_words(text: str, patterns: Sequence[re.Pattern[str]]) -> int:
 
 @lru_cache(maxsize=256)
 def _pattern(word: str) -> re.Pattern[str]:
-    """A word, alone or as the beginning of a longer one; inside of another it is none."""
+    """Return a pattern for a word, alone or as the prefix of a longer word."""
     if _UNSPACED.match(word):
         return re.compile(re.escape(word))
     return re.compile(rf"(?<![^\W_]){re.escape(word)}" + ("" if len(word) >= 3 else r"(?![^\W_])"))
 
 
 def make_snippet(text: str, wanted: Sequence[str]) -> Snippet:
-    """The piece of a text around its first match, cut between words.
+    """Return the part of a text around its first match, cut between words.
 
     >>> make_snippet("The tomato is red", ["tomato"])
     Snippet(text='The tomato is red', marks=((4, 10),))
@@ -150,14 +150,14 @@ def make_snippet(text: str, wanted: Sequence[str]) -> Snippet:
         end = max(text.rfind(" ", start, end), found[0][1] if found else start + _SNIPPET_CHARACTERS // 2)
     before, after = "… " if start or cut_before else "", " …" if end < len(text) or cut_after else ""
     shift = len(before) - start
-    marks = tuple((place + shift, stop + shift) for place, stop, _ in found if start <= place and stop <= end)
+    marks = tuple((begin + shift, stop + shift) for begin, stop, _ in found if start <= begin and stop <= end)
     return Snippet(before + text[start:end] + after, marks)
 
 
 def _cut_around_match(text: str, wanted: Sequence[str]) -> tuple[str, bool, bool]:
-    """The part of a long text in which its first match lies, and whether something was cut off before and behind it.
+    """Return the part of a long text around its first match, and whether text was cut off before and after it.
 
-    Letters may fold to more or fewer letters, so the place in the folded text is not quite that in the text itself.
+    Offsets in the folded text are only approximate, because a letter may fold to more or fewer letters.
     """
     if len(text) <= 2 * _CHARACTERS_AROUND_MATCH:
         return text, False, False
@@ -170,18 +170,18 @@ def _cut_around_match(text: str, wanted: Sequence[str]) -> tuple[str, bool, bool
     return text[start : first + _CHARACTERS_AROUND_MATCH], start > 0, first + _CHARACTERS_AROUND_MATCH < len(text)
 
 
-# ── Words come out: subjects, ranked, each with its name, its types, the text that answers, and the pages that say so.
+# Search: ranked subjects, each with its label, types, snippet and pages.
 
 _DOCUMENTS_PER_ROUND = 500
-"""Documents that a search looks at, whatever its limit: subjects that several pages speak of are told together."""
+"""Documents that a search reads at once, for any limit, because several documents may have the same subject."""
 _MAX_ROUNDS = 20
-"""How often it looks further, where those documents had fewer subjects: what every page of a site says fills them."""
+"""Maximum number of such reads. A subject on every page of a site can fill several of them."""
 MAX_RESULTS = 1_000
 
 
 @dataclass(slots=True, kw_only=True)
 class Hit:
-    """A subject that answers a search."""
+    """A subject that matches a search."""
 
     subject: str
     label: str
@@ -193,21 +193,21 @@ class Hit:
     page: str
     graph: str
     pages: int = 1
-    """Pages that say it, among those looked at."""
+    """Number of pages with this subject, among the documents that were read."""
     has_more_pages: bool = False
-    """There may be others: not all documents that answer were looked at."""
+    """There may be more pages, because not all matching documents were read."""
     similar_subjects: int = 0
-    """Nameless subjects (blank nodes) of other pages that say the same."""
+    """Number of blank nodes of other pages with the same label and types."""
 
     @property
     def other_pages(self) -> str:
-        """How many pages say it beside the one that is shown, as text; "" for none."""
+        """The number of further pages, as text; "" if it is zero."""
         if self.pages == 1:
             return ""
         return f" and {'at least ' if self.has_more_pages else ''}{self.pages - 1:,} more"
 
     def summary(self) -> dict[str, Any]:
-        """The object that `search --json` prints."""
+        """Return the object that `search --json` prints."""
         return {
             "subject": self.subject,
             "label": self.label,
@@ -227,20 +227,20 @@ _Key = tuple[str, ...]
 
 
 def _subject_key(stored: SubjectDocument, label: str) -> _Key:
-    """Blank nodes of several pages are the same find where they have the same name and types."""
+    """Return the key by which documents are grouped: blank nodes with the same label and types are one subject."""
     return ("_:", label, *stored.types) if stored.subject.startswith("_:") else (stored.subject,)
 
 
 class WordSearcher:
-    """The reading side of an index; any number of them, in any process, while one writes."""
+    """Searches a word index. Any number of processes can search while another one writes."""
 
     def __init__(self, path: Path) -> None:
-        """FileNotFoundError where there is no index."""
+        """FileNotFoundError if there is no index."""
         self._links = LinkedFolder(path) if path.is_dir() and not is_writable(path) else None
         self._index = open_index(path if self._links is None else self._links.path)
 
     def refresh(self) -> None:
-        """See what has been committed since."""
+        """Load the latest commit."""
         if self._links is not None:
             self._links.update_links()
         self._index.reload()
@@ -248,19 +248,19 @@ class WordSearcher:
     def __len__(self) -> int:
         return self._index.searcher().num_docs
 
-    def search(self, asked: Search) -> list[Hit]:
-        """The subjects that answer best. All words count where some subject has them all, otherwise any of them."""
-        wanted = [token for part in parse_words(asked.words) if not part.excluded for token in part.tokens]
+    def search(self, search: Search) -> list[Hit]:
+        """Return the best subjects with all words, else with any of them, else with similar words."""
+        wanted = [token for part in parse_words(search.words) if not part.excluded for token in part.tokens]
         searcher = self._index.searcher()
-        for query in build_queries(asked):
-            found = _find_subjects(searcher, query, asked, wanted)
+        for query in build_queries(search):
+            found = _find_subjects(searcher, query, search, wanted)
             if found:
                 return found
         return []
 
     def subjects(self, words: str, *, limit: int = 10_000) -> list[tuple[str, str, float]]:
-        """Subject, graph and score of every document that holds all words: what a SPARQL query is joined with."""
-        if limit < 1:  # which the engine would not take
+        """Return subject, graph and score of every document with all words, for a join in a SPARQL query."""
+        if limit < 1:  # tantivy rejects it
             return []
         searcher = self._index.searcher()
         for query in build_queries(Search(words=words))[:1]:
@@ -270,8 +270,8 @@ class WordSearcher:
         return []
 
 
-def _find_subjects(searcher: tantivy.Searcher, query: tantivy.Query, asked: Search, wanted: list[str]) -> list[Hit]:
-    """The subjects of the best documents, as many as are wanted."""
+def _find_subjects(searcher: tantivy.Searcher, query: tantivy.Query, search: Search, wanted: list[str]) -> list[Hit]:
+    """Return the subjects of the best documents, up to the limit of the search."""
     found: dict[_Key, Hit] = {}
     for number in range(_MAX_ROUNDS):
         addresses = searcher.search(
@@ -279,19 +279,19 @@ def _find_subjects(searcher: tantivy.Searcher, query: tantivy.Query, asked: Sear
         ).hits
         documents = [(float(score), _read_document(searcher, address)) for score, address in addresses]
         has_more = len(documents) == _DOCUMENTS_PER_ROUND
-        for key, hit in _group_by_subject(documents, asked, wanted, known=found).items():
+        for key, hit in _group_by_subject(documents, search, wanted, known=found).items():
             hit.has_more_pages = has_more or number > 0
             found[key] = hit
-        if not has_more or len(found) >= min(asked.limit, MAX_RESULTS):
+        if not has_more or len(found) >= min(search.limit, MAX_RESULTS):
             break
     return list(found.values())
 
 
 def _group_by_subject(
-    documents: Sequence[tuple[float, SubjectDocument]], asked: Search, wanted: list[str], known: Collection[_Key]
+    documents: Sequence[tuple[float, SubjectDocument]], search: Search, wanted: list[str], known: Collection[_Key]
 ) -> dict[_Key, Hit]:
-    """Subjects that are not known yet, each with all of its pages: how many are asked for changes none of them."""
-    room = min(asked.limit, MAX_RESULTS) - len(known)
+    """Return the subjects of documents that are not in `known`. Their pages are counted in all of the documents."""
+    room = min(search.limit, MAX_RESULTS) - len(known)
     found: dict[_Key, Hit] = {}
     pages: dict[_Key, set[str]] = {}
     for score, stored in documents:
@@ -303,7 +303,7 @@ def _group_by_subject(
         elif (
             len(found) < room
             and key not in known
-            and (hit := _make_hit(stored, label, score, asked, wanted)) is not None
+            and (hit := _make_hit(stored, label, score, search, wanted)) is not None
         ):
             found[key] = hit
             pages[key] = {stored.page}
@@ -317,9 +317,9 @@ def _read_document(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> S
     return decode(content)
 
 
-def _make_hit(stored: SubjectDocument, label: str, score: float, asked: Search, wanted: list[str]) -> Hit | None:
-    """None where a filter by predicate or language leaves no text that holds one of the words, or one like them."""
-    allowed = _filter_texts(stored.texts, asked)
+def _make_hit(stored: SubjectDocument, label: str, score: float, search: Search, wanted: list[str]) -> Hit | None:
+    """Return a hit. None if no literal that passes the filters has one of the words or a similar word."""
+    allowed = _filter_texts(stored.texts, search)
     text = best_text(allowed, wanted)
     if text is None:
         wanted = similar_words(allowed, wanted)
@@ -341,8 +341,8 @@ def _make_hit(stored: SubjectDocument, label: str, score: float, asked: Search, 
     )
 
 
-def _filter_texts(texts: list[Text], asked: Search) -> list[Text]:
-    predicates, language = iri_variants(asked.predicate), asked.language.lower()
+def _filter_texts(texts: list[Text], search: Search) -> list[Text]:
+    predicates, language = iri_variants(search.predicate), search.language.lower()
     return [
         text
         for text in texts

@@ -1,9 +1,9 @@
-"""Pages that the word index has taken but not yet made lasting, so that a killed crawl loses no words.
+"""The writing side of the word index, and its journal.
 
-Committing the index is dear, so it happens seldom; the quads are lasting at once. What lies between stands here: each
-batch is appended before its quads are written, and the file is emptied after each commit. When the index is opened and
-finds something here, it takes those pages again, which changes nothing for those that it had. Pages are here as the
-index has them, by their documents: those are a fifth of the page's lines, and are encoded already.
+Commits of the index are expensive and rare. So that a killed crawl loses no words, each batch is appended to a journal
+before its quads are written, and the journal is emptied after each commit. When the index is opened, it indexes the
+pages of the journal again, which changes nothing for pages that it has already. The journal has the encoded documents
+of the pages, which are a fifth of the size of their quads.
 """
 
 from __future__ import annotations
@@ -32,16 +32,19 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(list[tuple[str, list[SubjectDocument]]]).decode
 
 JournalPages = Sequence[tuple[str, Sequence[bytes]]]
-"""Pages, and their documents as `engine.encode` gives them."""
+"""IRIs of pages with their documents, encoded by `analysis.encode`."""
 
 
 class PendingPages:
-    """A file of batches. Survives the end of the process, not the loss of power: then `search --rebuild` helps."""
+    """The journal: batches of pages that were not committed yet.
+
+    It survives the end of the process, but not a power failure: `motherlode search --rebuild` repairs the index then.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.size = path.stat().st_size if path.exists() else 0
-        """Bytes that wait for a commit."""
+        """Size of the journal in bytes."""
         self._compressor = zstandard.ZstdCompressor(level=1)
 
     def append(self, pages: JournalPages) -> None:
@@ -52,7 +55,7 @@ class PendingPages:
             self.size += file.write(_LENGTH.pack(len(frame)) + frame)
 
     def pending(self) -> Iterator[list[tuple[str, list[SubjectDocument]]]]:
-        """The batches since the last commit; half a batch at the end is one whose quads were not written either."""
+        """Yield the batches since the last commit. The quads of an incomplete last batch were not written either."""
         decompressor = zstandard.ZstdDecompressor()
         with self._path.open("rb") as file:
             while len(head := file.read(_LENGTH.size)) == _LENGTH.size:
@@ -67,18 +70,16 @@ class PendingPages:
         self.size = 0
 
 
-# ── Words go in: page by page beside the quads, or all at once from a store that has none yet.
-
 HEAP_BYTES = 50_000_000
-"""Bytes that the engine may gather before it writes a segment."""
+"""Memory that tantivy uses before it writes a segment."""
 _COMMIT_PAGES = 20_000
 _COMMIT_BYTES = 32 << 20
 _COMMIT_SECONDS = 10.0
-"""A commit is due after that many pages, bytes of the journal or seconds, whichever comes first."""
+"""A commit is due after this number of pages, bytes of the journal or seconds, whichever comes first."""
 
 
 class QuadSource(Protocol):
-    """A store that can be read from end to end, graph by graph, or a part of it by its terms."""
+    """A store whose quads can be read, graph by graph or by pattern."""
 
     def quads(self) -> Iterator[ox.Quad]: ...
 
@@ -86,16 +87,19 @@ class QuadSource(Protocol):
 
 
 EncodedPages = list[tuple[str, list[tuple[SubjectDocument, bytes]]]]
-"""Pages by their IRIs, each with its documents and how they are kept."""
+"""IRIs of pages with their documents, each with its encoded form."""
 
 
 class WordIndex:
-    """The writing side of an index. A page written again replaces its documents; opening catches up after a kill."""
+    """Writes a word index.
+
+    A page that is written again replaces its documents. Opening it recovers from the journal.
+    """
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
         index = open_index(path, create=True)
         self.is_new = index.searcher().num_docs == 0
-        """It knows no words at all: nothing was written yet, or a kill came before it was made."""
+        """The index is empty: nothing was written yet, or the process was killed while the index was built."""
         self._writer = index.writer(heap_size=HEAP_BYTES, num_threads=1)
         self._journal = PendingPages(path / "pending.journal")
         self._clock = clock
@@ -107,7 +111,7 @@ class WordIndex:
             self.commit()
 
     def prepare(self, records: Iterable[PageRecord]) -> EncodedPages:
-        """Note pages that are about to be written, before anything else knows of them. What `write` wants then."""
+        """Append pages to the journal, before their quads are written. Return them as `write` takes them."""
         pages = [
             (page, [(one, encode(one)) for one in make_documents(record)])
             for page, record in records_by_page(records).items()
@@ -116,7 +120,7 @@ class WordIndex:
         return pages
 
     def write(self, pages: EncodedPages) -> None:
-        """Take pages that have been announced. They can be found from the next commit on."""
+        """Index pages that `prepare` has returned. They can be found after the next commit."""
         self._index(pages)
         self._pages += len(pages)
         if (
@@ -133,18 +137,19 @@ class WordIndex:
                 self._writer.add_document(to_tantivy(document, encoded))
 
     def commit(self) -> None:
-        """Make all that was written lasting, and visible to those who search."""
+        """Make all written pages durable and visible to searchers."""
         self._writer.commit()
         self._journal.clear()
         self._pages = 0
         self._committed_at = self._clock()
 
     def rebuild(self, source: QuadSource, *, each: Callable[[int], None] = lambda pages: None) -> int:
-        """Make the index anew from the quads; `each` hears how many pages are done. How many there were.
+        """Rebuild the index from the quads of a store, and return the number of pages.
 
-        The old one goes with the commit at the end: until then it can be searched, and a kill leaves it as it was.
+        `each` is called with the number of pages so far. The final commit replaces the old index. It can be searched
+        until then, and a kill leaves it unchanged.
         """
-        self._writer.rollback()  # only what is committed can be deleted as a whole
+        self._writer.rollback()  # `delete_all_documents` affects only committed documents
         self._writer.delete_all_documents()
         pages = 0
         for found in _pages_in_store(source):
@@ -161,7 +166,7 @@ class WordIndex:
 
 
 def _pages_in_store(source: QuadSource) -> Iterator[list[SubjectDocument]]:
-    """The documents of each page of a store; a page's types hold for all the graphs that it names itself."""
+    """Yield the documents of each page of a store. A page includes the graphs that it names itself."""
     own: dict[str, list[str]] = {}
     for quad in source.match(predicate=f"<{PREFIXES['ml']}graph>", graph=f"<{PROVENANCE}>"):
         own.setdefault(str(quad.subject), []).append(str(quad.object))
@@ -175,7 +180,7 @@ def _pages_in_store(source: QuadSource) -> Iterator[list[SubjectDocument]]:
 
 
 class SearchableStore:
-    """A store of quads whose words can be searched: quads first, words next, and both again after a crash."""
+    """A store that writes the quads first and then the words. After a crash, both are written again."""
 
     def __init__(self, quads: Store, words: WordIndex) -> None:
         self._quads = quads

@@ -1,8 +1,8 @@
-"""Queries: SPARQL as people write it, answered in bounded time or refused with a reason.
+"""SPARQL queries of users.
 
-`services` refuses the network and answers our own word search, `problems` says what is wrong and where, `answering`
-brings it to the store, and `worker` does so in a process that can be ended: the engine has no way to stop a query, so
-whoever sets a time limit must be able to kill.
+`service_clause` refuses SERVICE and rewrites our own word search, `diagnostics` explains errors, `query_executor` runs
+queries on the store, and `query_worker` does so in a process of its own. The engine cannot stop a running query, so a
+timeout needs a process that can be killed.
 """
 
 from motherlode.index.query.diagnostics import QueryError, QueryProblem

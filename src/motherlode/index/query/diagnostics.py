@@ -1,8 +1,8 @@
-"""What is wrong with a query, said so that a person can mend it: the line, the column, a caret, and a hint.
+"""Explain errors in SPARQL queries: line, column, a caret under the token at fault, and a hint.
 
-The parser names the furthest place that it could reach and everything that would have been right there, character
-classes included. That place may lie behind the mistake, because a keyword that does not fit is read to its length; here
-it is moved back to the token at fault, and a few common mistakes are told by their names.
+The parser reports the furthest position that it reached, and everything that it would have accepted there, including
+character classes. That position may lie after the error, because the parser reads ahead by the length of a keyword.
+This module moves it back to the token at fault, and recognizes common mistakes.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ _CLASS = re.compile(r"\[(?:'[^']*'|[^\]'])*\]", re.DOTALL)
 _PAIRS = {"{": "}", "(": ")", "[": "]"}
 _MAX_EXPECTED = 8
 _LONGEST_FUNCTION = "ENCODE_FOR_URI"
-"""What the parser names where a function could stand, and the one that does stand there has wrong arguments."""
+"""The parser expects it wherever a function call is possible. If a call is there already, its arguments are wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryProblem:
-    """Why a query cannot be answered, and where in it."""
+    """The reason why a query is rejected, and its position."""
 
     message: str
     line: int = 0
-    """From one; 0 where no place can be told. So with the column."""
+    """Counted from one, like `column`; 0 if the position is unknown."""
     column: int = 0
     source: str = ""
-    """The line itself."""
+    """The text of the line."""
     hint: str = ""
 
     def __str__(self) -> str:
@@ -49,7 +49,7 @@ class QueryProblem:
 
 
 class QueryError(ValueError):
-    """A query that is refused or cannot be read."""
+    """A query that is invalid or not allowed."""
 
     def __init__(self, problem: QueryProblem) -> None:
         super().__init__(str(problem))
@@ -57,29 +57,29 @@ class QueryError(ValueError):
 
 
 def problem_at(sparql: str, offset: int, message: str, hint: str = "") -> QueryProblem:
-    """A problem at a place of the query."""
+    """Return a problem at an offset of the query."""
     line, column = place(sparql, offset)
     return QueryProblem(message, line, column, sparql.split("\n")[line - 1].rstrip("\r"), hint)
 
 
 def diagnose(sparql: str, error: str, *, offset: int | None = None) -> QueryProblem:
-    """What the parser's complaint means. `offset` is the place in the text as the user wrote it."""
+    """Explain an error message of the parser. `offset` is the reached position in the user's text."""
     found = tokens(sparql)
     match = _ERROR.match(error)
     if match is None:
         return _find_common_mistake(sparql, found) or QueryProblem(error)
     reached = offset if offset is not None else offset_of(sparql, int(match[1]), int(match[2]))
-    told = match[3]
+    expected_text = match[3]
     if (problem := _find_common_mistake(sparql, found)) is not None:
         return problem
-    if (problem := _explain_sentence(sparql, found, told, reached)) is not None:
+    if (problem := _explain_sentence(sparql, found, expected_text, reached)) is not None:
         return problem
-    expected = _parse_expected(told)
+    expected = _parse_expected(expected_text)
     start = _fault_offset(found, reached, expected, len(sparql))
     return _unexpected_token(sparql, found, start, expected)
 
 
-# ── mistakes that show without the parser ────────────────────────────────────────────────────────────────
+# Mistakes that are visible in the tokens.
 
 
 def _find_common_mistake(sparql: str, found: list[Token]) -> QueryProblem | None:
@@ -93,7 +93,7 @@ def _find_common_mistake(sparql: str, found: list[Token]) -> QueryProblem | None
 
 
 def _no_query(sparql: str, found: list[Token]) -> QueryProblem | None:
-    """Something that does not begin as a query does."""
+    """Report a text that does not begin like a query."""
     if not found:
         return QueryProblem("the query is empty", hint="for example SELECT * { ?s ?p ?o } LIMIT 10")
     first = _after_prologue(found)
@@ -107,7 +107,7 @@ def _no_query(sparql: str, found: list[Token]) -> QueryProblem | None:
         return None
     alike = difflib.get_close_matches(first.text.upper(), FORMS, 1, 0.6)
     hint = f"did you mean {alike[0]}?" if alike else "a query begins with SELECT, ASK, CONSTRUCT or DESCRIBE"
-    return problem_at(sparql, first.start, f"{first.text!r} is no form of query", hint=hint)
+    return problem_at(sparql, first.start, f"{first.text!r} is not a query form", hint=hint)
 
 
 def _after_prologue(found: list[Token]) -> Token | None:
@@ -123,7 +123,7 @@ def _after_prologue(found: list[Token]) -> Token | None:
 
 
 def query_form(sparql: str) -> str:
-    """The form of a query, in capitals, or "" where it has none.
+    """Return the form of a query in capitals; "" if it has none.
 
     >>> query_form("PREFIX a: <http://a/> construct where { ?s a:b ?o }"), query_form("# nothing")
     ('CONSTRUCT', '')
@@ -156,20 +156,20 @@ def _unknown_word(sparql: str, found: list[Token]) -> QueryProblem | None:
             alike = difflib.get_close_matches(token.text.upper(), _KEYWORDS, 1, 0.7)
             names = "names are written ?name, prefix:name or <http://…>"
             hint = f"did you mean {alike[0]}?" if alike and not token.text.islower() else names
-            return problem_at(sparql, token.start, f"{token.text!r} is no word of SPARQL", hint)
+            return problem_at(sparql, token.start, f"{token.text!r} is not a keyword of SPARQL", hint)
     return None
 
 
 def _open_string(sparql: str, found: list[Token]) -> QueryProblem | None:
     for token in found:
         if token.kind is TokenKind.BROKEN:
-            hint = "strings over several lines stand between three quotes" if "\n" in sparql[token.start :] else ""
+            hint = "strings over several lines need three quotes" if "\n" in sparql[token.start :] else ""
             return problem_at(sparql, token.start, "this string is never closed", hint=hint)
     return None
 
 
 def _pairs(sparql: str, found: list[Token]) -> QueryProblem | None:
-    """Braces and brackets that have no partner."""
+    """Report brackets without a partner."""
     waiting: list[Token] = []
     for token in found:
         if token.kind is not TokenKind.SIGN:
@@ -182,9 +182,7 @@ def _pairs(sparql: str, found: list[Token]) -> QueryProblem | None:
             partner = waiting.pop()
             if _PAIRS[partner.text] != token.text:
                 line, column = place(sparql, partner.start)
-                message = (
-                    f"this {token.text} stands where the {partner.text} of line {line}, column {column} must be closed"
-                )
+                message = f"this {token.text} comes before the {partner.text} of line {line}, column {column} is closed"
                 return problem_at(sparql, token.start, message, hint=f"a {_PAIRS[partner.text]} is missing before it")
     if waiting:
         return problem_at(
@@ -196,15 +194,15 @@ def _pairs(sparql: str, found: list[Token]) -> QueryProblem | None:
     return None
 
 
-# ── mistakes that the parser tells in words ──────────────────────────────────────────────────────────────
+# Mistakes that the parser reports as a sentence.
 
 _SENTENCES = {
     "The SELECT contains a variable that is unbound": (
         "a selected variable has no value",
-        "with GROUP BY or an aggregate, every selected variable must be grouped, or stand in one: (SAMPLE(?x) AS ?y)",
+        "with GROUP BY or an aggregate, every selected variable must be grouped or aggregated: (SAMPLE(?x) AS ?y)",
     ),
     "IRI parsing failed": (
-        "this is no absolute IRI",
+        "this is not an absolute IRI",
         "write it in full, as in <http://schema.org/name>; spaces and braces must be escaped, as in %20",
     ),
     "Duplicated variable name in SELECT": ("a variable is selected twice", "give one of them another name"),
@@ -216,36 +214,40 @@ _SENTENCES = {
 }
 
 
-def _explain_sentence(sparql: str, found: list[Token], told: str, reached: int) -> QueryProblem | None:
+def _explain_sentence(sparql: str, found: list[Token], expected_text: str, reached: int) -> QueryProblem | None:
     for sentence, (message, hint) in _SENTENCES.items():
-        if sentence in told:
+        if sentence in expected_text:
             if "SELECT" in sentence:
                 start = next((token.start for token in found if token.is_word("SELECT")), 0)
             else:
                 start = max((token.start for token in found if token.start < reached), default=0)
             return problem_at(sparql, start, message, hint=hint)
-    sentence = next((part for part in told.split(", ") if re.fullmatch(r"[A-Z][a-z']+( [\w'?$]+){3,}\.?", part)), "")
+    sentence = next(
+        (part for part in expected_text.split(", ") if re.fullmatch(r"[A-Z][a-z']+( [\w'?$]+){3,}\.?", part)), ""
+    )
     if sentence:
         start = max((token.start for token in found if token.start < reached), default=0)
         return problem_at(sparql, start, sentence[0].lower() + sentence[1:])
     return None
 
 
-# ── all others ───────────────────────────────────────────────────────────────────────────────────────────
+# All other mistakes.
 
 
-def _parse_expected(told: str) -> list[str]:
-    """What would have been right, without character classes.
+def _parse_expected(expected_text: str) -> list[str]:
+    """Return what the parser expected, without character classes.
 
     >>> _parse_expected('",", ".", ABS, [_], [\\'0\\'..=\\'9\\']')
     [',', '.', 'ABS']
     """
-    parts = (part.strip() for part in re.split(r",\s+(?![^\"]*\",?)|,\s+(?=\")|(?<=\"),\s+", _CLASS.sub("", told)))
+    parts = (
+        part.strip() for part in re.split(r",\s+(?![^\"]*\",?)|,\s+(?=\")|(?<=\"),\s+", _CLASS.sub("", expected_text))
+    )
     return [part.strip('"') for part in parts if part.strip('" ')]
 
 
 def _fault_offset(found: list[Token], reached: int, expected: list[str], end: int) -> int:
-    """Where the token at fault begins: where the parser stopped, or before, by the length of a keyword it tried."""
+    """Return the start of the token at fault: where the parser stopped, or earlier by the length of a keyword."""
     starts = {token.start for token in found}
     words = (word for word in expected if word.replace("_", "").isalpha())
     tried = [] if reached in starts and len(expected) > 1 else sorted({len(word) for word in words})
@@ -265,14 +267,14 @@ def _unexpected_token(sparql: str, found: list[Token], start: int, expected: lis
     shown = ", ".join(likely[:_MAX_EXPECTED]) + (" …" if len(likely) > _MAX_EXPECTED else "")
     hint = f"possible here: {shown}" if shown else ""
     if token is None:
-        message = "the query ends too early" if hint else "the parts of the query do not go together"
+        message = "the query ends too early" if hint else "the parts of the query contradict each other"
         hint = hint or "is a variable given a value twice, by BIND, VALUES or AS?"
         return problem_at(sparql, len(sparql.rstrip()), message, hint)
     calls = (before for before, after in pairwise(found) if before.kind is TokenKind.WORD and after.text == "(")
     if token in calls and _LONGEST_FUNCTION in expected:
-        message = f"what {token.text} is given does not fit it"
+        message = f"the arguments of {token.text} are wrong"
         return problem_at(sparql, start, message, "are all its arguments there, with commas between them?")
-    return problem_at(sparql, start, f"{token.text[:40]!r} does not fit here", hint)
+    return problem_at(sparql, start, f"{token.text[:40]!r} is not possible here", hint)
 
 
 # fmt: off
@@ -289,4 +291,4 @@ _KEYWORDS = frozenset({
     "VERSION", "WHERE", "YEAR",
 })
 # fmt: on
-"""The words of SPARQL 1.1, and those that the engine knows beyond it."""
+"""The keywords of SPARQL 1.1, and further keywords of the engine."""

@@ -1,4 +1,4 @@
-"""Queries meet the store: prepared, asked, and explained where they are wrong."""
+"""Run SPARQL queries on the store: rewrite SERVICE, execute, and explain syntax errors."""
 
 from __future__ import annotations
 
@@ -20,44 +20,44 @@ _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryRequest:
-    """A query with what goes with it."""
+    """A query and its parameters."""
 
     sparql: str
     default_graphs: tuple[str, ...] | None = None
-    """IRIs of graphs in the place of those that the query names; None leaves it to the query."""
+    """IRIs of graphs that override the FROM clauses of the query; None uses those of the query."""
     named_graphs: tuple[str, ...] | None = None
     base: str = ""
     """The IRI against which relative IRIs of the query are resolved; "" if they are errors."""
     allow_service: bool = False
-    """Let SERVICE ask other servers."""
+    """Allow SERVICE to send requests to other servers."""
 
 
 class QueryExecutor:
-    """Answers from a store and its words as they are now."""
+    """Executes queries on a snapshot of a store and on its word index."""
 
     def __init__(self, store: Path, words: Path) -> None:
         self._path = store
         self._store = QuadStore(store, read_only=True)
         self._words = words
 
-    def execute(self, question: QueryRequest) -> StoreResult:
-        """The answer, which may still be worked out while it is read. QueryError where the query is wrong."""
-        sparql = question.sparql.removeprefix("\ufeff")  # which editors of some systems put before a text
-        made = rewrite_services(sparql, self._lookup(), allow_network=question.allow_service)
+    def execute(self, request: QueryRequest) -> StoreResult:
+        """Return the result, which may be computed while it is read. QueryError if the query is invalid."""
+        sparql = request.sparql.removeprefix("\ufeff")  # the byte order mark that some editors write
+        made = rewrite_services(sparql, self._lookup(), allow_network=request.allow_service)
         try:
             return self._store.query(
                 made.text,
                 functions=made.functions,
-                base=question.base,
-                default_graphs=_graphs(question.default_graphs, question.named_graphs),
-                named_graphs=_graphs(question.named_graphs, question.default_graphs),
+                base=request.base,
+                default_graphs=_graphs(request.default_graphs, request.named_graphs),
+                named_graphs=_graphs(request.named_graphs, request.default_graphs),
             )
         except SyntaxError as error:
             message = error.msg or str(error)
             raise QueryError(diagnose(sparql, message, offset=_offset(message, made))) from error
 
     def _lookup(self) -> Lookup | None:
-        """The word index, loaded when a query uses it; None where there is none."""
+        """Return a function that searches the word index, which it opens when it is called; None without an index."""
         if not (self._words / "meta.json").exists():
             return None
 
@@ -69,7 +69,7 @@ class QueryExecutor:
         return look_up
 
     def damage(self, error: BaseException) -> str:
-        """What to do, where an answer that was being read met files that are damaged; "" for other errors."""
+        """Return the advice for the user if an error while reading results means a damaged store; otherwise ""."""
         return store_advice(self._path, str(error)) if is_damage(error) else ""
 
     def close(self) -> None:
@@ -77,12 +77,12 @@ class QueryExecutor:
 
 
 def _graphs(own: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """A data set that names graphs of one kind only has none of the other (SPARQL 1.1 Protocol, 2.1.4)."""
+    """Return the given graphs; none if only graphs of the other kind are given (SPARQL 1.1 Protocol, 2.1.4)."""
     return () if own is None and other is not None else own
 
 
 def _offset(message: str, made: RewrittenQuery) -> int | None:
-    """Where in the user's own text the parser stopped."""
+    """Return the offset in the user's text at which the parser stopped; None if the message has no position."""
     head = message.removeprefix("error at ").partition(": ")[0].split(":")
     if len(head) != 2 or not all(part.isdigit() for part in head):
         return None
@@ -90,7 +90,10 @@ def _offset(message: str, made: RewrittenQuery) -> int | None:
 
 
 def isolate_from_network() -> bool:
-    """Cut this process off from every network, where the system lets us: the second wall behind refusing SERVICE."""
+    """Move this process to an empty network namespace, if the system allows it. Return whether it did.
+
+    This is a second protection besides refusing SERVICE.
+    """
     try:
         unshare = ctypes.CDLL(None, use_errno=True).unshare
     except (OSError, AttributeError):  # not Linux

@@ -1,7 +1,7 @@
-"""A process that answers queries: frames of MessagePack in on stdin, frames out on stdout, until stdin closes.
+"""A process that executes queries. It reads MessagePack frames from stdin and writes frames to stdout.
 
-It can be killed at any moment, which is the only way to stop a query, and it has left the network behind. Answers go
-out while they are worked out, in pieces, and end where they grow too large.
+It ends when stdin closes. It can be killed at any time, which is the only way to stop a query. It has no network
+access. Results are written in chunks while they are computed, up to a limit of bytes.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from motherlode.index.snapshot import DamagedError
 from motherlode.runtime.frames import read_frame, write_frame
 
 MAX_ADDRESS_SPACE_BYTES = 4 << 30
-"""Bytes of address space; a query that needs more ends this process, not the machine."""
+"""Limit of the address space. A query that needs more ends this process and does not exhaust the machine."""
 _CHUNK_BYTES = 1 << 16
 _NOT_IN_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
-"""What a text may hold and XML cannot, escaped or not (XML 1.0, 2.2): control characters and U+FFFE, U+FFFF."""
+"""Characters that XML cannot contain, not even escaped (XML 1.0, 2.2): control characters, U+FFFE and U+FFFF."""
 _REPLACEMENT = "\ufffd".encode()
 
 READY, HEAD, CHUNK, DONE, INVALID, FAILED, TOO_LARGE, DAMAGED = b"R", b"H", b"P", b"D", b"W", b"F", b"C", b"B"
-"""The first byte of a frame: open and waiting; what kind of answer comes; a piece of it; its end; a query that is
-wrong; one that failed; one whose answer is too large; a store that is damaged."""
+"""The first byte of a frame: the worker is ready; the kind of the result; a chunk of it; its end; the query is invalid;
+the query failed; its result is too large; the store is damaged."""
 
 
 class WorkerQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """One query on its way to a worker."""
+    """A query as it is sent to a worker."""
 
     sparql: str
     default_graphs: tuple[str, ...] | None = None
@@ -43,21 +43,21 @@ class WorkerQuery(msgspec.Struct, frozen=True, kw_only=True):
     base: str = ""
     """The IRI against which relative IRIs of the query are resolved; "" if they are errors."""
     results: str = "application/sparql-results+json"
-    """The media type of solutions and truth values; the store's own name for it."""
+    """The media type of solutions and booleans, as pyoxigraph names it."""
     graph: str = "text/turtle"
     """The media type of triples."""
     max_bytes: int = 1 << 30
-    """Bytes of an answer."""
+    """Maximum size of the result."""
     refresh: bool = False
-    """Look at the store as it is now, not as it was when the worker opened it."""
+    """Open a new snapshot of the store before the query."""
 
 
 class _TooLargeError(Exception):
-    """An answer past its limit. Raised through the serialiser, which knows no other way to stop."""
+    """The result is too large. `_ChunkWriter` raises it, because a serializer cannot be stopped in any other way."""
 
 
 class _ChunkWriter:
-    """What the serialiser writes to: a stream of frames."""
+    """A file object for the serializer that writes frames."""
 
     def __init__(self, sink: BinaryIO, max_bytes: int, *, is_xml: bool) -> None:
         self._sink = sink
@@ -81,10 +81,10 @@ class _ChunkWriter:
 
 
 def _escape_for_xml(data: bytes) -> bytes:
-    """What the serialiser writes, as XML readers take it.
+    """Return the output of the serializer as valid XML.
 
-    It writes texts as they are: what XML cannot hold would cost the whole answer, and a carriage return that is not
-    escaped is read as a line feed (XML 1.0, 2.11).
+    The serializer does not escape control characters, so that XML parsers would reject the whole result. XML parsers
+    read an unescaped carriage return as a line feed (XML 1.0, 2.11).
     """
     return _NOT_IN_XML.sub(_REPLACEMENT, data).replace(b"\r", b"&#13;")
 
@@ -94,9 +94,9 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     isolate_from_network()
     sink = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=1 << 17)
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing that prints can break the frames
-    answerer = _open_executor(sink)
-    if answerer is None:
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints go to stderr and cannot corrupt the frames
+    executor = _open_executor(sink)
+    if executor is None:
         return
     resource.setrlimit(resource.RLIMIT_AS, (MAX_ADDRESS_SPACE_BYTES, MAX_ADDRESS_SPACE_BYTES))
     write_frame(sink, READY)
@@ -104,20 +104,20 @@ def main() -> None:
     decode = msgspec.msgpack.Decoder(WorkerQuery).decode
     try:
         while (frame := read_frame(source)) is not None:
-            order = decode(frame)
-            if order.refresh:
-                answerer.close()
+            query = decode(frame)
+            if query.refresh:
+                executor.close()
                 fresh = _open_executor(sink)
                 if fresh is None:
                     return
-                answerer = fresh
-            _run_query(answerer, order, sink)
+                executor = fresh
+            _run_query(executor, query, sink)
     finally:
-        answerer.close()
+        executor.close()
 
 
 def _open_executor(sink: BinaryIO) -> QueryExecutor | None:
-    """The store as it is now; None where it cannot be read, which has been told then."""
+    """Open the store. If this fails, write a frame with the reason and return None."""
     try:
         return QueryExecutor(Path(sys.argv[1]), Path(sys.argv[2]))
     except OSError as error:
@@ -125,29 +125,31 @@ def _open_executor(sink: BinaryIO) -> QueryExecutor | None:
         return None
 
 
-def _run_query(answerer: QueryExecutor, order: WorkerQuery, sink: BinaryIO) -> None:
-    question = QueryRequest(
-        sparql=order.sparql,
-        default_graphs=order.default_graphs,
-        named_graphs=order.named_graphs,
-        base=order.base,
+def _run_query(executor: QueryExecutor, query: WorkerQuery, sink: BinaryIO) -> None:
+    request = QueryRequest(
+        sparql=query.sparql,
+        default_graphs=query.default_graphs,
+        named_graphs=query.named_graphs,
+        base=query.base,
         allow_service=False,
     )
     try:
-        answer = answerer.execute(question)
-        is_graph = isinstance(answer, ox.QueryTriples)
-        pieces = _ChunkWriter(
-            sink, order.max_bytes, is_xml=(order.graph if is_graph else order.results).endswith("+xml")
+        result = executor.execute(request)
+        is_graph = isinstance(result, ox.QueryTriples)
+        chunks = _ChunkWriter(
+            sink,
+            query.max_bytes,
+            is_xml=(query.graph if is_graph else query.results).endswith("+xml"),
         )
-        if isinstance(answer, ox.QueryTriples):
+        if isinstance(result, ox.QueryTriples):
             write_frame(sink, HEAD, b"graph")
-            kind = ox.RdfFormat.from_media_type(order.graph) or ox.RdfFormat.TURTLE
-            answer.serialize(cast("BinaryIO", pieces), format=kind)
+            kind = ox.RdfFormat.from_media_type(query.graph) or ox.RdfFormat.TURTLE
+            result.serialize(cast("BinaryIO", chunks), format=kind)
         else:
-            write_frame(sink, HEAD, b"boolean" if isinstance(answer, ox.QueryBoolean) else b"solutions")
-            shape = ox.QueryResultsFormat.from_media_type(order.results) or ox.QueryResultsFormat.JSON
-            answer.serialize(cast("BinaryIO", pieces), format=shape)
-        pieces.flush()
+            write_frame(sink, HEAD, b"boolean" if isinstance(result, ox.QueryBoolean) else b"solutions")
+            shape = ox.QueryResultsFormat.from_media_type(query.results) or ox.QueryResultsFormat.JSON
+            result.serialize(cast("BinaryIO", chunks), format=shape)
+        chunks.flush()
         write_frame(sink, DONE)
     except QueryError as error:
         write_frame(sink, INVALID, msgspec.msgpack.encode(error.problem))
@@ -156,9 +158,9 @@ def _run_query(answerer: QueryExecutor, order: WorkerQuery, sink: BinaryIO) -> N
     except (OSError, ValueError, RuntimeError, MemoryError) as error:
         if isinstance(error, BrokenPipeError):
             raise
-        damage = answerer.damage(error)
-        told = damage or f"{type(error).__name__}: {error}"
-        write_frame(sink, DAMAGED if damage else FAILED, told.encode("utf-8", "replace"))
+        damage = executor.damage(error)
+        message = damage or f"{type(error).__name__}: {error}"
+        write_frame(sink, DAMAGED if damage else FAILED, message.encode("utf-8", "replace"))
 
 
 if __name__ == "__main__":

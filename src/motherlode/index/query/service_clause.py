@@ -1,10 +1,10 @@
-"""SERVICE in a query: our own word search, and the network.
+"""SERVICE clauses: refuse requests to other servers, and rewrite our own word search.
 
-The store's engine would answer SERVICE by asking the named server. That lets a query, perhaps one that came over HTTP,
-send requests from this machine to wherever it likes, past politeness and the address guard; so it is refused unless the
-user allows it. One service is ours: `SERVICE ml:search { ?s ml:matches "words" ; ml:score ?score }` is answered by the
-word index. The engine's Python interface takes no handlers for services, so the pattern is replaced by what it means
-before the query is run: a sub-select that binds the subjects the words lead to.
+The engine would execute SERVICE by sending a request to the named server. A query, perhaps one that came over HTTP,
+could then send requests from this machine to any address, without politeness and without the address guard. So SERVICE
+is refused unless the user allows it. One service is our own: `SERVICE ml:search { ?s ml:matches "words" ; ml:score
+?score }` uses the word index. The Python interface of the engine has no handlers for services, so the clause is
+replaced by a sub-select that binds the subjects that the search has found.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ ML = PREFIXES["ml"]
 SEARCH_SERVICES = frozenset({"urn:motherlode:search", ML + "search"})
 MATCHES, SCORE, LIMIT, GRAPH, NODE = (ML + name for name in ("matches", "score", "limit", "graph", "node"))
 _FOUND = ML + "found"
-"""A function for the patterns that stand for searches: whether one of them has found a subject in a graph."""
+"""A function that rewritten queries call: whether a search has found a subject in a graph."""
 _SEARCH_SYNTAX = (
     'SERVICE ml:search { ?s ml:matches "words" }, with ml:score ?score, ml:graph ?page and ml:limit 100 if wanted'
 )
 _MAX_SUBJECTS = 10_000
 _WORDS_BEFORE_NAME = frozenset({"GRAPH", "FROM", "NAMED", "DESCRIBE"})
-"""Words behind which a name may stand before a brace."""
+"""Keywords that may be followed by a name and an opening brace."""
 _VALUES = frozenset(
     {
         TokenKind.VARIABLE,
@@ -48,24 +48,24 @@ _SERVICE = re.compile(
     rf"(?=SERVICE{_BETWEEN}(?:SILENT)?{_BETWEEN}(?:<[^<>]*>|[?$]\w+|[^\s{{<>?$:]*:(?:\\.|[^\s{{#])*){_BETWEEN}\{{)",
     re.IGNORECASE,
 )
-"""The word with all that it needs, wherever it stands."""
+"""A complete SERVICE clause at any position."""
 
 Function = Callable[..., ox.Literal | None]
 Lookup = Callable[[str, int], Sequence[tuple[str, str, float]]]
-"""Words and a limit in; subject, graph and score out. Blank nodes begin with `_:`."""
+"""Takes words and a limit; returns subject, graph and score of each result. Blank nodes begin with `_:`."""
 
 
 @dataclass(frozen=True, slots=True)
 class RewrittenQuery:
-    """A query as the engine takes it."""
+    """A query without SERVICE clauses for the word search, and the functions that it calls."""
 
     text: str
     functions: dict[ox.NamedNode, Function]
     edits: tuple[tuple[int, int, int], ...] = ()
-    """Start and end of what was replaced, and the length of what stands there now."""
+    """Start and end of each replaced part, and the length of its replacement."""
 
     def original_offset(self, offset: int) -> int:
-        """Where in the user's text a place in this one was."""
+        """Return the offset in the user's text of an offset in this text."""
         for start, end, length in self.edits:
             if offset < start:
                 break
@@ -76,7 +76,7 @@ class RewrittenQuery:
 
 
 def rewrite_services(sparql: str, lookup: Lookup | None, *, allow_network: bool = False) -> RewrittenQuery:
-    """The query with our own services answered; QueryError where it wants what it may not have."""
+    """Replace the word searches of a query. QueryError if a search is malformed or another service is not allowed."""
     found = tokens(sparql)
     prefixes = {**PREFIXES, **declared_prefixes(found)}
     cached = _SearchFunctions(lookup)
@@ -88,9 +88,9 @@ def rewrite_services(sparql: str, lookup: Lookup | None, *, allow_network: bool 
             named = position + 1 + (position + 1 < len(found) and found[position + 1].is_word("SILENT"))
             iri = full_iri(found[named], prefixes) if named < len(found) else ""
             if iri in SEARCH_SERVICES:
-                asked, end = _parse_pattern(sparql, found, named + 1, prefixes)
+                pattern, end = _parse_pattern(sparql, found, named + 1, prefixes)
                 _require_index(sparql, token, cached)
-                edits.append((token.start, end, _subselect(asked, cached, len(edits))))
+                edits.append((token.start, end, _subselect(pattern, cached, len(edits))))
             elif not allow_network:
                 raise QueryError(_service_refused(sparql, token.start))
         elif full_iri(token, prefixes) in (MATCHES, SCORE):
@@ -106,10 +106,10 @@ def rewrite_services(sparql: str, lookup: Lookup | None, *, allow_network: bool 
 
 
 def _refuse_hidden(sparql: str, found: list[Token]) -> None:
-    """Refuse SERVICE where our tokens do not show it, but the engine reads it.
+    """Refuse SERVICE where the engine sees the keyword and our tokenizer does not.
 
-    It wants no space around a keyword, so that `SERVICEx:a { … }` is one. And inside of parentheses `?a<x:b#c>` is a
-    comparison and a comment to it, behind which our strings and comments may be its patterns.
+    The engine needs no space after a keyword, so it reads `SERVICEx:a { … }` as SERVICE. Inside parentheses it reads
+    `?a<x:b#c>` as a comparison followed by a comment, so it may tokenize the following text differently.
     """
     for before, token, after in zip([None, *found], found, [*found[1:], None], strict=False):
         words = token.text.partition(":")[0].upper()
@@ -139,22 +139,22 @@ def _service_refused(sparql: str, start: int) -> QueryProblem:
     return problem_at(
         sparql,
         start,
-        "SERVICE asks another server, and that is not allowed",
+        "SERVICE sends requests to another server, which is not allowed",
         hint="a query could make this machine send requests anywhere; `motherlode query --allow-service` permits it. "
         'For words, use SERVICE ml:search { ?s ml:matches "words" }',
     )
 
 
 def _require_index(sparql: str, token: Token, cached: _SearchFunctions) -> None:
-    """Told before the query runs: what a function of it raises, the engine takes for no answer."""
+    """Raise QueryError if there is no usable word index. The engine would hide an error inside a function."""
     hint = "`motherlode search DIR --rebuild` makes one"
     if not cached.has_index:
-        raise QueryError(problem_at(sparql, token.start, "this crawl has no index of words", hint=hint))
+        raise QueryError(problem_at(sparql, token.start, "this crawl has no word index", hint=hint))
     try:
         cached.found("", 0)
     except (ValueError, OSError) as error:
         raise QueryError(
-            problem_at(sparql, token.start, f"the index of words cannot be read: {error}", hint=hint)
+            problem_at(sparql, token.start, f"the word index cannot be read: {error}", hint=hint)
         ) from error
 
 
@@ -168,7 +168,7 @@ def _apply_edits(sparql: str, edits: Sequence[tuple[int, int, str]]) -> tuple[st
     return "".join([*parts, sparql[last:]]), tuple((start, end, length) for start, end, length in made)
 
 
-# ── the pattern ──────────────────────────────────────────────────────────────────────────────────────────
+# The pattern of a word search.
 
 
 @dataclass(slots=True)
@@ -183,95 +183,96 @@ class _SearchPattern:
 def _parse_pattern(
     sparql: str, found: list[Token], position: int, prefixes: dict[str, str]
 ) -> tuple[_SearchPattern, int]:
-    """What stands between the braces of a search, and where they end."""
+    """Parse the pattern of a search. Return it with the offset after its closing brace."""
     inside, end = _tokens_in_braces(sparql, found, position)
-    asked = _SearchPattern()
-    place = 0
-    while place < len(inside):
-        if inside[place].text in (".", ";"):
-            place += 1
+    pattern = _SearchPattern()
+    index = 0
+    while index < len(inside):
+        if inside[index].text in (".", ";"):
+            index += 1
             continue
-        if inside[place].kind is TokenKind.VARIABLE:
-            if asked.subject and inside[place].text != asked.subject:
+        if inside[index].kind is TokenKind.VARIABLE:
+            if pattern.subject and inside[index].text != pattern.subject:
                 raise QueryError(
-                    problem_at(sparql, inside[place].start, "a search has one subject", hint=_SEARCH_SYNTAX)
+                    problem_at(sparql, inside[index].start, "a search has one subject", hint=_SEARCH_SYNTAX)
                 )
-            asked.subject = inside[place].text
-            place += 1
-        if place + 1 >= len(inside):
-            raise QueryError(problem_at(sparql, inside[-1].start, "this search is not whole", hint=_SEARCH_SYNTAX))
-        _set_property(sparql, asked, full_iri(inside[place], prefixes), inside[place + 1])
-        place += 2
-        if place < len(inside) and inside[place].kind is TokenKind.LANGUAGE:
-            place += 1
-    if not asked.subject or not asked.words:
+            pattern.subject = inside[index].text
+            index += 1
+        if index + 1 >= len(inside):
+            raise QueryError(problem_at(sparql, inside[-1].start, "this search is incomplete", hint=_SEARCH_SYNTAX))
+        _set_property(sparql, pattern, full_iri(inside[index], prefixes), inside[index + 1])
+        index += 2
+        if index < len(inside) and inside[index].kind is TokenKind.LANGUAGE:
+            index += 1
+    if not pattern.subject or not pattern.words:
         start = found[position].start if position < len(found) else len(sparql)
         raise QueryError(problem_at(sparql, start, "this search has no words", hint=_SEARCH_SYNTAX))
-    return asked, end
+    return pattern, end
 
 
 def _tokens_in_braces(sparql: str, found: list[Token], position: int) -> tuple[list[Token], int]:
     if position >= len(found) or found[position].text != "{":
         start = found[position].start if position < len(found) else len(sparql)
-        raise QueryError(problem_at(sparql, start, "a search stands between { and }", hint=_SEARCH_SYNTAX))
+        raise QueryError(problem_at(sparql, start, "a search must be enclosed in { and }", hint=_SEARCH_SYNTAX))
     for last in range(position + 1, len(found)):
         if found[last].text == "}":
             return found[position + 1 : last], found[last].end
     raise QueryError(problem_at(sparql, found[position].start, "this { is never closed", hint="a } is missing"))
 
 
-def _set_property(sparql: str, asked: _SearchPattern, name: str, value: Token) -> None:
+def _set_property(sparql: str, pattern: _SearchPattern, name: str, value: Token) -> None:
     if name == MATCHES and value.kind is TokenKind.STRING:
         try:
-            asked.words = string_value(value.text)
+            pattern.words = string_value(value.text)
         except SyntaxError as error:
-            raise QueryError(problem_at(sparql, value.start, "this string has an escape that is none")) from error
+            raise QueryError(problem_at(sparql, value.start, "this string has an invalid escape")) from error
     elif name == SCORE and value.kind is TokenKind.VARIABLE:
-        asked.score = value.text
+        pattern.score = value.text
     elif name == GRAPH and value.kind is TokenKind.VARIABLE:
-        asked.graph = value.text
+        pattern.graph = value.text
     elif name == LIMIT and value.kind is TokenKind.NUMBER and value.text.isdigit():
-        asked.limit = min(_MAX_SUBJECTS, int(value.text))
+        pattern.limit = min(_MAX_SUBJECTS, int(value.text))
     else:
-        raise QueryError(problem_at(sparql, value.start, "this is no part of a search", hint=_SEARCH_SYNTAX))
+        raise QueryError(problem_at(sparql, value.start, "this is not part of a search", hint=_SEARCH_SYNTAX))
 
 
 def string_value(spelled: str) -> str:
-    """What a string of a query says."""
+    """Return the value of a string literal of a query."""
     quad: ox.Quad = next(iter(ox.parse(f"<urn:s> <urn:p> {spelled} .".encode(), ox.RdfFormat.TURTLE)))
     return quad.object.value if isinstance(quad.object, ox.Literal) else ""
 
 
-def _subselect(asked: _SearchPattern, cached: _SearchFunctions, number: int) -> str:
-    """The search as a pattern. What a query cannot name, blank nodes and IRIs of the wild web, is looked for instead.
+def _subselect(pattern: _SearchPattern, cached: _SearchFunctions, number: int) -> str:
+    """Return the sub-select for a search.
 
-    The graphs that hold such subjects are gone through, and those are taken that the search has found there.
+    A query cannot contain blank nodes of the store or invalid IRIs. For such subjects, the sub-select scans their
+    graphs and keeps the subjects that the search has found there.
     """
-    words = str(ox.Literal(asked.words))
-    found = cached.found(asked.words, asked.limit)
-    graph = asked.graph or f"?ml_graph_{number}"
+    words = str(ox.Literal(pattern.words))
+    found = cached.found(pattern.words, pattern.limit)
+    graph = pattern.graph or f"?ml_graph_{number}"
     within = [(subject, page) for subject, page, _ in found if _is_valid_iri(page)]
     rows = " ".join(f"(<{subject}> <{page}>)" for subject, page in within if _is_valid_iri(subject))
     graphs = " ".join(dict.fromkeys(f"<{page}>" for subject, page in within if not _is_valid_iri(subject)))
-    shown = f"{asked.subject} {asked.score} {asked.graph}"
-    score = f" BIND(<{SCORE}>({asked.subject}, {words}, {asked.limit}) AS {asked.score})" if asked.score else ""
+    shown = f"{pattern.subject} {pattern.score} {pattern.graph}"
+    score = f" BIND(<{SCORE}>({pattern.subject}, {words}, {pattern.limit}) AS {pattern.score})" if pattern.score else ""
     looked_for = (
-        f"VALUES {graph} {{ {graphs} }} GRAPH {graph} {{ {asked.subject} ?ml_p_{number} ?ml_o_{number} }} "
-        f"FILTER(<{_FOUND}>({asked.subject}, {graph}, {words}, {asked.limit}))"
+        f"VALUES {graph} {{ {graphs} }} GRAPH {graph} {{ {pattern.subject} ?ml_p_{number} ?ml_o_{number} }} "
+        f"FILTER(<{_FOUND}>({pattern.subject}, {graph}, {words}, {pattern.limit}))"
     )
     return (
-        f"{{ SELECT DISTINCT {shown} {{ {{ VALUES ({asked.subject} {graph}) {{ {rows} }} }} "
+        f"{{ SELECT DISTINCT {shown} {{ {{ VALUES ({pattern.subject} {graph}) {{ {rows} }} }} "
         f"UNION {{ {looked_for} }}{score} }} }}"
     )
 
 
 def _node(term: object) -> ox.Literal | None:
-    """`ml:node(?s)`: the label of a blank node as the store keeps it, so that one of them can be asked for again."""
+    """The function `ml:node(?s)`: the label of a blank node in the store, by which a later query can identify it."""
     return ox.Literal(f"_:{term.value}") if isinstance(term, ox.BlankNode) else None
 
 
 def _is_valid_iri(name: str) -> bool:
-    """Blank nodes are not, and crawled IRIs may be such as a query cannot spell."""
+    """Return whether a query can contain the name as an IRI. Blank nodes and some crawled IRIs are not valid."""
     try:
         ox.NamedNode(name)
     except ValueError:
@@ -280,7 +281,7 @@ def _is_valid_iri(name: str) -> bool:
 
 
 def _name(subject: object) -> str:
-    """A subject as the word index names it; "" for what is none."""
+    """Return a subject as the word index names it; "" for a literal."""
     if isinstance(subject, ox.BlankNode):
         return f"_:{subject.value}"
     return subject.value if isinstance(subject, ox.NamedNode) else ""
@@ -295,7 +296,7 @@ def _number(limit: object) -> int:
 
 
 class _SearchFunctions:
-    """The word index as SPARQL functions; each search is made once a query."""
+    """The SPARQL functions of the word index. Each search is executed once per query."""
 
     def __init__(self, lookup: Lookup | None) -> None:
         self._lookup = lookup
@@ -311,26 +312,26 @@ class _SearchFunctions:
         return self._lookup(words, limit) if self._lookup is not None else ()
 
     def _find_subjects(self, words: str, limit: int) -> frozenset[tuple[str, str]]:
-        """Subjects with the graphs that they were found in."""
+        """Return the found subjects with their graphs."""
         return frozenset((subject, graph) for subject, graph, _ in self.found(words, limit))
 
     def _find_scores(self, words: str, limit: int) -> dict[str, float]:
-        """The best score of each subject; the list begins with the best."""
+        """Return the best score of each subject. The results of a search are sorted by score."""
         return {subject: score for subject, _, score in reversed(self.found(words, limit))}
 
     def is_found(self, subject: object, graph: object, words: object, limit: object) -> ox.Literal:
-        """Whether a search with that limit gave the subject in that graph."""
-        place = (_name(subject), _name(graph))
-        return ox.Literal(place in self._subjects_in_graphs(_text(words), _number(limit)))
+        """Return whether a search with this limit has found the subject in this graph."""
+        found = (_name(subject), _name(graph))
+        return ox.Literal(found in self._subjects_in_graphs(_text(words), _number(limit)))
 
     def _score(self, subject: object, words: object, limit: int = _MAX_SUBJECTS) -> float | None:
         return self._scores(_text(words), limit).get(_name(subject))
 
     def matches(self, subject: object, words: object) -> ox.Literal:
-        """`ml:matches(?s, "words")`: whether all that a page says of the subject holds all words."""
+        """The function `ml:matches(?s, "words")`: whether the subject's literals on one page have all words."""
         return ox.Literal(self._score(subject, words) is not None)
 
     def score(self, subject: object, words: object, limit: object = None) -> ox.Literal | None:
-        """`ml:score(?s, "words")`: how well; unbound where it does not match."""
+        """The function `ml:score(?s, "words")`: the score of the match; unbound without a match."""
         score = self._score(subject, words, _number(limit))
         return None if score is None else ox.Literal(score)

@@ -1,10 +1,10 @@
-"""Sinks: where quads go while the crawl runs, beside its own store.
+"""Sinks: further destinations of the quads while the crawl runs, besides its own store.
 
-`SinkStore` stands in the store's place and hands every batch to the store first and to the sinks next. A sink is either
-a folder of N-Quads files (`segments`) or an endpoint elsewhere (`endpoint`), spoken to by SPARQL 1.1 Update or by the
-Graph Store Protocol (`protocols`, over the plain client in `client`). What is meant for an endpoint lies in a `spool`
-on disk until the endpoint has taken it: it may go away for a night, the crawl may be killed, and nothing is lost. A
-page may be sent twice then, and replaces itself, so that twice is the same as once.
+`SinkStore` wraps the store: it writes every batch to the store first and then to the sinks. A sink is either a folder
+of N-Quads files (`nquads_sink`) or an endpoint (`endpoint`) that takes SPARQL 1.1 Update or the Graph Store Protocol
+(`protocols`). Pages for an endpoint wait in a spool on disk until the endpoint has accepted them, so that nothing is
+lost if the endpoint is down or the crawl is killed. A page may be sent twice then, which is harmless, because it
+replaces itself.
 """
 
 from motherlode.index.sinks.endpoint import EndpointSink

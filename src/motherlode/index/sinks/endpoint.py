@@ -1,7 +1,7 @@
-"""A spool on disk: batches wait here, in order, until the endpoint has taken them.
+"""A sink for an endpoint: a spool on disk, an HTTP client, and a thread that sends the spooled batches.
 
-One file a batch, written beside its place and moved there whole, so a kill leaves a batch or none. What the endpoint
-refuses for good is moved aside with the reason, and is never thrown away.
+The spool has one file per batch. A file is written under another name and then renamed, so that a kill leaves a whole
+batch or none. Pages that the endpoint refuses permanently are kept in another folder, with the reason.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _decode = msgspec.msgpack.Decoder(list[PageChange]).decode
 
 
 class SpoolFullError(OSError):
-    """More waits for the endpoint than the user lets wait."""
+    """More bytes wait for the endpoint than the setting `spool` allows."""
 
 
 class Spool:
-    """First in, first out; one thread puts, one takes."""
+    """A FIFO queue of batches on disk, for one producing and one consuming thread."""
 
     def __init__(self, folder: Path, *, max_bytes: int) -> None:
         self._folder = folder
@@ -53,15 +53,15 @@ class Spool:
             return len(self._queue)
 
     def put(self, changes: Sequence[PageChange]) -> None:
-        """Keep a batch; it survives the end of this process from here on."""
+        """Append a batch. It survives the end of this process."""
         data = _encode(list(changes))
         with self._lock:
             if (
                 self._queue and self._bytes + len(data) > self._max_bytes
-            ):  # one may always wait, or none would ever be sent
+            ):  # one batch is always allowed, or a large one could never be sent
                 raise SpoolFullError(
-                    f"{self._bytes:,} bytes wait in {self._folder}, and no more may: when the endpoint takes them "
-                    "again, `motherlode resume` goes on; the sink's key `spool` lets more wait"
+                    f"the spool in {self._folder} is full ({self._bytes:,} bytes): continue with `motherlode resume` "
+                    "when the endpoint accepts data again, or raise the sink's key `spool`"
                 )
         self._number += 1
         path = self._folder / f"{self._number:012d}{_BATCH_SUFFIX}"
@@ -73,30 +73,30 @@ class Spool:
             self._bytes += len(data)
 
     def first(self) -> list[PageChange] | None:
-        """The batch that has waited longest."""
+        """Return the oldest batch; None if the spool is empty."""
         with self._lock:
             path = self._queue[0][0] if self._queue else None
         return None if path is None else _decode(path.read_bytes())
 
     def drop_first(self) -> None:
-        """The endpoint has it."""
+        """Remove the oldest batch, which the endpoint has accepted."""
         with self._lock:
             path, size = self._queue.popleft()
             self._bytes -= size
         path.unlink()
 
     def keep_refused(self, change: PageChange, reason: str) -> None:
-        """Keep a page that the endpoint refuses, with what it said."""
+        """Store a page that the endpoint refuses, with the reason, in the folder `refused`."""
         with self._lock:
             number = int(self._queue[0][0].stem)
-        # by the page's name: after a kill, or an end in the middle of a batch, it is refused again
+        # named by the page, because after a kill in the middle of a batch the page is sent and refused again
         digest = hashlib.sha256(change.page.encode("utf-8", "replace")).hexdigest()
         path = self._refused / f"{number:012d}-{digest[:16]}{_BATCH_SUFFIX}"
         path.write_bytes(_encode([change]))
         path.with_suffix(".txt").write_text(f"{change.page}\n{reason}\n", encoding="utf-8")
 
     def record_error(self, last_error: str) -> None:
-        """Keep the reason why nothing is taken just now, for who looks from outside; "" where there is none."""
+        """Write the last error to a file, for `motherlode stats`. "" removes the file."""
         path = self._folder / _ERROR_FILE
         if last_error:
             path.write_text(last_error, encoding="utf-8", errors="replace")
@@ -104,17 +104,14 @@ class Spool:
             path.unlink(missing_ok=True)
 
     def sync(self) -> None:
-        """Make what was put survive a loss of power."""
+        """Sync the spool to disk, so that it survives a power failure."""
         with self._lock:
             paths = [path for path, _ in self._queue]
-        for path in [
-            *paths[-64:],
-            self._folder,
-        ]:  # those before were synced by earlier calls, or by the system long ago
+        for path in [*paths[-64:], self._folder]:  # earlier calls, or the system, have synced the files before
             try:
                 handle = os.open(path, os.O_RDONLY)
             except FileNotFoundError:
-                continue  # sent in the meantime
+                continue  # was sent meanwhile
             try:
                 os.fsync(handle)
             finally:
@@ -122,27 +119,25 @@ class Spool:
 
 
 def spool_counts(folder: Path) -> tuple[int, int]:
-    """Batches that wait, and pages that were refused, for who looks from outside."""
+    """Return the numbers of waiting batches and of refused pages."""
     return len(list(folder.glob(f"*{_BATCH_SUFFIX}"))), len(list((folder / "refused").glob(f"*{_BATCH_SUFFIX}")))
 
 
 def spool_error(folder: Path) -> str:
-    """Why the last attempt to send something failed; "" where it did not."""
+    """Return the error of the last attempt to send a batch; "" if it succeeded."""
     try:
         return (folder / _ERROR_FILE).read_text(encoding="utf-8")
     except FileNotFoundError:
         return ""
 
 
-# ── A plain HTTP client for one endpoint: one connection, kept open, from one thread.
-
 _MAX_MESSAGE_BYTES = 4096
-"""Bytes of an answer that are kept for the message; the rest is read and dropped."""
+"""Bytes of a response body that are kept as the error message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointResponse:
-    """What an endpoint said."""
+    """The response of an endpoint."""
 
     status: int
     text: str = ""
@@ -154,7 +149,7 @@ class EndpointResponse:
 
 
 class EndpointClient:
-    """Sends requests to the host of a URL. Raises OSError where no answer came."""
+    """An HTTP client with one persistent connection, for one thread. OSError if there is no response."""
 
     def __init__(self, url: str, *, timeout_seconds: float, headers: Mapping[str, str]) -> None:
         parts = urlsplit(url)
@@ -164,7 +159,7 @@ class EndpointClient:
         self._timeout_seconds = timeout_seconds
         self._headers = dict(headers)
         self.target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        """Path and query of the endpoint itself."""
+        """Path and query of the endpoint's URL."""
         self._connection: http.client.HTTPConnection | None = None
 
     def send(self, method: str, target: str, body: bytes | None = None, content_type: str = "") -> EndpointResponse:
@@ -176,7 +171,7 @@ class EndpointClient:
             self.close()
             if not kept_open:
                 raise OSError(f"{type(error).__name__}: {error}") from error
-        try:  # the endpoint may only have closed a connection that was long idle
+        try:  # the endpoint may have closed the idle connection: try once more with a new one
             return self._send(method, target, body, headers)
         except (OSError, http.client.HTTPException) as error:
             self.close()
@@ -204,15 +199,13 @@ class EndpointClient:
             self._connection = None
 
 
-# ── An endpoint that takes pages as they come: a spool that is filled by the crawl and emptied by a thread.
-
 Send = Callable[[EndpointClient, Sequence[PageChange]], EndpointResponse]
 _CONTENT_ERRORS = frozenset({400, 413, 415, 422})
 _FIRST_BACKOFF_SECONDS, _MAX_BACKOFF_SECONDS = 0.25, 60.0
 
 
 class EndpointSink:
-    """`write` returns when the pages are safe on disk; the thread does the rest."""
+    """A sink for an endpoint. `write` returns when the pages are in the spool; a thread sends them."""
 
     def __init__(
         self,
@@ -228,21 +221,21 @@ class EndpointSink:
         self._send = send
         self._drain_seconds = drain_seconds
         self._pages_per_request = pages_per_request
-        """Pages that are sent at a time; None for whole batches."""
+        """Maximum number of pages per request; None for whole batches."""
         self._changed = threading.Condition()
         self._closing = False
         self._broken: Exception | None = None
         self.sent = 0
-        """Batches that the endpoint has taken."""
+        """Number of batches that the endpoint has accepted."""
         self.last_error = ""
-        """Why the last attempt failed; empty after one that did not."""
+        """The error of the last attempt; "" if it succeeded."""
         self._spool.record_error("")
         self._thread = threading.Thread(target=self._run, name="sink", daemon=True)
         self._thread.start()
 
     def write(self, records: Sequence[PageRecord]) -> None:
         if self._broken is not None:
-            raise OSError(f"a sink broke: {self._broken}") from self._broken
+            raise OSError(f"a sink failed: {self._broken}") from self._broken
         self._spool.put([change_from(record) for record in records])
         with self._changed:
             self._changed.notify_all()
@@ -251,7 +244,7 @@ class EndpointSink:
         self._spool.sync()
 
     def close(self) -> None:
-        """Wait a while for the endpoint to take what is left, then stop; what remains is on disk."""
+        """Wait up to `drain_seconds` for the spool to become empty, then stop. Batches that are left stay on disk."""
         with self._changed:
             self._changed.wait_for(
                 lambda: not len(self._spool) or self._broken is not None, timeout=self._drain_seconds
@@ -269,7 +262,7 @@ class EndpointSink:
         try:
             while self._wait_for_batch():
                 self._deliver()
-        except Exception as error:  # noqa: BLE001 - a thread has nobody above it: the next write tells the crawl
+        except Exception as error:  # noqa: BLE001 - nothing catches errors of a thread: the next `write` raises it
             self._broken = error
             with self._changed:
                 self._changed.notify_all()
@@ -280,7 +273,7 @@ class EndpointSink:
             return not self._closing
 
     def _deliver(self) -> None:
-        """Send the oldest batch until it is taken, or the crawl ends."""
+        """Send the oldest batch, again and again, until it is accepted or the sink is closed."""
         batch = self._spool.first()
         if batch is None:
             return
@@ -295,35 +288,36 @@ class EndpointSink:
             self._changed.notify_all()
 
     def _send_until_accepted(self, changes: Sequence[PageChange]) -> bool:
-        """True once the endpoint has taken the pages, or refused them for good."""
+        """Return True when the endpoint has accepted the pages or refused them permanently; False on closing."""
         wait = _FIRST_BACKOFF_SECONDS
         while True:
-            answer = self._attempt(changes)
-            if answer is not None and answer.is_success:
+            response = self._attempt(changes)
+            if response is not None and response.is_success:
                 return True
-            if answer is not None and answer.status in _CONTENT_ERRORS:
-                return self._isolate_refused(changes, answer)
-            pause = max(wait, answer.retry_after or 0.0) if answer is not None else wait
+            if response is not None and response.status in _CONTENT_ERRORS:
+                return self._isolate_refused(changes, response)
+            pause = max(wait, response.retry_after or 0.0) if response is not None else wait
             if self._wait_or_close(min(pause, _MAX_BACKOFF_SECONDS)):
                 return False
             wait = min(wait * 2, _MAX_BACKOFF_SECONDS)
 
     def _attempt(self, changes: Sequence[PageChange]) -> EndpointResponse | None:
         try:
-            answer = self._send(self._client, changes)
+            response = self._send(self._client, changes)
         except OSError as error:
             self._record_error(str(error))
             return None
-        self._record_error("" if answer.is_success else f"{answer.status} {answer.text[:200]}".strip())
-        return answer
+        self._record_error("" if response.is_success else f"{response.status} {response.text[:200]}".strip())
+        return response
 
     def _record_error(self, last_error: str) -> None:
-        """Keep it where `stats` finds it."""
+        """Record the error for `stats`, if it has changed."""
         if last_error != self.last_error:
             self.last_error = last_error
             self._spool.record_error(last_error)
 
     def _isolate_refused(self, changes: Sequence[PageChange], refusal: EndpointResponse) -> bool:
+        """Send pages one by one, then without non-standard statements. Keep a page that is still refused."""
         if len(changes) > 1:
             return all(self._send_until_accepted([change]) for change in changes)
         (change,) = changes
@@ -334,6 +328,6 @@ class EndpointSink:
         return True
 
     def _wait_or_close(self, timeout_seconds: float) -> bool:
-        """Wait before the next attempt; True where the crawl ends meanwhile."""
+        """Wait before the next attempt. Return True if the sink is being closed."""
         with self._changed:
             return self._changed.wait_for(lambda: self._closing, timeout=timeout_seconds)

@@ -1,4 +1,4 @@
-"""What a sink is told: everything that a page says now, in place of what it said before."""
+"""`PageChange`, the new state of a page as sinks take it, and the sink that writes N-Quads files."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from motherlode.model.terms import page_iri
 
 
 class PageChange(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """A page as it is now. Lines are N-Triples, each with its newline."""
+    """The new state of a page, which replaces the old one. Lines are N-Triples, each with its newline."""
 
     page: str
-    """The term that names the page, and its graph."""
+    """The IRI of the page and of its graph, in angle brackets."""
     graphs: dict[str, str]
-    """From the name of each of the page's graphs to its statements; the page's own is always here, if only empty."""
+    """The lines of each graph of the page, by the graph's IRI. The page's own graph is always present."""
     provenance: str
-    """What the provenance graph says of the page."""
+    """The lines of the page in the provenance graph."""
 
     def nquads(self, *, provenance_graph: str) -> str:
-        """The page as N-Quads; without the provenance where its graph has no name."""
+        """Return the page as N-Quads. If `provenance_graph` is "", provenance is left out."""
         parts = [_add_graph(lines, graph) for graph, lines in self.graphs.items()]
         if provenance_graph:
             parts.append(_add_graph(self.provenance, provenance_graph))
@@ -32,7 +32,7 @@ class PageChange(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
 
 def change_from(record: PageRecord) -> PageChange:
-    """A record of the index, without what it says to our own store's default graph."""
+    """Return the change for a record. The quads for the default graph of our own store are left out."""
     page = page_iri(record.url)
     graphs: dict[str, list[str]] = {page: [], **{graph: [] for graph in record.graphs}}
     for quad in _parse_quads(record.graph_quads):
@@ -48,7 +48,7 @@ def change_from(record: PageRecord) -> PageChange:
 
 
 def _parse_quads(lines: bytes) -> list[ox.Quad]:
-    """The quads of some lines; where one line is broken, of the others."""
+    """Return the quads of all valid lines."""
     try:
         return list(ox.parse(lines, ox.RdfFormat.N_QUADS, lenient=True))
     except SyntaxError:
@@ -63,7 +63,7 @@ def _parse_line(line: bytes, *, lenient: bool) -> list[ox.Quad]:
 
 
 def drop_nonstandard(change: PageChange) -> PageChange:
-    """The page without the statements that an endpoint may refuse: IRIs and language tags of the wild web, RDF 1.2.
+    """Return the page without statements that an endpoint may refuse: invalid IRIs or language tags, and RDF 1.2.
 
     >>> page = "<http://a.example/>"
     >>> bad = "<http://a.example/> <http://p.example/> <http://b.example/50%> .\\n"
@@ -82,7 +82,7 @@ def _standard_lines(lines: str) -> str:
 
 
 def _is_standard(line: str) -> bool:
-    """Whether every endpoint reads it: many know neither triple terms nor base directions."""
+    """Return whether every endpoint accepts a line. Many support neither triple terms nor base directions."""
     return any(
         not isinstance(quad.object, ox.Triple) and getattr(quad.object, "direction", None) is None
         for quad in _parse_line(line.encode(), lenient=False)
@@ -93,11 +93,8 @@ def _add_graph(lines: str, graph: str) -> str:
     return lines.replace(" .\n", f" {graph} .\n")
 
 
-# ── A folder of N-Quads files (`index.segments`), as a sink.
-
-
 class SegmentSink:
-    """Writes batches of pages to files of at least `size` bytes."""
+    """A sink that writes batches of pages to N-Quads files (`index.segment_files`) of at least `size` bytes."""
 
     def __init__(self, folder: Path, *, size: int, provenance: bool) -> None:
         self._segments = SegmentWriter(folder, size=size)

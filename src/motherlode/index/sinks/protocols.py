@@ -1,8 +1,7 @@
-"""How a page is spelled for an endpoint: SPARQL 1.1 Update, or the SPARQL 1.1 Graph Store HTTP Protocol.
+"""Send pages to an endpoint by SPARQL 1.1 Update or by the SPARQL 1.1 Graph Store HTTP Protocol.
 
-Both replace a page as a whole, so that sending it twice is the same as sending it once. An update puts all graphs of a
-page into one INSERT DATA, because a blank node's label means the same node only within one operation (SPARQL 1.1
-Update, 3.1.1).
+Both replace a page as a whole, so that sending it twice changes nothing. An update puts all graphs of a page into one
+INSERT DATA, because a blank node label identifies the same node only within one operation (SPARQL 1.1 Update, 3.1.1).
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _NOT_FOUND = (404, 410)
 
 
 def build_update(change: PageChange, *, provenance: bool) -> str:
-    """The update that makes an endpoint hold a page as it is now.
+    """Return the update that replaces a page at an endpoint.
 
     >>> page = "<http://a.example/>"
     >>> said = PageChange(page=page, graphs={page: "_:a <http://p.example/> _:b .\\n"}, provenance="")
@@ -37,7 +36,7 @@ def build_update(change: PageChange, *, provenance: bool) -> str:
     """
     steps: list[str] = []
     said = {graph: lines for graph, lines in change.graphs.items() if lines}
-    if provenance:  # graphs that the page named itself, the last time: only the provenance knows them
+    if provenance:  # also delete graphs that an earlier version of the page named: only the provenance knows them
         steps.append(
             f"DELETE {{ GRAPH ?g {{ ?s ?p ?o }} }} WHERE {{ GRAPH {_PROVENANCE} {{ {change.page} {_GRAPH} ?g }} "
             "GRAPH ?g { ?s ?p ?o } }"
@@ -53,29 +52,29 @@ def build_update(change: PageChange, *, provenance: bool) -> str:
 
 
 def send_update(client: EndpointClient, changes: Sequence[PageChange], *, provenance: bool) -> EndpointResponse:
-    """One request for all of the pages."""
+    """Send all pages in one request."""
     text = " ;\n".join(build_update(change, provenance=provenance) for change in changes)
     return client.send("POST", client.target, text.encode("utf-8", "replace"), UPDATE_TYPE)
 
 
 def send_graphs(client: EndpointClient, changes: Sequence[PageChange], *, provenance: bool) -> EndpointResponse:
-    """One request for each graph; the first answer that is not good, or the last."""
-    answer = EndpointResponse(status=204)
+    """Send one request per graph. Return the first response that is an error; otherwise the last one."""
+    response = EndpointResponse(status=204)
     for change in changes:
         for graph, lines in _graphs(change, provenance=provenance):
             target = f"{client.target}{'&' if '?' in client.target else '?'}graph={quote(iri_value(graph), safe='')}"
             if lines:
-                answer = client.send("PUT", target, lines.encode("utf-8", "replace"), NTRIPLES_TYPE)
+                response = client.send("PUT", target, lines.encode("utf-8", "replace"), NTRIPLES_TYPE)
             else:
-                answer = client.send("DELETE", target)
-                if answer.status in _NOT_FOUND:  # what was never there is gone as well
-                    answer = EndpointResponse(status=204)
-            if not answer.is_success:
-                return answer
-    return answer
+                response = client.send("DELETE", target)
+                if response.status in _NOT_FOUND:  # the graph did not exist, so nothing is left to delete
+                    response = EndpointResponse(status=204)
+            if not response.is_success:
+                return response
+    return response
 
 
 def _graphs(change: PageChange, *, provenance: bool) -> Iterator[tuple[str, str]]:
     yield from change.graphs.items()
-    if provenance:  # a graph of its own for each page: the protocol replaces graphs, not parts of them
+    if provenance:  # one provenance graph per page, because the protocol can only replace whole graphs
         yield f"<{PROVENANCE}:{iri_value(change.page)}>", change.provenance

@@ -1,4 +1,4 @@
-"""One table of `[[sinks]]` in a job file, checked and typed."""
+"""The settings of one sink: a table of `[[sinks]]` in a job file, checked and typed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 
 class SinkKind(Enum):
-    """Where quads may go."""
+    """The kinds of sinks."""
 
     NQUADS = "nquads"
     UPDATE = "update"
@@ -20,31 +20,34 @@ class SinkKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SinkSettings:
-    """What a user says about a sink. Every key of a table is a field here, by the same name."""
+    """The settings of a sink. Each field has the name of its key in the table."""
 
     kind: SinkKind
     url: str = ""
-    """The endpoint for updates, or the graph store."""
+    """URL of the update endpoint or of the graph store."""
     path: str = "segments"
-    """The folder of N-Quads files; seen from the crawl's own folder, where it is not absolute."""
+    """Folder of the N-Quads files. A relative path starts at the crawl's folder."""
     provenance: bool = True
-    """Send what is known about each page, too; by default not to a graph store, which replaces only whole graphs."""
+    """Send the provenance of each page, too.
+
+    The default is False for a graph store, which replaces only whole graphs.
+    """
     size: int = 64_000_000
-    """Packed bytes of one N-Quads file."""
+    """Compressed bytes per N-Quads file."""
     spool: int = 10_000_000_000
-    """Bytes that may wait on disk for an endpoint before the crawl stops."""
+    """Maximum bytes in the spool of an endpoint. If more wait, the crawl stops."""
     timeout: float = 60.0
-    """Seconds for one request."""
+    """Timeout of a request in seconds."""
     drain: float = 30.0
-    """Seconds that the end of a crawl waits for an endpoint; what is left then is sent by the next `resume`."""
+    """Seconds to wait for an endpoint at the end of a crawl. The next `resume` sends what is left then."""
     user: str = ""
     password_env: str = ""
-    """The environment variable with the password of `user`: it stands in no file."""
+    """Environment variable with the password of `user`, so that no file contains it."""
     token_env: str = ""
-    """The environment variable with a bearer token."""
+    """Environment variable with a bearer token."""
 
     def headers(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """The header that lets us in; ValueError where the environment lacks what it should hold."""
+        """Return the Authorization header, if any. ValueError if an environment variable is missing."""
         for name in filter(None, (self.password_env, self.token_env)):
             if name not in environment:
                 raise ValueError(f"the environment variable {name}, which a sink needs, is not set")
@@ -65,7 +68,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 def sink_settings(table: Mapping[str, Any]) -> SinkSettings:
-    """The settings that a table means; ValueError says what is wrong.
+    """Return the settings in a table. ValueError says what is wrong with it.
 
     >>> sink_settings({"kind": "graphstore", "url": "http://127.0.0.1:7878/store"}).provenance
     False

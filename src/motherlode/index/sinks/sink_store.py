@@ -1,4 +1,4 @@
-"""The store and its sinks as one store: the quads go to our own first, then to every sink."""
+"""`SinkStore`: a store and its sinks as one store. Also opens the sinks of a job and reports their state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from motherlode.index.sinks.sink_settings import SinkKind, SinkSettings
 
 
 class Sink(Protocol):
-    """Takes pages beside the store. What `write` has taken survives the end of the process."""
+    """A further destination of pages. Pages survive the end of the process once `write` has returned."""
 
     def write(self, records: Sequence[PageRecord]) -> None: ...
 
@@ -25,22 +25,23 @@ class Sink(Protocol):
 
 
 class Sinks:
-    """All sinks of a crawl."""
+    """The sinks of a crawl."""
 
     def __init__(self, sinks: Sequence[Sink]) -> None:
         self.all = tuple(sinks)
 
     def wrap(self, store: Store) -> Store:
+        """Return a store that also writes to the sinks; the store itself if there are no sinks."""
         return SinkStore(store, self.all) if self.all else store
 
     def close(self) -> None:
-        """End each, which may take as long as its endpoint is waited for."""
+        """Close all sinks. Each may wait for its endpoint (the setting `drain`)."""
         for sink in self.all:
             sink.close()
 
 
 class SinkStore:
-    """A store with sinks beside it."""
+    """Writes to a store first and then to its sinks."""
 
     def __init__(self, store: Store, sinks: Sequence[Sink]) -> None:
         self._store = store
@@ -58,7 +59,7 @@ class SinkStore:
 
 
 def open_sinks(settings: Sequence[SinkSettings], folder: Path, *, environment: Mapping[str, str]) -> Sinks:
-    """The sinks that a job names, for a crawl in `folder`; their spools lie in `folder/sinks`."""
+    """Open the sinks of a job, for a crawl in `folder`. Their spools are in `folder/sinks`."""
     return Sinks([_open_sink(one, folder, number, environment) for number, one in enumerate(settings, 1)])
 
 
@@ -81,7 +82,7 @@ def _spool_folder(folder: Path, number: int) -> Path:
 
 
 def sink_states(settings: Sequence[SinkSettings], folder: Path) -> list[dict[str, Any]]:
-    """What `stats` tells of each sink: complete files, or batches that wait, why, and pages that were refused."""
+    """Return the state of each sink for `stats`: finished files; or waiting batches, last error and refused pages."""
     states: list[dict[str, Any]] = []
     for number, one in enumerate(settings, 1):
         if one.kind is SinkKind.NQUADS:
@@ -90,7 +91,13 @@ def sink_states(settings: Sequence[SinkSettings], folder: Path) -> list[dict[str
         else:
             spool = _spool_folder(folder, number)
             waiting, refused = spool_counts(spool)
-            trouble = spool_error(spool) if waiting else ""
-            state = {"kind": one.kind.value, "to": one.url, "waiting": waiting, "refused": refused, "trouble": trouble}
+            last_error = spool_error(spool) if waiting else ""
+            state = {
+                "kind": one.kind.value,
+                "to": one.url,
+                "waiting": waiting,
+                "refused": refused,
+                "trouble": last_error,
+            }
             states.append(state)
     return states

@@ -1,1 +1,1 @@
-"""The `views` package."""
+"""The pages of the web site: overview, search, query, entities and pages."""

@@ -1,4 +1,4 @@
-"""The search page."""
+"""The search page and the query page."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ from motherlode.index.query.query_worker import WorkerQuery
 from motherlode.serve.query_pool import QueryFailure, QueryPool
 from motherlode.serve.views.elements import (
     MAX_PAGE_RESULT_BYTES,
+    NOTHING,
     Term,
-    entity,
-    field,
-    inside,
-    nothing,
-    page,
-    problem,
-    read,
-    short,
-    shown,
-    solutions,
+    entity_link,
+    error_section,
+    labelled_input,
+    own_link,
+    parse_results,
+    prefixed_name,
+    render_page,
+    render_solutions,
+    render_term,
     table,
-    void,
+    void_element,
 )
 
 
-def searching(asked: Search, hits: Sequence[Hit] | None, trouble: str = "") -> str:
-    """The page; `hits` is None before anything was asked."""
-    title = f"{asked.words} · Search" if asked.words else "Search"
-    content = [element("h1", "Search"), _search_form(asked)]
-    if trouble:
-        content.append(problem(trouble))
+def render_search(search: Search, hits: Sequence[Hit] | None, problem: str = "") -> str:
+    """Return the search page. `hits` is None if there was no search."""
+    title = f"{search.words} · Search" if search.words else "Search"
+    content = [element("h1", "Search"), _search_form(search)]
+    if problem:
+        content.append(error_section(problem))
     elif hits is not None:
-        content.append(_hits(asked, hits))
-    return page(title, *content, here="/search", words=asked.words)
+        content.append(_hit_list(search, hits))
+    return render_page(title, *content, here="/search", words=search.words)
 
 
-def _search_form(asked: Search) -> Markup:
-    words = void(
+def _search_form(search: Search) -> Markup:
+    words = void_element(
         "input",
         type="search",
         name="q",
-        value=asked.words,
+        value=search.words,
         placeholder="tomato soup",
         aria_label="Words",
         autofocus="on",
@@ -55,50 +55,50 @@ def _search_form(asked: Search) -> Markup:
         element("summary", "Filters"),
         element(
             "div",
-            field("type", asked.type, "Type", placeholder="schema:Recipe"),
-            field("predicate", asked.predicate, "Predicate", placeholder="schema:name"),
-            field("host", asked.host, "Host", placeholder="example.org"),
-            field("language", asked.language, "Language", placeholder="en"),
+            labelled_input("type", search.type, "Type", placeholder="schema:Recipe"),
+            labelled_input("predicate", search.predicate, "Predicate", placeholder="schema:name"),
+            labelled_input("host", search.host, "Host", placeholder="example.org"),
+            labelled_input("language", search.language, "Language", placeholder="en"),
             class_="fields",
         ),
-        **({"open": "open"} if any((asked.type, asked.predicate, asked.host, asked.language)) else {}),
+        **({"open": "open"} if any((search.type, search.predicate, search.host, search.language)) else {}),
     )
-    hint = element("p", 'Words in "quotes" stand together; -word must be absent.', class_="note")
+    hint = element("p", 'Words in "quotes" must match as a phrase; -word must be absent.', class_="note")
     line = element("div", words, element("button", "Search"), class_="big")
     return element("form", line, filters, hint, action="/search", class_="search")
 
 
-def _hits(asked: Search, hits: Sequence[Hit]) -> Markup:
+def _hit_list(search: Search, hits: Sequence[Hit]) -> Markup:
     if not hits:
         return element("p", "Nothing was found. Fewer or other words may find more.", class_="muted")
-    count = f"{len(hits):,} {'find' if len(hits) == 1 else 'finds'}"
-    more = nothing
-    if len(hits) >= asked.limit:
-        parameters = {"q": asked.words, "type": asked.type, "predicate": asked.predicate, "host": asked.host}
-        parameters |= {"language": asked.language, "limit": str(asked.limit * 3)}
-        more = element("p", inside("/search", parameters, "More"))
+    count = f"{len(hits):,} {'result' if len(hits) == 1 else 'results'}"
+    more = NOTHING
+    if len(hits) >= search.limit:
+        parameters = {"q": search.words, "type": search.type, "predicate": search.predicate, "host": search.host}
+        parameters |= {"language": search.language, "limit": str(search.limit * 3)}
+        more = element("p", own_link("/search", parameters, "More"))
     return joined(element("p", count, class_="muted"), element("ol", *(_hit(hit) for hit in hits), class_="hits"), more)
 
 
 def _hit(hit: Hit) -> Markup:
-    types = [element("span", entity(name), class_="tag") for name in hit.types[:4]]
+    types = [element("span", entity_link(name), class_="tag") for name in hit.types[:4]]
     return element(
         "li",
-        element("h3", entity(hit.subject, hit.label or short(hit.subject), page=hit.graph)),
-        element("div", *types, class_="tags") if types else nothing,
-        element("p", element("span", f"{short(hit.predicate)}  ", class_="note"), marked(hit.snippet)),
+        element("h3", entity_link(hit.subject, hit.label or prefixed_name(hit.subject), page=hit.graph)),
+        element("div", *types, class_="tags") if types else NOTHING,
+        element("p", element("span", f"{prefixed_name(hit.predicate)}  ", class_="note"), render_snippet(hit.snippet)),
         element(
             "p",
             "on ",
-            inside("/page", {"url": hit.page}, element("bdi", hit.page)),
+            own_link("/page", {"url": hit.page}, element("bdi", hit.page)),
             hit.other_pages,
             class_="note source",
         ),
     )
 
 
-def marked(snippet: Snippet) -> Markup:
-    """A piece of text with its finds marked."""
+def render_snippet(snippet: Snippet) -> Markup:
+    """Return a snippet with its matches marked."""
     parts: list[str] = []
     last = 0
     for start, end in snippet.marks:
@@ -107,7 +107,7 @@ def marked(snippet: Snippet) -> Markup:
     return element("bdi", *parts, snippet.text[last:])
 
 
-# ── The page to write queries on. It works without scripts: the query is part of its address.
+# The query page. It works without JavaScript: the query is in the URL.
 
 MAX_ROWS = 1_000
 
@@ -129,18 +129,18 @@ _EXAMPLES = (
 )
 
 
-async def asking(pool: QueryPool, sparql: str, *, base: str, seconds: float) -> tuple[int, str]:
-    """The page with the answer, if something was asked, and its status. `base` is the URL of the endpoint."""
-    status, answer = 200, nothing
+async def query_page(pool: QueryPool, sparql: str, *, base: str, seconds: float) -> tuple[int, str]:
+    """Return status and query page, with the result if there is a query. `base` is the URL of the endpoint."""
+    status, result = 200, NOTHING
     if sparql.strip():
         try:
-            answer = await _answer(pool, sparql, base, seconds)
+            result = await _result_section(pool, sparql, base, seconds)
         except QueryFailure as failed:
-            status, answer = failed.status, problem(str(failed))
-    return status, page("Query", element("h1", "Query"), _form(sparql), answer, here="/query")
+            status, result = failed.status, error_section(str(failed))
+    return status, render_page("Query", element("h1", "Query"), _query_form(sparql), result, here="/query")
 
 
-def _form(sparql: str) -> Markup:
+def _query_form(sparql: str) -> Markup:
     text = element(
         "textarea",
         sparql or _EXAMPLES[0][1],
@@ -149,49 +149,47 @@ def _form(sparql: str) -> Markup:
         spellcheck="false",
         aria_label="SPARQL query",
     )
-    examples = [inside("/query", {"q": example}, name) for name, example in _EXAMPLES]
-    note = (
-        "Common prefixes are known. The default graph is the union of all pages; GRAPH ?page tells which page says it."
-    )
+    examples = [own_link("/query", {"q": example}, name) for name, example in _EXAMPLES]
+    note = "Common prefixes are predefined. The default graph is the union of all pages; GRAPH ?page gives the page."
     return element(
         "form",
         text,
-        element("div", element("button", "Run"), element("span", "Examples: ", *_spaced(examples)), class_="row"),
+        element("div", element("button", "Run"), element("span", "Examples: ", *_with_spaces(examples)), class_="row"),
         element("p", note, class_="note"),
         action="/query",
         class_="query",
     )
 
 
-def _spaced(links: list[Markup]) -> list[Markup]:
+def _with_spaces(links: list[Markup]) -> list[Markup]:
     return [joined(link, " ") for link in links]
 
 
-async def _answer(pool: QueryPool, sparql: str, base: str, seconds: float) -> Markup:
+async def _result_section(pool: QueryPool, sparql: str, base: str, seconds: float) -> Markup:
     is_graph = query_form(sparql) in ("CONSTRUCT", "DESCRIBE")
-    order = WorkerQuery(sparql=sparql, base=base, graph="application/n-triples", max_bytes=MAX_PAGE_RESULT_BYTES)
-    async with pool.ask(order, seconds=seconds) as found:
-        content = b"".join([piece async for piece in found.chunks()])
+    worker_query = WorkerQuery(sparql=sparql, base=base, graph="application/n-triples", max_bytes=MAX_PAGE_RESULT_BYTES)
+    async with pool.ask(worker_query, seconds=seconds) as found:
+        content = b"".join([chunk async for chunk in found.chunks()])
     if is_graph:
-        names, count, shown_rows = ("subject", "predicate", "object"), content.count(b"\n"), _triples(content)
+        names, count, shown_rows = ("subject", "predicate", "object"), content.count(b"\n"), _triple_rows(content)
         inner = table(names, shown_rows, class_="results") if count else element("p", "No triples.", class_="muted")
     else:
-        rows = read(content)
-        count, inner = len(rows.rows), solutions(rows, MAX_ROWS)
-    told = f"{count:,} {'triples' if is_graph else 'rows'}"
+        rows = parse_results(content)
+        count, inner = len(rows.rows), render_solutions(rows, MAX_ROWS)
+    summary = f"{count:,} {'triples' if is_graph else 'rows'}"
     if count > MAX_ROWS:
-        told += f", the first {MAX_ROWS:,} of them here"
+        summary += f", the first {MAX_ROWS:,} of them here"
     formats = ("turtle", "ntriples", "jsonld", "rdfxml") if is_graph else ("csv", "json", "tsv", "xml")
-    links = [inside("/sparql", {"query": sparql, "format": form}, form) for form in formats]
-    return element("section", element("p", told, " · as ", *_spaced(links), class_="muted"), inner)
+    links = [own_link("/sparql", {"query": sparql, "format": form}, form) for form in formats]
+    return element("section", element("p", summary, " · as ", *_with_spaces(links), class_="muted"), inner)
 
 
-def _triples(content: bytes) -> list[list[Markup]]:
+def _triple_rows(content: bytes) -> list[list[Markup]]:
     rows: list[list[Markup]] = []
     for quad in ox.parse(content, ox.RdfFormat.N_TRIPLES, lenient=True):
         if len(rows) == MAX_ROWS:
             break
-        rows.append([shown(_term(term)) for term in (quad.subject, quad.predicate, quad.object)])
+        rows.append([render_term(_term(term)) for term in (quad.subject, quad.predicate, quad.object)])
     return rows
 
 
