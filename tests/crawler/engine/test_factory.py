@@ -114,7 +114,7 @@ def assembled(job: Job, path: Path) -> Iterator[Assembled]:
 
 
 async def visits(made: Assembled) -> list[Visit]:
-    return [visit async for visit in made.crawl.visits(made.seeds)]
+    return [visit async for visit in made.engine.visits(made.seeds)]
 
 
 async def test_site_owners_read_who_asks_and_whom_to_write_to(tmp_path: Path) -> None:

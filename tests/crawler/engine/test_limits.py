@@ -1,4 +1,4 @@
-"""Slow requests give up their places, but not without end."""
+"""Slots: slow requests do not count, up to a limit."""
 
 from __future__ import annotations
 
@@ -8,53 +8,70 @@ from math import inf
 import pytest
 
 from motherlode.crawler.engine.limits import SLOW_SECONDS, Slots
+from motherlode.frontier import Lease
+from motherlode.model import RequestKind
+from tests.frontier.fakes import entry
+
+URL = "http://a.example/"
+LEASE = Lease(url=URL, host="a.example", kind=RequestKind.PAGE, entry=entry(URL))
+ROBOTS = Lease(url=URL + "robots.txt", host="a.example", kind=RequestKind.ROBOTS, entry=entry(URL))
 
 
-def test_a_place_is_taken_until_its_end() -> None:
-    places = Slots(2)
-    places.open = 2
-    assert places.full(0.0)
-    places.open = 1
-    assert not places.full(0.0)
+def test_slot_is_in_use_from_take_to_free() -> None:
+    slots = Slots(2)
+    one, _ = slots.take(LEASE), slots.take(ROBOTS)
+    assert slots.is_full(0.0)
+    assert (slots.in_use, slots.pages_in_use) == (2, 1)
+    slots.free(one)
+    assert not slots.is_full(0.0)
+    assert (slots.in_use, slots.pages_in_use) == (1, 0)
 
 
-def test_a_request_that_ended_is_slow_no_more() -> None:
-    places = Slots(1)
-    places.open = 1
-    with places.asking(0.0):
-        assert places.full(SLOW_SECONDS / 2)
-        assert not places.full(SLOW_SECONDS)
-    assert places.full(SLOW_SECONDS), "its body is here now, and takes its place"
+def test_slot_that_is_freed_twice_is_an_error() -> None:
+    slots = Slots(1)
+    one = slots.take(LEASE)
+    slots.free(one)
+    with pytest.raises(KeyError):
+        slots.free(one)
 
 
-def test_a_request_to_a_slow_host_takes_no_place_from_its_beginning() -> None:
+def test_request_that_ended_is_not_slow_any_more() -> None:
+    slots = Slots(1)
+    one = slots.take(LEASE)
+    with slots.waiting(one, 0.0):
+        assert slots.is_full(SLOW_SECONDS / 2)
+        assert not slots.is_full(SLOW_SECONDS)
+    assert slots.is_full(SLOW_SECONDS), "its body is in memory now"
+
+
+def test_request_to_a_slow_host_does_not_count_from_the_start() -> None:
     freed: list[bool] = []
-    places = Slots(1, freed=lambda: freed.append(True))
-    places.open = 1
-    with places.asking(0.0, usual=SLOW_SECONDS / 2):
-        assert places.full(0.0)
+    slots = Slots(1, on_free=lambda: freed.append(True))
+    one = slots.take(LEASE)
+    with slots.waiting(one, 0.0, usual=SLOW_SECONDS / 2):
+        assert slots.is_full(0.0)
         assert not freed
-    with places.asking(0.0, usual=2 * SLOW_SECONDS):
-        assert not places.full(0.0)
+    with slots.waiting(one, 0.0, usual=2 * SLOW_SECONDS):
+        assert not slots.is_full(0.0)
         assert freed
-    assert places.full(0.0), "its body is here now, and takes its place"
+    assert slots.is_full(0.0), "its body is in memory now"
 
 
-def test_it_is_told_when_the_next_request_is_slow() -> None:
-    places = Slots(2)
-    assert places.next_slow(0.0) == inf
-    with places.asking(1.0), places.asking(1.2):
-        assert places.next_slow(1.1) == pytest.approx(SLOW_SECONDS - 0.1)
-        places.full(1.0 + SLOW_SECONDS)
-        assert places.next_slow(1.3) == pytest.approx(SLOW_SECONDS - 0.1)
-        assert places.next_slow(9.0) == 0.0
+def test_next_slow_gives_the_seconds_until_a_request_becomes_slow() -> None:
+    slots = Slots(2)
+    assert slots.next_slow(0.0) == inf
+    one, other = slots.take(LEASE), slots.take(LEASE)
+    with slots.waiting(one, 1.0), slots.waiting(other, 1.2):
+        assert slots.next_slow(1.1) == pytest.approx(SLOW_SECONDS - 0.1)
+        slots.is_full(1.0 + SLOW_SECONDS)
+        assert slots.next_slow(1.3) == pytest.approx(SLOW_SECONDS - 0.1)
+        assert slots.next_slow(9.0) == 0.0
 
 
-def test_slow_requests_are_bounded_too() -> None:
-    places = Slots(10)
+def test_slow_requests_are_bounded() -> None:
+    slots = Slots(10)
     with ExitStack() as requests:
-        while not places.full(now := float(places.open)):
-            requests.enter_context(places.asking(now - SLOW_SECONDS))
-            places.open += 1
-            assert places.open <= 100
-        assert places.open == 40
+        while not slots.is_full(now := float(slots.in_use)):
+            requests.enter_context(slots.waiting(slots.take(LEASE), now - SLOW_SECONDS))
+            assert slots.in_use <= 100
+        assert slots.in_use == 40

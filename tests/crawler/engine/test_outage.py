@@ -1,99 +1,134 @@
-"""Turns that wait for news of the network, and what the account says of it."""
+"""Results that are held until it is known whether the network is down, and what the counters tell of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import cast
+import asyncio
 
 import pytest
 
-from motherlode.crawler.engine.outage import LeaseResult, OutageBuffer, OutageMonitor, Verdict
+from motherlode.crawler.engine.lease_result import LeaseResult
+from motherlode.crawler.engine.outage import (
+    MIN_RESPONDING_HOSTS,
+    MonitoredFetcher,
+    NoOutageMonitor,
+    OutageDetector,
+    OutageMonitor,
+    Verdict,
+)
 from motherlode.crawler.stats.counters import Counters
 from motherlode.frontier import Entry, Lease
-from motherlode.model import Failure, FailureKind, Fetched, Page, RequestKind
+from motherlode.model import Failure, FailureKind, Fetched, Page, Request, RequestKind
+from tests.frontier.fakes import frontier_on
 
 URL = "http://a.example/"
-TICKET = Lease(url=URL, host="a.example", kind=RequestKind.PAGE, entry=Entry(url=URL, arm="a", score=0.0, sequence=1))
+LEASE = Lease(url=URL, host="a.example", kind=RequestKind.PAGE, entry=Entry(url=URL, arm="a", score=0.0, sequence=1))
 SILENT = Failure(url=URL, kind=FailureKind.CONNECT, silent=True)
 
 
-@dataclass
-class Told:
-    """A lookout that says what it is told to say."""
+class Clock:
+    """A clock that a test sets."""
 
-    says: Verdict = Verdict.WAITS
-    outages: int = 0
-    seconds: float = 0.0
-    since: float | None = None
-    noted: int = 0
+    def __init__(self) -> None:
+        self.seconds = 1000.0
 
-    def note(self, lease: Lease, fetched: Fetched) -> None:
-        self.noted += 1
+    def now(self) -> float:
+        return self.seconds
 
-    def verdict(self, failure: Failure, *, began: float, ended: float) -> Verdict:
-        assert began <= ended
-        return self.says
 
-    def tend(self, nudge: object) -> None: ...
+class Silence:
+    """A network in which no host answers."""
+
+    async def fetch(self, request: Request) -> Fetched:
+        return Failure(url=request.url, kind=FailureKind.CONNECT, silent=True)
+
+    async def close(self) -> None: ...
+
+
+async def resolve(url: str) -> str:
+    return "198.51.100.1"
 
 
 class Crawl:
-    def __init__(self, *, outage_monitor: bool = True, totals: Counters | None = None) -> None:
-        self.told, self.totals, self.ending = Told(), totals or Counters(), False
-        self.holding = OutageBuffer(
-            cast(OutageMonitor, self.told) if outage_monitor else None,
-            self.totals,
-            nudge=lambda: None,
-            ending=lambda: self.ending,
+    def __init__(self, *, counters: Counters | None = None) -> None:
+        self.clock, self.counters, self.is_ending = Clock(), counters or Counters(), False
+        self.detector = OutageDetector(unit=15.0)
+        fetcher = MonitoredFetcher(Silence(), self.detector, clock=self.clock)  # type: ignore[arg-type]
+        self.monitor = OutageMonitor(
+            self.detector,
+            fetcher,
+            frontier_on(),
+            resolve=resolve,
+            unit=15.0,
+            clock=self.clock,  # type: ignore[arg-type]
         )
+        self.monitor.start(self.counters, wake_up=lambda: None, is_ending=lambda: self.is_ending)
 
-    def turn(self, fetched: Page | Failure = SILENT) -> LeaseResult:
-        return self.holding.turn(TICKET, fetched, began=0.0)
+    def result(self, response: Page | Failure = SILENT) -> LeaseResult:
+        now = self.clock.now()
+        return LeaseResult(LEASE, began=now, ended=now, response=response)
+
+    async def lose_network(self) -> None:
+        """Let hosts in several networks be silent until the witnesses have been asked in vain."""
+        for number in range(MIN_RESPONDING_HOSTS):
+            self.detector.silent(f"198.51.{number}", self.clock.now())
+        while self.detector.since is None:
+            self.clock.seconds += 1.0
+            self.monitor.tick()
+            await asyncio.sleep(0)
+
+    def find_network(self) -> None:
+        self.clock.seconds += 100.0
+        self.detector.heard(self.clock.now())
+        self.monitor.tick()
 
 
-def test_where_there_is_no_network_to_lose_everything_counts_at_once() -> None:
-    crawl = Crawl(outage_monitor=False)
-    assert crawl.holding.verdict(crawl.turn()) is Verdict.COUNTS
-    crawl.holding.tend()
-    assert not crawl.holding.stands_still and not crawl.holding.is_spent
-    assert crawl.holding.idle_for() == float("inf")
+def test_without_a_monitor_every_failure_counts_at_once() -> None:
+    monitor = NoOutageMonitor()
+    assert monitor.verdict(Crawl().result()) is Verdict.COUNTS
+    assert not monitor.is_stalled and not monitor.is_exhausted()
+    assert monitor.idle_for() == float("inf") and monitor.next_released() is None
 
 
 @pytest.mark.parametrize(
-    "fetched", [Page(url=URL, status=200), Failure(url=URL, kind=FailureKind.CONNECT, silent=True, elsewhere=True)]
+    "response", [Page(url=URL, status=200), Failure(url=URL, kind=FailureKind.CONNECT, silent=True, elsewhere=True)]
 )
-def test_pages_and_addresses_that_others_stand_in_for_are_never_held(fetched: Page | Failure) -> None:
+def test_page_and_failure_with_another_address_are_never_held(response: Page | Failure) -> None:
     crawl = Crawl()
-    assert crawl.holding.verdict(crawl.turn(fetched)) is Verdict.COUNTS
+    assert crawl.monitor.verdict(crawl.result(response)) is Verdict.COUNTS
 
 
-def test_what_is_held_is_released_once_there_is_a_verdict() -> None:
+def test_held_results_are_released_when_another_host_answers() -> None:
     crawl = Crawl()
-    first, second = crawl.turn(), crawl.turn()
-    assert crawl.told.noted == 2
-    for turn in (first, second):
-        assert crawl.holding.verdict(turn) is Verdict.WAITS
-        crawl.holding.keep(turn)
-    assert crawl.holding.released() is None
-    crawl.told.says = Verdict.COUNTS
-    assert [crawl.holding.released() for _ in range(3)] == [first, second, None]
+    first, second = crawl.result(), crawl.result()
+    for result in (first, second):
+        crawl.monitor.observe(result)
+        assert crawl.monitor.verdict(result) is Verdict.WAITS
+        crawl.monitor.hold(result)
+    assert crawl.monitor.next_released() is None
+    crawl.find_network()
+    assert [crawl.monitor.next_released() for _ in range(3)] == [first, second, None]
+    assert crawl.monitor.verdict(first) is Verdict.COUNTS
 
 
-def test_where_the_crawl_is_to_end_nobody_waits_for_a_verdict() -> None:
+def test_held_result_is_released_uncounted_when_the_crawl_is_ending() -> None:
     crawl = Crawl()
-    turn = crawl.turn()
-    crawl.holding.keep(turn)
-    crawl.ending = True
-    assert crawl.holding.verdict(turn) is Verdict.UNCOUNTED
-    assert crawl.holding.released() is turn
+    result = crawl.result()
+    crawl.monitor.hold(result)
+    crawl.is_ending = True
+    assert crawl.monitor.verdict(result) is Verdict.UNCOUNTED
+    assert crawl.monitor.next_released() is result
 
 
-def test_the_account_adds_the_outages_of_this_run_to_those_before() -> None:
-    crawl = Crawl(totals=Counters(outages=2, outage_seconds=100.0, no_network_since=5.0))
-    assert crawl.totals.no_network_since is None, "the run before does not know how it is now"
-    for outages, seconds, since in ((0, 0.0, None), (1, 10.0, 50.0), (1, 30.0, 50.0), (1, 40.0, None), (2, 45.0, 99.0)):
-        crawl.told.outages, crawl.told.seconds, crawl.told.since = outages, seconds, since
-        crawl.holding.tend()
-        assert crawl.totals.no_network_since == since
-    assert (crawl.totals.outages, crawl.totals.outage_seconds) == (4, 145.0)
-    assert crawl.totals.problems == {"network: nobody answered, and the crawl waited": 2}
+async def test_counters_add_the_outages_of_this_run_to_those_before() -> None:
+    crawl = Crawl(counters=Counters(outages=2, outage_seconds=100.0, no_network_since=5.0))
+    assert crawl.counters.no_network_since is None, "the state of an earlier run says nothing about this one"
+    await crawl.lose_network()
+    crawl.monitor.tick()
+    assert crawl.counters.no_network_since == 1000.0
+    assert crawl.monitor.is_stalled
+    crawl.find_network()
+    assert crawl.counters.no_network_since is None
+    assert crawl.counters.outages == 3
+    assert crawl.counters.outage_seconds == 100.0 + crawl.clock.now() - 1000.0
+    assert sum(crawl.counters.problems.values()) == 1
+    await crawl.monitor.close()

@@ -8,18 +8,20 @@ from collections.abc import Callable
 
 import pytest
 
+from motherlode.crawler.engine.lease_result import LeaseResult
 from motherlode.crawler.engine.outage import (
-    ListeningFetcher,
-    NetworkState,
-    Origins,
+    MonitoredFetcher,
+    OutageDetector,
     OutageMonitor,
     Verdict,
+    Witnesses,
     is_sign_of_life,
 )
 from motherlode.fetch import RobotsRules
 from motherlode.frontier import End, Entry, Frontier, Lease, MemoryStorage, Politeness
 from motherlode.model import Failure, FailureKind, Fetched, Link, LinkSource, Page, Request, RequestKind
 from motherlode.policies import policy_from
+from motherlode.runtime.clock import SYSTEM_CLOCK
 
 UNIT = 0.05
 ENTRY = Entry(url="http://h1.example/", arm="", score=0.0, sequence=1)
@@ -53,8 +55,8 @@ class Crawl:
 
     def __init__(self, *, delay: float = 0.0) -> None:
         self.network = Network()
-        self.outlook = NetworkState(unit=UNIT)
-        self.listener = ListeningFetcher(self.network, self.outlook)
+        self.detector = OutageDetector(unit=UNIT)
+        self.listener = MonitoredFetcher(self.network, self.detector)
         self.frontier = Frontier(
             storage=MemoryStorage(),
             policy=policy_from("bfs"),
@@ -62,7 +64,9 @@ class Crawl:
             read_rules=RobotsRules,
             politeness=Politeness(delay=delay, by_address=True, retry_wait=UNIT),
         )
-        self.outage_monitor = OutageMonitor(self.outlook, self.listener, self.frontier, resolve=self.resolve, unit=UNIT)
+        self.outage_monitor = OutageMonitor(
+            self.detector, self.listener, self.frontier, resolve=self.resolve, unit=UNIT
+        )
 
     async def resolve(self, url: str) -> str:
         return address_of(url.split("/")[2])
@@ -80,7 +84,7 @@ class Crawl:
                 self.frontier.end(lease, End.RESOLVED, 0.0, address=await self.resolve(lease.url))
         fetched = await self.listener.fetch(Request(url=lease.url, kind=lease.kind))
         self.frontier.response_received(lease, time.time(), address=fetched.address)
-        self.outage_monitor.note(lease, fetched)
+        self.outage_monitor.observe(LeaseResult(lease, response=fetched))
         return lease, fetched
 
     async def fail(self, *hosts: str) -> list[tuple[Lease, Failure]]:
@@ -96,8 +100,12 @@ class Crawl:
         ends = time.monotonic() + seconds
         while not true():
             assert time.monotonic() < ends
-            self.outage_monitor.tend(lambda: None)
+            self.outage_monitor.tick()
             await asyncio.sleep(0.002)
+
+    def verdict(self, failure: Failure, *, began: float, ended: float) -> Verdict:
+        lease = Lease(url=failure.url, host="", kind=RequestKind.PAGE, entry=ENTRY)
+        return self.outage_monitor.verdict(LeaseResult(lease, began=began, ended=ended, response=failure))
 
     def asked(self) -> list[str]:
         return [url for _, url in self.network.log]
@@ -134,7 +142,7 @@ def test_a_sign_of_life_is_what_came_over_the_network(*, fetched: Fetched, alive
 
 
 def test_one_origin_a_network_and_only_the_last_ones() -> None:
-    origins = Origins()
+    origins = Witnesses()
     for number in range(100):
         origins.keep(str(number % 50), f"http://h{number}.example")
     assert len(origins) == 32
@@ -142,23 +150,23 @@ def test_one_origin_a_network_and_only_the_last_ones() -> None:
     assert origins.choose(1) == ["http://h97.example"], "each once before one is asked twice"
     every = {str(number) for number in range(50)}
     assert len(origins.choose(3, unless=every)) == 3, "better those than nobody"
-    assert Origins().choose(3) == []
+    assert Witnesses().choose(3) == []
 
 
 async def test_a_living_witness_makes_silence_count() -> None:
     crawl = Crawl()
     await met(crawl, "h1.example")
     crawl.network.dead = {"dead5.example", "dead6.example", "dead7.example"}
-    began = time.monotonic()
+    began = SYSTEM_CLOCK.now()
     failed = await crawl.fail(*sorted(crawl.network.dead))
-    ended = time.monotonic()
-    assert crawl.outage_monitor.verdict(failed[0][1], began=began, ended=ended) is Verdict.WAITS
+    ended = SYSTEM_CLOCK.now()
+    assert crawl.verdict(failed[0][1], began=began, ended=ended) is Verdict.WAITS
     crawl.network.log.clear()
     await crawl.tended_until(lambda: len(crawl.network.log) > 0)
-    await crawl.tended_until(lambda: not crawl.outage_monitor.stands_still)
+    await crawl.tended_until(lambda: not crawl.outage_monitor.is_stalled)
     assert crawl.asked() == ["http://h1.example/robots.txt"]
-    assert crawl.outage_monitor.verdict(failed[0][1], began=began, ended=ended) is Verdict.COUNTS
-    assert crawl.outage_monitor.outages == 0
+    assert crawl.verdict(failed[0][1], began=began, ended=ended) is Verdict.COUNTS
+    assert crawl.detector.outages == 0
 
 
 async def test_without_a_network_witnesses_are_asked_in_turn_until_one_answers() -> None:
@@ -167,21 +175,21 @@ async def test_without_a_network_witnesses_are_asked_in_turn_until_one_answers()
     crawl.network.is_up = False
     failed = await crawl.fail("new20.example", "new21.example", "new22.example")
     crawl.network.log.clear()
-    await crawl.tended_until(lambda: crawl.outage_monitor.since is not None)
-    assert crawl.outage_monitor.stands_still
+    await crawl.tended_until(lambda: crawl.detector.since is not None)
+    assert crawl.outage_monitor.is_stalled
     assert len(crawl.network.log) == 3
-    assert crawl.outage_monitor.verdict(failed[0][1], began=0.0, ended=time.monotonic()) is Verdict.UNCOUNTED
+    assert crawl.verdict(failed[0][1], began=0.0, ended=SYSTEM_CLOCK.now()) is Verdict.UNCOUNTED
     no_name = Failure(url="http://x.example/", kind=FailureKind.DNS)
-    assert crawl.outage_monitor.verdict(no_name, began=0.0, ended=time.monotonic()) is Verdict.UNCOUNTED
+    assert crawl.verdict(no_name, began=0.0, ended=SYSTEM_CLOCK.now()) is Verdict.UNCOUNTED
     await crawl.tended_until(lambda: len(crawl.network.log) >= 7)
     assert len(set(crawl.asked())) >= 7, "nobody twice"
     assert all(url.endswith("/robots.txt") for url in crawl.asked())
-    since = crawl.outage_monitor.since
+    since = crawl.detector.since
     assert since is not None and abs(since - time.time()) < 60
     crawl.network.is_up = True
-    await crawl.tended_until(lambda: crawl.outage_monitor.since is None)
-    assert not crawl.outage_monitor.stands_still
-    assert (crawl.outage_monitor.outages, crawl.outage_monitor.seconds > 0) == (1, True)
+    await crawl.tended_until(lambda: crawl.detector.since is None)
+    assert not crawl.outage_monitor.is_stalled
+    assert (crawl.detector.outages, crawl.detector.seconds(SYSTEM_CLOCK.now()) > 0) == (1, True)
     await crawl.outage_monitor.close()
 
 
@@ -214,14 +222,14 @@ async def test_where_nobody_ever_answered_the_silent_are_asked_again_and_then_ta
     crawl = Crawl()
     crawl.network.is_up = False
     failed = await crawl.fail("h1.example", "h2.example", "h3.example")
-    await crawl.tended_until(lambda: crawl.outage_monitor.since is not None)
+    await crawl.tended_until(lambda: crawl.detector.since is not None)
     for lease, failure in failed:
         crawl.frontier.end(lease, End.NETWORK_DOWN, time.time(), failure=Failure(url="", kind=failure.kind))
     crawl.network.log.clear()
-    await crawl.tended_until(lambda: crawl.outage_monitor.since is None, seconds=10.0)
+    await crawl.tended_until(lambda: crawl.detector.since is None, seconds=10.0)
     assert 0 < len(crawl.network.log) < 20
-    assert crawl.outage_monitor.verdict(failed[0][1], began=0.0, ended=time.monotonic()) is Verdict.COUNTS
-    assert not crawl.outage_monitor.is_spent
+    assert crawl.verdict(failed[0][1], began=0.0, ended=SYSTEM_CLOCK.now()) is Verdict.COUNTS
+    assert not crawl.outage_monitor.is_exhausted()
 
 
 async def test_after_a_resume_those_who_answered_before_are_called_up() -> None:
@@ -231,7 +239,7 @@ async def test_after_a_resume_those_who_answered_before_are_called_up() -> None:
     crawl.network.is_up = False
     await crawl.fail("new20.example", "new21.example", "new22.example")
     crawl.network.log.clear()
-    await crawl.tended_until(lambda: crawl.outage_monitor.since is not None)
+    await crawl.tended_until(lambda: crawl.detector.since is not None)
     assert set(crawl.asked()) == {f"http://h{number}.example/robots.txt" for number in (1, 2, 3)}
     await crawl.outage_monitor.close()
 
@@ -242,9 +250,9 @@ async def test_silence_that_a_killed_run_left_in_its_journal_says_nothing_now() 
     lease, _ = await crawl.turn()
     recalled = Failure(url=lease.url, kind=FailureKind.CONNECT, silent=True, recalled=True)
     for _ in range(5):
-        crawl.outage_monitor.note(lease, recalled)
-    assert crawl.outlook.silent_networks == frozenset()
-    assert crawl.outage_monitor.verdict(recalled, began=0.0, ended=0.0) is Verdict.UNCOUNTED
+        crawl.outage_monitor.observe(LeaseResult(lease, response=recalled))
+    assert crawl.detector.silent_networks == frozenset()
+    assert crawl.verdict(recalled, began=0.0, ended=0.0) is Verdict.UNCOUNTED
 
 
 async def test_closing_ends_a_round_that_waits() -> None:
@@ -265,5 +273,5 @@ async def test_closing_ends_a_round_that_waits() -> None:
     crawl.network.dead = {"dead5.example", "dead6.example", "dead7.example"}
     await crawl.fail(*sorted(crawl.network.dead))
     crawl.outage_monitor._wait = 60.0
-    await crawl.tended_until(lambda: crawl.outage_monitor.stands_still)
+    await crawl.tended_until(lambda: crawl.outage_monitor.is_stalled)
     await asyncio.wait_for(crawl.outage_monitor.close(), 1.0)

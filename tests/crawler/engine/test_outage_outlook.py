@@ -7,15 +7,15 @@ from itertools import pairwise
 import pytest
 
 from motherlode.crawler.engine import outage as module
-from motherlode.crawler.engine.outage import MIN_RESPONDING_HOSTS, NetworkState, Verdict, network_of
+from motherlode.crawler.engine.outage import MIN_RESPONDING_HOSTS, OutageDetector, Verdict, network_of
 
 UNIT = 15.0
 DAY = 86_400.0
 
 
-def doubted(*, at: float = 100.0, heard: float | None = 90.0) -> NetworkState:
+def doubted(*, at: float = 100.0, heard: float | None = 90.0) -> OutageDetector:
     """Enough networks were silent at a time, after which nobody has answered."""
-    outlook = NetworkState(unit=UNIT)
+    outlook = OutageDetector(unit=UNIT)
     if heard is not None:
         outlook.heard(heard)
     for number in range(MIN_RESPONDING_HOSTS):
@@ -23,7 +23,7 @@ def doubted(*, at: float = 100.0, heard: float | None = 90.0) -> NetworkState:
     return outlook
 
 
-def asked_in_vain(outlook: NetworkState, *, enough: bool = True) -> float:
+def asked_in_vain(outlook: OutageDetector, *, enough: bool = True) -> float:
     """Witnesses are asked when they are to be, and say nothing; when that was."""
     now = outlook.ask_at
     assert now < float("inf")
@@ -32,12 +32,12 @@ def asked_in_vain(outlook: NetworkState, *, enough: bool = True) -> float:
     return now
 
 
-def verdict(outlook: NetworkState, *, ended: float, now: float) -> Verdict:
+def verdict(outlook: OutageDetector, *, ended: float, now: float) -> Verdict:
     return outlook.verdict(began=ended - 1, ended=ended, now=now)
 
 
 def test_a_silence_counts_once_somebody_else_has_answered() -> None:
-    outlook = NetworkState(unit=UNIT)
+    outlook = OutageDetector(unit=UNIT)
     outlook.heard(90.0)
     outlook.silent("a", 100.0)
     assert verdict(outlook, ended=100.0, now=100.1) is Verdict.WAITS
@@ -47,7 +47,7 @@ def test_a_silence_counts_once_somebody_else_has_answered() -> None:
 
 @pytest.mark.parametrize("networks", range(1, MIN_RESPONDING_HOSTS))
 def test_where_few_networks_are_asked_nobody_can_tell_and_silence_counts_soon(networks: int) -> None:
-    outlook = NetworkState(unit=UNIT)
+    outlook = OutageDetector(unit=UNIT)
     for time in range(100):
         for number in range(networks):
             outlook.silent(str(number), float(time))
@@ -113,7 +113,7 @@ def test_questions_to_witnesses_grow_rarer_up_to_a_bound() -> None:
 
 def test_dead_hosts_are_believed_longer_each_time_so_that_they_are_given_up() -> None:
     """The others of a crawl have ended, and a witness answers whenever it is asked."""
-    outlook, now, rounds, counted = NetworkState(unit=UNIT), 0.0, 0, 0
+    outlook, now, rounds, counted = OutageDetector(unit=UNIT), 0.0, 0, 0
     outlook.heard(now)
     while counted < 100:
         now += 10.0
@@ -131,7 +131,7 @@ def test_dead_hosts_are_believed_longer_each_time_so_that_they_are_given_up() ->
 
 def test_an_outage_that_is_over_is_believed_in_the_same_way() -> None:
     """A witness that may not be asked soon enough makes dead hosts look like an outage, again and again."""
-    outlook, now, outages = NetworkState(unit=UNIT), 0.0, 0
+    outlook, now, outages = OutageDetector(unit=UNIT), 0.0, 0
     counted = 0
     while counted < 30:
         now += 70.0  # as long as dead hosts rest

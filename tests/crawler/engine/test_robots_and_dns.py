@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import pytest
 
-from motherlode.crawler.engine.robots_and_dns import RobotsHandler
+from motherlode.crawler.engine.robots_and_dns import RobotsAndDns, sitemap_adder
 from motherlode.crawler.engine.scheduler import Scheduler
 from motherlode.fetch import RobotsRules
 from motherlode.frontier import End, Frontier, Lease, MemoryStorage, Politeness
 from motherlode.model import Failure, FailureKind, Page, RequestKind
 from motherlode.policies import policy_from
 
+NOW = 1.0
 HOME, ROBOTS = "http://a.example/", "http://a.example/robots.txt"
 
 
-def asked() -> tuple[Frontier, RobotsHandler, Lease]:
+def asked() -> tuple[Frontier, RobotsAndDns, Lease]:
     """A frontier whose first ticket is out: for the rules of the seed's host."""
     policy = policy_from("bfs")
     frontier = Frontier(
@@ -32,7 +32,7 @@ def asked() -> tuple[Frontier, RobotsHandler, Lease]:
     lease = frontier.lease(0.0)
     assert lease is not None and lease.kind is RequestKind.ROBOTS
     frontier.response_received(lease, 0.0)
-    return frontier, RobotsHandler(frontier, settler, usual_sitemaps=True), lease
+    return frontier, RobotsAndDns(frontier, on_rules=sitemap_adder(settler, usual=True)), lease
 
 
 def page(body: bytes) -> Page:
@@ -55,22 +55,22 @@ def waiting(frontier: Frontier) -> set[str]:
 
 
 def test_rules_let_the_page_go_and_bring_their_sitemaps() -> None:
-    frontier, introductions, lease = asked()
+    frontier, robots_and_dns, lease = asked()
     rules = b"User-agent: *\nDisallow: /private\nSitemap: /map.xml\n"
-    assert introductions.settle(lease, page(rules)) is None
+    assert robots_and_dns.settle(lease, page(rules), NOW) is None
     assert waiting(frontier) == {HOME, "http://a.example/map.xml"}
 
 
 def test_without_a_robots_txt_all_is_allowed_and_the_usual_sitemap_is_tried() -> None:
-    frontier, introductions, lease = asked()
-    assert introductions.settle(lease, failure(FailureKind.NOT_FOUND)) is None
+    frontier, robots_and_dns, lease = asked()
+    assert robots_and_dns.settle(lease, failure(FailureKind.NOT_FOUND), NOW) is None
     assert waiting(frontier) == {HOME, "http://a.example/sitemap.xml"}
 
 
 def test_rules_that_lie_elsewhere_are_asked_for_there() -> None:
-    frontier, introductions, lease = asked()
+    frontier, robots_and_dns, lease = asked()
     elsewhere = "http://a.example/rules/robots.txt"
-    assert introductions.settle(lease, failure(FailureKind.REDIRECT, location=elsewhere)) is None
+    assert robots_and_dns.settle(lease, failure(FailureKind.REDIRECT, location=elsewhere), NOW) is None
     again = frontier.lease(50.0)
     assert again is not None
     assert (again.kind, again.url) == (RequestKind.ROBOTS, elsewhere)
@@ -78,14 +78,14 @@ def test_rules_that_lie_elsewhere_are_asked_for_there() -> None:
 
 @pytest.mark.parametrize("kind", [FailureKind.DNS, FailureKind.CONNECT, FailureKind.TIMEOUT])
 def test_a_host_that_cannot_be_reached_costs_the_page_that_waited(kind: FailureKind) -> None:
-    _, introductions, lease = asked()
-    found = introductions.settle(lease, failure(kind))
+    _, robots_and_dns, lease = asked()
+    found = robots_and_dns.settle(lease, failure(kind), NOW)
     assert found is not None and found.kind is kind
 
 
 def test_a_server_in_trouble_is_asked_again_later() -> None:
-    frontier, introductions, lease = asked()
-    assert introductions.settle(lease, failure(FailureKind.SERVER_ERROR)) is None
+    frontier, robots_and_dns, lease = asked()
+    assert robots_and_dns.settle(lease, failure(FailureKind.SERVER_ERROR), NOW) is None
     assert frontier.lease(1.0) is None, "nothing is allowed before the rules are known"
     assert not frontier.exhausted
 
@@ -93,43 +93,42 @@ def test_a_server_in_trouble_is_asked_again_later() -> None:
 ELSEWHERE = "http://www.a.example/robots.txt"
 
 
-def rerouted() -> tuple[Frontier, RobotsHandler, Lease]:
+def rerouted() -> tuple[Frontier, RobotsAndDns, Lease]:
     """The rules of the seed's host lie on another host, which was asked for them."""
-    frontier, introductions, lease = asked()
-    introductions.settle(lease, failure(FailureKind.REDIRECT, location=ELSEWHERE))
+    frontier, robots_and_dns, lease = asked()
+    robots_and_dns.settle(lease, failure(FailureKind.REDIRECT, location=ELSEWHERE), NOW)
     again = frontier.lease(1.0)
     assert again is not None and (again.url, again.host) == (ELSEWHERE, "a.example")
     frontier.response_received(again, 1.0)
-    return frontier, introductions, again
+    return frontier, robots_and_dns, again
 
 
 def test_who_holds_the_rules_of_others_and_is_asked_too_much_rests() -> None:
-    frontier, introductions, lease = rerouted()
+    frontier, robots_and_dns, lease = rerouted()
     answer = Failure(url=ELSEWHERE, kind=FailureKind.TOO_MANY, fetched_at=1.0, retry_after=600.0)
-    assert introductions.settle(lease, answer) is None
+    assert robots_and_dns.settle(lease, answer, NOW) is None
     Scheduler(frontier, policy_from("bfs")).add_seeds(["http://www.a.example/"])
     assert frontier.lease(600.0) is None
 
 
 def test_rules_at_an_address_that_nobody_may_ask_forbid_everything_once() -> None:
-    frontier, introductions, lease = rerouted()
+    frontier, robots_and_dns, lease = rerouted()
     Scheduler(frontier, policy_from("bfs")).add_seeds([HOME + "1", HOME + "2"])
-    assert introductions.settle(lease, Failure(url=ELSEWHERE, kind=FailureKind.GUARD, fetched_at=1.0)) is None
+    assert robots_and_dns.settle(lease, Failure(url=ELSEWHERE, kind=FailureKind.GUARD, fetched_at=1.0), NOW) is None
     assert waiting(frontier) == set()
     assert frontier.refused == {"robots": 3}
 
 
 def test_a_host_at_an_address_that_nobody_may_ask_is_a_failure() -> None:
-    _, introductions, lease = asked()
-    found = introductions.settle(lease, failure(FailureKind.GUARD))
+    _, robots_and_dns, lease = asked()
+    found = robots_and_dns.settle(lease, failure(FailureKind.GUARD), NOW)
     assert found is not None and found.kind is FailureKind.GUARD
 
 
 @pytest.mark.parametrize("kind", [FailureKind.TOO_MANY, FailureKind.UNAVAILABLE])
 def test_a_host_that_says_with_its_rules_that_it_is_asked_too_much_is_asked_less(kind: FailureKind) -> None:
-    frontier, introductions, lease = asked()
-    now = time.time()
-    assert introductions.settle(lease, replace(failure(kind), retry_after=1.0)) is None
+    frontier, robots_and_dns, lease = asked()
+    assert robots_and_dns.settle(lease, replace(failure(kind), retry_after=1.0), NOW) is None
     (record,) = frontier.host_records()
     assert record.slowdown > 0
-    assert record.ready_at >= now + 30, "a second is what it asks for, and less than it gets"
+    assert record.ready_at >= NOW + 30, "a second is what it asks for, and less than it gets"

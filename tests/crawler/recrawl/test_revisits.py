@@ -112,11 +112,11 @@ def test_a_crawl_that_was_cut_short_ends_when_the_known_pages_have_been_looked_a
     crawl.visited(A)
     crawl.add_links("http://c.example/new")
     crawl.revisits.begin(DAY, due_only=False)
-    assert not crawl.revisits.over()
+    assert not crawl.revisits.is_over()
     lease = crawl.next(DAY)
     assert is_revisit(lease)
     crawl.frontier.end(lease, End.FETCHED, 0.0, entry=crawl.revisits.entry_before(lease))
-    assert crawl.revisits.over()
+    assert crawl.revisits.is_over()
     assert crawl.frontier.lease(DAY) is None, "the new page waits for a crawl"
 
 
@@ -127,7 +127,7 @@ def test_a_crawl_that_was_over_goes_on_with_what_it_finds() -> None:
     lease = crawl.next(DAY)
     crawl.frontier.end(lease, End.FETCHED, 0.0, entry=crawl.revisits.entry_before(lease))
     crawl.add_links("http://c.example/new")
-    assert not crawl.revisits.over()
+    assert not crawl.revisits.is_over()
     assert crawl.next(DAY).url == "http://c.example/new"
 
 
