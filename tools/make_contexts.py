@@ -16,7 +16,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from motherlode.transform.jsonld.bundled_contexts import ContextGroup, ContextTable, fill_definition, normalize_url
+from motherlode.transform.jsonld.context_tables import ContextGroup, ContextTable, fill_definition, normalize_url
 from motherlode.transform.jsonld.processor_options import CONTEXT_ENTRIES
 
 CONTEXTS = Path(__file__).resolve().parents[1] / "src" / "motherlode" / "transform" / "jsonld" / "contexts"

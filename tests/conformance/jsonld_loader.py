@@ -10,8 +10,8 @@ from urllib.parse import unquote
 
 import msgspec
 
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError
 from motherlode.transform.jsonld.jsonld_blocks import MEDIA_TYPE, find_scripts
+from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError
 from motherlode.www.document import Document
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from motherlode.model import ContentKind, Detected, DetectionEvidence, Statement, Syntax
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.jsonld.errors import JsonLdError
+from motherlode.transform.jsonld.jsonld_errors import JsonLdError
 from motherlode.transform.jsonld.processor_options import Mode, ProcessorOptions, RdfDirection
 from motherlode.transform.jsonld.to_rdf import to_rdf
 from motherlode.www.document import Document

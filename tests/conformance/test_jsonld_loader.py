@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motherlode.model import ContentKind, Detected, DetectionEvidence
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError
+from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError
 from motherlode.www.document import Document
 
 from .jsonld_loader import load_scripts

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError
+from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError
 from motherlode.transform.jsonld.processor_options import Mode
 
 from .helpers import BASE, objects, process, statements

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motherlode.model import Statement
-from motherlode.transform.jsonld.errors import JsonLdError
+from motherlode.transform.jsonld.jsonld_errors import JsonLdError
 from motherlode.transform.jsonld.processor_options import KEYWORDS
 
 from .helpers import extract_block, process, read

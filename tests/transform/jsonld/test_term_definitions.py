@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from motherlode.transform.jsonld import term_definitions
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError
+from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError
 from motherlode.transform.jsonld.processor_options import CONTAINERS, Mode
 
 from .helpers import process, statements

@@ -2,7 +2,7 @@
 
 `jsonld_blocks` finds the blocks of a page and locates their problems. `json_decoder` decodes a block strictly, or
 repairs the JSON and records each repair. `context_processor` turns contexts into active contexts, which are cached and
-shared between documents. Remote contexts come from the caller or from the bundled tables (`bundled_contexts`), never
+shared between documents. Remote contexts come from the caller or from the bundled tables (`context_tables`), never
 from the network. `expansion` expands the document and `to_rdf` converts the result to statements.
 
 The algorithms are those of the W3C's JSON-LD 1.1 API. `to_rdf.to_rdf` runs them either strictly as specified, or

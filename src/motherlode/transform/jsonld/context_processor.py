@@ -15,9 +15,16 @@ from motherlode.transform.jsonld.active_context import (
     ContextCache,
     TermDefinition,
 )
-from motherlode.transform.jsonld.bundled_contexts import BundledContext, ContextDocument, ContextLoader
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, Notes, describe_value, shorten
+from motherlode.transform.jsonld.context_tables import BundledContext, ContextDocument, ContextLoader
 from motherlode.transform.jsonld.iris import is_blank, is_well_formed
+from motherlode.transform.jsonld.jsonld_errors import (
+    ErrorCode,
+    JsonLdError,
+    LimitExceeded,
+    Notes,
+    describe_value,
+    shorten,
+)
 from motherlode.transform.jsonld.processor_options import CONTEXT_ENTRIES, Json, Mode, ProcessorOptions
 from motherlode.transform.jsonld.term_definitions import TermDefiner, parse_direction
 from motherlode.www.iri import is_absolute, resolve

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from motherlode.transform.jsonld.active_context import DOCUMENT, ActiveContext, ExpandedKey
 from motherlode.transform.jsonld.context_processor import ContextProcessor
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, Notes
 from motherlode.transform.jsonld.expansion_entries import (
     ObjectScope,
     add_reverse,
@@ -19,6 +18,7 @@ from motherlode.transform.jsonld.expansion_entries import (
     finish_object,
 )
 from motherlode.transform.jsonld.iris import is_blank
+from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, Notes
 from motherlode.transform.jsonld.processor_options import KEYWORDS, Json, Mode, ProcessorOptions
 from motherlode.www.iri import is_absolute, resolve
 

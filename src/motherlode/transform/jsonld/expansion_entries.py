@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from motherlode.transform.jsonld.active_context import ActiveContext, ExpandedKey
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, describe_value
 from motherlode.transform.jsonld.iris import is_well_formed, parse_iri
+from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, describe_value
 from motherlode.transform.jsonld.processor_options import VALUE_ENTRIES, Json
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from functools import cached_property
 from motherlode.model import Extraction, Problem, Statement, Syntax
 from motherlode.model.terms import PREFIXES
 from motherlode.transform.bnodes import BlankNames
-from motherlode.transform.jsonld.errors import shorten
 from motherlode.transform.jsonld.json_decoder import decode
+from motherlode.transform.jsonld.jsonld_errors import shorten
 from motherlode.transform.jsonld.processor_options import Json, ProcessorLimits, ProcessorOptions
 from motherlode.transform.jsonld.to_rdf import ProcessedDocument, to_rdf
 from motherlode.transform.options import TransformOptions

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from motherlode.transform.jsonld.active_context import ABSENT, NO_CONTAINER, ActiveContext, Base, TermDefinition
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, describe_value
 from motherlode.transform.jsonld.iris import is_blank
+from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, describe_value
 from motherlode.transform.jsonld.processor_options import (
     CONTAINERS,
     DEFINITION_ENTRIES,

@@ -15,9 +15,9 @@ from motherlode.model.terms import RDF, RDF_TYPE, XSD, literal
 from motherlode.transform.bnodes import BlankNames
 from motherlode.transform.jsonld.active_context import ActiveContext
 from motherlode.transform.jsonld.context_processor import ContextProcessor
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, Note, Notes, shorten
 from motherlode.transform.jsonld.expansion import Expander
 from motherlode.transform.jsonld.iris import is_language_tag, parse_iri
+from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, Note, Notes, shorten
 from motherlode.transform.jsonld.processor_options import Json, ProcessorOptions, RdfDirection
 from motherlode.www.iri import repair_message
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError, LimitExceeded, Notes, describe_value
+from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError, LimitExceeded, Notes, describe_value
 
 
 def test_jsonld_error_message_has_code_and_detail() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from motherlode.transform.jsonld.active_context import ActiveContext, TermDefinition
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError
+from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError
 from motherlode.transform.jsonld.processor_options import CONTEXT_ENTRIES, Json
 from motherlode.transform.jsonld.term_definitions import TermDefiner
 

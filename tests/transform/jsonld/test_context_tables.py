@@ -12,14 +12,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from motherlode.transform.jsonld import bundled_contexts
-from motherlode.transform.jsonld.bundled_contexts import BundledContext, ContextTable
-from motherlode.transform.jsonld.errors import ErrorCode, JsonLdError
+from motherlode.transform.jsonld import context_tables
+from motherlode.transform.jsonld.context_tables import BundledContext, ContextTable
+from motherlode.transform.jsonld.jsonld_errors import ErrorCode, JsonLdError
 
 from ...conformance.runner import isomorphic, load_cases, shared
 from .helpers import objects, process, statements
 
-CONTEXTS = Path(bundled_contexts.__file__).parent / "contexts"
+CONTEXTS = Path(context_tables.__file__).parent / "contexts"
 TOOL = Path(__file__).resolve().parents[3] / "tools" / "make_contexts.py"
 FILES = sorted(path.name for path in CONTEXTS.glob("*.json") if path.name != "index.json")
 BLOCK = re.compile(r"<script[^>]*ld\+json[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE)
@@ -89,7 +89,7 @@ def test_bundled_table_is_valid(file: str) -> None:
     table = msgspec.json.decode((CONTEXTS / file).read_bytes(), type=ContextTable)
     index = json.loads((CONTEXTS / "index.json").read_bytes())
     assert {url for url, name in index.items() if name == file} == {
-        bundled_contexts.normalize_url(url) for url in table.urls
+        context_tables.normalize_url(url) for url in table.urls
     }
     context = BundledContext(table).context
     assert tool().expand_table(table) == context
@@ -105,7 +105,7 @@ def test_find_bundled_context_accepts_variants_of_url(address: str) -> None:
     "address", ["https://schema.org/Person", "https://example.org/", "ftp://schema.org", "schema.org"]
 )
 def test_find_bundled_context_rejects_other_urls(address: str) -> None:
-    assert bundled_contexts.find_bundled_context(address) is None
+    assert context_tables.find_bundled_context(address) is None
 
 
 def test_lazy_context_overrides_and_is_overridden() -> None:
